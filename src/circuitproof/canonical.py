@@ -1,0 +1,124 @@
+"""Bytes that mean one thing: canonical JSON, SHA-256 digests, and files that appear whole or not at all."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from circuitproof.errors import DeclarationError, InputError
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+
+_HEX_DIGITS = frozenset("0123456789abcdef")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Digest:
+    """A SHA-256 digest, known to be well formed."""
+
+    hexadecimal: str
+
+    def __post_init__(self) -> None:
+        if len(self.hexadecimal) != hashlib.sha256().digest_size * 2 or not _HEX_DIGITS.issuperset(
+            self.hexadecimal
+        ):
+            raise DeclarationError(f"{self.hexadecimal!r} is not a SHA-256 digest: want 64 lower-case hex digits")
+
+    def __str__(self) -> str:
+        return self.hexadecimal
+
+
+def digest_bytes(content: bytes) -> Digest:
+    """Return the SHA-256 digest of `content`."""
+    return Digest(hashlib.sha256(content).hexdigest())
+
+
+def digest_json(value: Json) -> Digest:
+    """Return the digest of `value`'s canonical bytes."""
+    return digest_bytes(canonical_json(value))
+
+
+def digest_file(path: Path) -> Digest:
+    """Return the digest of a file, read in pieces."""
+    with path.open("rb") as file:
+        return Digest(hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def canonical_json(value: Json) -> bytes:
+    """Return the only bytes that stand for `value`: sorted keys, no spaces, UTF-8, no floats.
+
+    Floats are refused because their decimal spelling is a matter of taste; write a rational as "22/5".
+
+    >>> canonical_json({"b": [1, True], "a": "é"}).decode()
+    '{"a":"é","b":[1,true]}'
+    """
+    _refuse_floats(value, "value")
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def readable_json(value: Json) -> bytes:
+    """Return indented JSON for people, floats allowed if they are numbers, ending in a newline."""
+    return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file so that a reader, or a kill at any moment, sees the old content or the new, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            _flush(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _flush_directory(path.parent)
+
+
+def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` write a new directory and make it appear at `path` whole, or not at all.
+
+    A directory that is already there is an error: nothing is overwritten.
+    """
+    if path.exists():
+        raise InputError(f"{path} already exists; remove it or choose another place")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    try:
+        fill(temporary)
+        temporary.chmod(0o755)
+        _flush_directory(temporary)
+        temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    _flush_directory(path.parent)
+
+
+def _refuse_floats(value: Json, where: str) -> None:
+    if isinstance(value, float):
+        raise DeclarationError(f"{where} is the float {value!r}; write it as an integer or a rational in a string")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_floats(item, f"{where}.{key}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _refuse_floats(item, f"{where}[{index}]")
+
+
+def _flush(descriptor: int) -> None:
+    os.fsync(descriptor)
+
+
+def _flush_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        _flush(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Circuits: nodes, edges, and sets of kept edges. Standard library only."""

@@ -1,0 +1,34 @@
+"""The ways work can fail, one class per decision a caller can take, and the exit codes of every command."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a command's exit code says; the same everywhere."""
+
+    GOOD = 0
+    """Proved, valid, or simply done."""
+    REFUTED = 1
+    """Refuted or invalid: the answer is no."""
+    USAGE = 2
+    """The command line is wrong."""
+    FAILURE = 3
+    """The input is bad or the work failed; nothing was decided."""
+    UNDECIDED = 4
+    """Undecided or incomplete: there is no answer yet."""
+
+
+class CircuitproofError(Exception):
+    """Something a user can mend; its text is one sentence that says how."""
+
+
+class DeclarationError(CircuitproofError):
+    """A task, domain, architecture or circuit contradicts itself: mend the declaration."""
+
+
+class InputError(CircuitproofError):
+    """A file or value from outside cannot be used: mend or replace it."""
+
+
+class NumericError(CircuitproofError):
+    """A computation met a number that is not one (NaN or infinite): mend the weights or the training."""

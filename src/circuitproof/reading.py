@@ -1,0 +1,234 @@
+"""Strict reading of JSON and TOML from outside: each key is asked for once, and nothing else may be there."""
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar
+
+from circuitproof.errors import InputError
+
+Choice = TypeVar("Choice", bound=StrEnum)
+Value = TypeVar("Value")
+
+
+class Fields:
+    """The keys of one object, with the path that leads to it, for sentences that point at the spot."""
+
+    def __init__(self, content: object, where: str) -> None:
+        if not isinstance(content, dict):
+            raise InputError(f"{where} is {_name(content)}, want an object with keys")
+        self.where = where
+        self._content: dict[str, object] = {str(key): value for key, value in content.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # keys of unread JSON
+        self._asked: set[str] = set()
+
+    def has(self, key: str) -> bool:
+        """Say whether a key that may be left out is there."""
+        return key in self._content
+
+    def keys(self) -> tuple[str, ...]:
+        """Return every key, in the order of the file."""
+        return tuple(self._content)
+
+    def path(self, key: str) -> str:
+        """Return where `key` stands, for a sentence about it."""
+        return f"{self.where}.{key}"
+
+    def value(self, key: str) -> object:
+        """Return whatever stands at `key`, which must be there."""
+        self._asked.add(key)
+        if key not in self._content:
+            raise InputError(f"{self.path(key)} is missing")
+        return self._content[key]
+
+    def text(self, key: str) -> str:
+        """Return a string."""
+        return self._typed(key, str, "a string")
+
+    def boolean(self, key: str) -> bool:
+        """Return true or false."""
+        return self._typed(key, bool, "true or false")
+
+    def integer(self, key: str, *, least: int = 0) -> int:
+        """Return a whole number that is at least `least`."""
+        number = self._typed(key, int, "a whole number")
+        if number < least:
+            raise InputError(f"{self.path(key)} is {number}, want at least {least}")
+        return number
+
+    def rational(self, key: str) -> Fraction:
+        """Return an exact number: an integer, or a string such as "22/5" or "0.55"; never a float."""
+        value = self.value(key)
+        if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+            return self._finite(key, value)
+        if isinstance(value, str):
+            return self._finite(key, value)
+        raise InputError(f'{self.path(key)} is {_name(value)}, want a rational in a string such as "1/100"')
+
+    def number(self, key: str, *, above: float) -> float:
+        """Return a float greater than `above`, for settings of training that no proof depends on."""
+        value = self.value(key)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise InputError(f"{self.path(key)} is {_name(value)}, want a number")
+        if not above < value < float("inf"):
+            raise InputError(f"{self.path(key)} is {value}, want a finite number above {above}")
+        return float(value)
+
+    def choice(self, key: str, choices: type[Choice]) -> Choice:
+        """Return the member of `choices` that the string at `key` names."""
+        name = self.text(key)
+        if name not in tuple(choices):
+            raise InputError(f"{self.path(key)} is {name!r}, want one of {', '.join(map(repr, map(str, choices)))}")
+        return choices(name)
+
+    def fields(self, key: str) -> "Fields":
+        """Return the object at `key`, to be read further."""
+        return Fields(self.value(key), self.path(key))
+
+    def items(self, key: str) -> tuple[object, ...]:
+        """Return the entries of the list at `key`."""
+        value = self.value(key)
+        if not isinstance(value, list):
+            raise InputError(f"{self.path(key)} is {_name(value)}, want a list")
+        return tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # entries of unread JSON
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of strings."""
+        return tuple(
+            _typed(entry, str, "a string", f"{self.path(key)}[{index}]")
+            for index, entry in enumerate(self.items(key))
+        )
+
+    def integers(self, key: str) -> tuple[int, ...]:
+        """Return a list of whole numbers."""
+        return tuple(
+            _typed(entry, int, "a whole number", f"{self.path(key)}[{index}]")
+            for index, entry in enumerate(self.items(key))
+        )
+
+    def each(self, key: str, read: Callable[["Fields"], Value]) -> tuple[Value, ...]:
+        """Read a list of objects, each to its last key."""
+        values: list[Value] = []
+        for index, entry in enumerate(self.items(key)):
+            with reading(entry, f"{self.path(key)}[{index}]") as fields:
+                values.append(read(fields))
+        return tuple(values)
+
+    def finish(self) -> None:
+        """Refuse keys that nobody asked for: a misspelt key must not be a silent default."""
+        if unknown := [key for key in self._content if key not in self._asked]:
+            known = ", ".join(sorted(self._asked))
+            raise InputError(f"{self.path(unknown[0])} is not a known key; known here: {known}")
+
+    def _typed(self, key: str, kind: type[Value], wanted: str) -> Value:
+        return _typed(self.value(key), kind, wanted, self.path(key))
+
+    def _finite(self, key: str, value: int | Decimal | str) -> Fraction:
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError, OverflowError) as error:
+            raise InputError(f"{self.path(key)} is {value!r}, want a rational such as 22/5") from error
+
+
+@contextmanager
+def reading(content: object, where: str) -> Iterator[Fields]:
+    """Open `content` for reading and check at the end that every key was read.
+
+    >>> with reading({"size": 3, "sise": 4}, "box") as fields:
+    ...     size = fields.integer("size")
+    Traceback (most recent call last):
+    circuitproof.errors.InputError: box.sise is not a known key; known here: size
+    """
+    fields = Fields(content, where)
+    yield fields
+    fields.finish()
+
+
+@contextmanager
+def reading_part(parent: Fields, key: str) -> Iterator[Fields]:
+    """Open the object at `key` of `parent` for reading to its last key."""
+    with reading(parent.value(key), parent.path(key)) as fields:
+        yield fields
+
+
+def read_json(path: Path) -> object:
+    """Return the JSON value in a file; numbers with a point come as exact decimals.
+
+    Repeated keys and the constants NaN and Infinity are refused.
+    """
+    return parse_json(read_bytes(path), str(path))
+
+
+def parse_json(content: bytes, where: str) -> object:
+    """Return the JSON value in `content`, read as `read_json` reads a file."""
+    try:
+        return json.loads(
+            content, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys
+        )
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} is not usable JSON: {error}") from error
+
+
+def read_toml(path: Path) -> object:
+    """Return the TOML table in a file."""
+    try:
+        return tomllib.loads(read_bytes(path).decode())
+    except ValueError as error:
+        raise InputError(f"{path} is not usable TOML: {error}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file's bytes, or say plainly that it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def write_rational(value: Fraction) -> str:
+    """Return the text that `Fields.rational` reads back.
+
+    >>> write_rational(Fraction(22, 5)), write_rational(Fraction(3))
+    ('22/5', '3')
+    """
+    return str(value)
+
+
+def _typed(value: object, kind: type[Value], wanted: str, where: str) -> Value:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise InputError(f"{where} is {_name(value)}, want {wanted}")
+    return value
+
+
+def _name(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case str() if len(value) > 40:  # noqa: PLR2004  # enough to recognise it
+            return f"the string {value[:40]!r}..."
+        case str():
+            return f"the string {value!r}"
+        case Mapping():
+            return "an object"
+        case list():
+            return "a list"
+        case _:
+            return f"the number {value}"
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number that can be used")
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is repeated")
+    return content

@@ -1,0 +1,34 @@
+"""Tasks that ask for the type of the only opener in a prompt."""
+
+from collections.abc import Iterable, Mapping
+
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.task import OnlyOpener, SameOpener, Task
+
+
+def opener_task(
+    name: str, alphabet: Alphabet, answers: Mapping[str, str], marker: str, fillers: Iterable[str]
+) -> Task:
+    """Return the toy task `<BOS> marker x1 opener x2 x3` with every filler in every place.
+
+    The answer is what `answers` maps the opener to; which filler stands where must not matter.
+    """
+    letters = alphabet.tokens(fillers)
+    start = alphabet.tokens(("<BOS>", marker))
+    pairs = tuple(zip(alphabet.tokens(answers), alphabet.tokens(answers.values()), strict=True))
+    rows = [
+        ((*start, first, opener, second, third), alphabet.names[opener])
+        for opener, _ in pairs
+        for first in letters
+        for second in letters
+        for third in letters
+    ]
+    return Task(
+        name=name,
+        alphabet=alphabet,
+        candidates=tuple(answer for _, answer in pairs),
+        domain=Domain(tuple(prompt for prompt, _ in rows), tuple(stratum for _, stratum in rows)),
+        answer=OnlyOpener(pairs),
+        relation=SameOpener(tuple(opener for opener, _ in pairs)),
+    )

@@ -1,0 +1,218 @@
+"""A task: an alphabet, the candidates T, a domain, the right answer P and the relation R, all of it data."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from typing import TypeAlias, assert_never
+
+from circuitproof.canonical import Digest, Json, digest_json
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.reading import Fields, reading_part
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.domain import Domain, Prompt, read_domain
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTable:
+    """P as a table: the answer to each prompt of the domain, in the domain's order."""
+
+    answers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyOpener:
+    """P as a rule: find the only token that is a declared opener and answer what it maps to."""
+
+    answers: tuple[tuple[int, int], ...]
+    """Pairs (opener, answer)."""
+
+    def __post_init__(self) -> None:
+        openers = [opener for opener, _ in self.answers]
+        if not openers or len(set(openers)) != len(openers):
+            raise DeclarationError(f"answer: openers {openers} want to be distinct, and at least one")
+
+    def opener(self, prompt: Prompt) -> int:
+        """Return the only declared opener of a prompt."""
+        declared = dict(self.answers)
+        found = [token for token in prompt if token in declared]
+        if len(found) != 1:
+            raise DeclarationError(
+                f"answer: prompt {prompt} has {len(found)} declared openers, want exactly one of {sorted(declared)}"
+            )
+        return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTable:
+    """R as a table: prompts with the same number must be decided alike."""
+
+    classes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SameOpener:
+    """R as a rule: prompts with the same only opener must be decided alike, whatever else they hold."""
+
+    openers: tuple[int, ...]
+
+
+Answer: TypeAlias = AnswerTable | OnlyOpener
+Relation: TypeAlias = ClassTable | SameOpener
+
+
+class _AnswerKind(StrEnum):
+    TABLE = "table"
+    ONLY_OPENER = "only opener"
+
+
+class _RelationKind(StrEnum):
+    TABLE = "table"
+    SAME_OPENER = "same opener"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Everything a claim needs to know about what is asked. Holding one is proof that it is consistent."""
+
+    name: str
+    alphabet: Alphabet
+    candidates: tuple[int, ...]
+    domain: Domain
+    answer: Answer
+    relation: Relation
+
+    def __post_init__(self) -> None:
+        if len(set(self.candidates)) != len(self.candidates) or len(self.candidates) < 2:  # noqa: PLR2004  # a choice
+            raise DeclarationError(f"{self.name}: candidates {self.candidates} want to be two or more, distinct")
+        self._refuse_unknown("candidate", self.candidates)
+        self._refuse_unknown("prompt token", chain.from_iterable(self.domain.prompts))
+        for prompt, answer in zip(self.domain.prompts, self.answers(), strict=True):
+            if answer not in self.candidates:
+                raise DeclarationError(
+                    f"{self.name}: answer {answer} to prompt {prompt} is not among candidates {self.candidates}; "
+                    "add it to the candidates or narrow the domain"
+                )
+        self.classes()
+
+    def answers(self) -> tuple[int, ...]:
+        """Return P(x) for every prompt x of the domain."""
+        match self.answer:
+            case AnswerTable(answers):
+                self._one_per_prompt("answers", len(answers))
+                return answers
+            case OnlyOpener(pairs) as rule:
+                mapping = dict(pairs)
+                return tuple(mapping[rule.opener(prompt)] for prompt in self.domain.prompts)
+            case _:
+                assert_never(self.answer)
+
+    def classes(self) -> tuple[tuple[int, ...], ...]:
+        """Return the classes of R as tuples of prompt indices, in order of their first prompt."""
+        groups: dict[int, list[int]] = {}
+        for index, label in enumerate(self._labels()):
+            groups.setdefault(label, []).append(index)
+        return tuple(map(tuple, groups.values()))
+
+    @property
+    def digest(self) -> Digest:
+        """Return the digest of the whole declaration."""
+        return digest_json(self.to_json())
+
+    def to_json(self) -> Json:
+        """Return the declaration as JSON that `read_task` reads back."""
+        return {
+            "name": self.name,
+            "alphabet": list(self.alphabet.names),
+            "candidates": list(self.candidates),
+            "domain": self.domain.to_json(),
+            "answer": _answer_to_json(self.answer),
+            "relation": _relation_to_json(self.relation),
+        }
+
+    def _labels(self) -> tuple[int, ...]:
+        match self.relation:
+            case ClassTable(classes):
+                self._one_per_prompt("classes", len(classes))
+                return classes
+            case SameOpener(openers):
+                rule = OnlyOpener(tuple((opener, opener) for opener in openers))
+                return tuple(rule.opener(prompt) for prompt in self.domain.prompts)
+            case _:
+                assert_never(self.relation)
+
+    def _one_per_prompt(self, what: str, count: int) -> None:
+        if count != len(self.domain):
+            raise DeclarationError(f"{self.name}: {count} {what} for {len(self.domain)} prompts; give one per prompt")
+
+    def _refuse_unknown(self, what: str, tokens: Iterable[int]) -> None:
+        for token in tokens:
+            if not 0 <= token < len(self.alphabet):
+                raise DeclarationError(
+                    f"{self.name}: {what} {token} is unknown; the alphabet has tokens 0 to {len(self.alphabet) - 1}"
+                )
+
+
+def read_task(fields: Fields) -> Task:
+    """Read a task's declaration."""
+    with reading_part(fields, "domain") as part:
+        domain = read_domain(part)
+    with reading_part(fields, "answer") as part:
+        answer = _read_answer(part)
+    with reading_part(fields, "relation") as part:
+        relation = _read_relation(part)
+    return Task(
+        name=fields.text("name"),
+        alphabet=Alphabet(fields.texts("alphabet")),
+        candidates=fields.integers("candidates"),
+        domain=domain,
+        answer=answer,
+        relation=relation,
+    )
+
+
+def _read_answer(fields: Fields) -> Answer:
+    match fields.choice("kind", _AnswerKind):
+        case _AnswerKind.TABLE:
+            return AnswerTable(fields.integers("answers"))
+        case _AnswerKind.ONLY_OPENER:
+            return OnlyOpener(_read_pairs(fields))
+
+
+def _read_pairs(fields: Fields) -> tuple[tuple[int, int], ...]:
+    pairs: list[tuple[int, int]] = []
+    for index, entry in enumerate(fields.items("answers")):
+        match entry:
+            case [int(opener), int(answer)]:
+                pairs.append((opener, answer))
+            case _:
+                raise InputError(f"{fields.path('answers')}[{index}]: want a pair [opener, answer] of tokens")
+    return tuple(pairs)
+
+
+def _answer_to_json(answer: Answer) -> Json:
+    match answer:
+        case AnswerTable(answers):
+            return {"kind": str(_AnswerKind.TABLE), "answers": list(answers)}
+        case OnlyOpener(pairs):
+            return {"kind": str(_AnswerKind.ONLY_OPENER), "answers": [list(pair) for pair in pairs]}
+        case _:
+            assert_never(answer)
+
+
+def _read_relation(fields: Fields) -> Relation:
+    match fields.choice("kind", _RelationKind):
+        case _RelationKind.TABLE:
+            return ClassTable(fields.integers("classes"))
+        case _RelationKind.SAME_OPENER:
+            return SameOpener(fields.integers("openers"))
+
+
+def _relation_to_json(relation: Relation) -> Json:
+    match relation:
+        case ClassTable(classes):
+            return {"kind": str(_RelationKind.TABLE), "classes": list(classes)}
+        case SameOpener(openers):
+            return {"kind": str(_RelationKind.SAME_OPENER), "openers": list(openers)}
+        case _:
+            assert_never(relation)
