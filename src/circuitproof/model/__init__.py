@@ -1,0 +1,1 @@
+"""The trainable twin of a circuit: one transformer in torch for every scale."""
