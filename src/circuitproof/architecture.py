@@ -172,7 +172,9 @@ def read_architecture(fields: Fields) -> Architecture:
     """
     heads = fields.integer("heads", least=1)
     width = fields.integer("width", least=1)
-    head_width = fields.integer("head_width", least=1) if fields.has("head_width") else _split(fields, width, heads)
+    head_width = (
+        fields.integer("head_width", least=1) if fields.has("head_width") else _split(fields, width, heads)
+    )
     scaled = fields.has("attention_scale")
     with reading_part(fields, "norm") as part:
         norm = _read_norm(part)
@@ -224,6 +226,7 @@ def tensor_shapes(architecture: Architecture, programs: frozenset[tuple[int, int
     `programs` names the heads (layer, index) whose attention is a program: they have no query and no key.
     """
     width = architecture.width
+    _refuse_absent_heads(architecture, programs)
     shapes: dict[str, tuple[int, ...]] = {
         "embed.token": (architecture.vocabulary, width),
         "embed.position": (architecture.context, width),
@@ -240,6 +243,15 @@ def tensor_shapes(architecture: Architecture, programs: frozenset[tuple[int, int
     shapes |= {} if architecture.tied else {"logits.weight": (architecture.vocabulary, width)}
     shapes |= {"logits.bias": (architecture.vocabulary,)} if architecture.logit_bias else {}
     return shapes
+
+
+def _refuse_absent_heads(architecture: Architecture, heads: frozenset[tuple[int, int]]) -> None:
+    for layer, index in sorted(heads):
+        if not (0 <= layer < architecture.layers and 0 <= index < architecture.heads):
+            raise DeclarationError(
+                f"head {layer}.{index} cannot be a program: there are {architecture.layers} layers of "
+                f"{architecture.heads} heads"
+            )
 
 
 def _head_shapes(architecture: Architecture, name: str, is_program: bool) -> Shapes:  # noqa: FBT001  # one reader
@@ -276,6 +288,8 @@ def _read_norm(fields: Fields) -> Norm:
             return LayerNorm(fields.rational("epsilon"))
         case _NormKind.BAND:
             return BandNorm(fields.rational("low"), fields.rational("high"), fields.choice("lift", Lift))
+        case _ as kind:
+            assert_never(kind)
 
 
 def _norm_to_json(norm: Norm) -> Json:
@@ -303,6 +317,8 @@ def _read_activation(fields: Fields) -> Activation:
             return Relu()
         case _ActivationKind.LEAKY_RELU:
             return LeakyRelu(fields.rational("slope"))
+        case _ as kind:
+            assert_never(kind)
 
 
 def _activation_to_json(activation: Activation) -> Json:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError, InputError
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _HEX_DIGITS = frozenset("0123456789abcdef")
 
@@ -27,7 +27,9 @@ class Digest:
         if len(self.hexadecimal) != hashlib.sha256().digest_size * 2 or not _HEX_DIGITS.issuperset(
             self.hexadecimal
         ):
-            raise DeclarationError(f"{self.hexadecimal!r} is not a SHA-256 digest: want 64 lower-case hex digits")
+            raise DeclarationError(
+                f"{self.hexadecimal!r} is not a SHA-256 digest: want 64 lower-case hex digits"
+            )
 
     def __str__(self) -> str:
         return self.hexadecimal
@@ -45,8 +47,11 @@ def digest_json(value: Json) -> Digest:
 
 def digest_file(path: Path) -> Digest:
     """Return the digest of a file, read in pieces."""
-    with path.open("rb") as file:
-        return Digest(hashlib.file_digest(file, "sha256").hexdigest())
+    try:
+        with path.open("rb") as file:
+            return Digest(hashlib.file_digest(file, "sha256").hexdigest())
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
 def canonical_json(value: Json) -> bytes:
@@ -58,16 +63,16 @@ def canonical_json(value: Json) -> bytes:
     '{"a":"é","b":[1,true]}'
     """
     _refuse_floats(value, "value")
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    return _encode(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
 
 
 def readable_json(value: Json) -> bytes:
     """Return indented JSON for people, floats allowed if they are numbers, ending in a newline."""
-    return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return _encode(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a kill at any moment, sees the old content or the new, never a part."""
+    """Write a file so that a reader, or a kill at any moment, sees the old content or the new, no part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
@@ -87,7 +92,7 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
 
     A directory that is already there is an error: nothing is overwritten.
     """
-    if path.exists():
+    if os.path.lexists(path):
         raise InputError(f"{path} already exists; remove it or choose another place")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
@@ -101,9 +106,21 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
     _flush_directory(path.parent)
 
 
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        half = text[error.start]
+        raise DeclarationError(
+            f"{half!r} is half a character, which UTF-8 cannot hold; mend the text"
+        ) from error
+
+
 def _refuse_floats(value: Json, where: str) -> None:
     if isinstance(value, float):
-        raise DeclarationError(f"{where} is the float {value!r}; write it as an integer or a rational in a string")
+        raise DeclarationError(
+            f"{where} is the float {value!r}; write it as an integer or a rational in a string"
+        )
     if isinstance(value, dict):
         for key, item in value.items():
             _refuse_floats(item, f"{where}.{key}")

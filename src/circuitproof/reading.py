@@ -1,10 +1,11 @@
 """Strict reading of JSON and TOML from outside: each key is asked for once, and nothing else may be there."""
 
 import json
+import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +15,11 @@ from circuitproof.errors import InputError
 
 Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
+
+_LONG_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4,}")
+"""An exponent of four digits or more: written out as an exact number it can fill the memory."""
+_SHOWN = 40
+"""How much of a string is enough to recognise it."""
 
 
 class Fields:
@@ -28,6 +34,7 @@ class Fields:
 
     def has(self, key: str) -> bool:
         """Say whether a key that may be left out is there."""
+        self._asked.add(key)
         return key in self._content
 
     def keys(self) -> tuple[str, ...]:
@@ -63,26 +70,26 @@ class Fields:
     def rational(self, key: str) -> Fraction:
         """Return an exact number: an integer, or a string such as "22/5" or "0.55"; never a float."""
         value = self.value(key)
-        if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
-            return self._finite(key, value)
-        if isinstance(value, str):
-            return self._finite(key, value)
+        if isinstance(value, (int, Decimal, str)) and not isinstance(value, bool):
+            return self._exact(key, value)
         raise InputError(f'{self.path(key)} is {_name(value)}, want a rational in a string such as "1/100"')
 
     def number(self, key: str, *, above: float) -> float:
         """Return a float greater than `above`, for settings of training that no proof depends on."""
         value = self.value(key)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             raise InputError(f"{self.path(key)} is {_name(value)}, want a number")
-        if not above < value < float("inf"):
+        number = _nearest_float(value)
+        if not above < number < float("inf"):
             raise InputError(f"{self.path(key)} is {value}, want a finite number above {above}")
-        return float(value)
+        return number
 
     def choice(self, key: str, choices: type[Choice]) -> Choice:
         """Return the member of `choices` that the string at `key` names."""
         name = self.text(key)
         if name not in tuple(choices):
-            raise InputError(f"{self.path(key)} is {name!r}, want one of {', '.join(map(repr, map(str, choices)))}")
+            known = ", ".join(repr(str(member)) for member in choices)
+            raise InputError(f"{self.path(key)} is {name!r}, want one of {known}")
         return choices(name)
 
     def fields(self, key: str) -> "Fields":
@@ -91,10 +98,7 @@ class Fields:
 
     def items(self, key: str) -> tuple[object, ...]:
         """Return the entries of the list at `key`."""
-        value = self.value(key)
-        if not isinstance(value, list):
-            raise InputError(f"{self.path(key)} is {_name(value)}, want a list")
-        return tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # entries of unread JSON
+        return _items(self.value(key), self.path(key))
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings."""
@@ -105,9 +109,12 @@ class Fields:
 
     def integers(self, key: str) -> tuple[int, ...]:
         """Return a list of whole numbers."""
+        return _integers(self.value(key), self.path(key))
+
+    def integer_rows(self, key: str) -> tuple[tuple[int, ...], ...]:
+        """Return a list of lists of whole numbers."""
         return tuple(
-            _typed(entry, int, "a whole number", f"{self.path(key)}[{index}]")
-            for index, entry in enumerate(self.items(key))
+            _integers(row, f"{self.path(key)}[{index}]") for index, row in enumerate(self.items(key))
         )
 
     def each(self, key: str, read: Callable[["Fields"], Value]) -> tuple[Value, ...]:
@@ -127,15 +134,17 @@ class Fields:
     def _typed(self, key: str, kind: type[Value], wanted: str) -> Value:
         return _typed(self.value(key), kind, wanted, self.path(key))
 
-    def _finite(self, key: str, value: int | Decimal | str) -> Fraction:
+    def _exact(self, key: str, value: int | Decimal | str) -> Fraction:
+        if _LONG_EXPONENT.search(str(value)):
+            raise InputError(f"{self.path(key)} is {value}, want an exponent of at most three digits")
         try:
             return Fraction(value)
-        except (ValueError, ZeroDivisionError, OverflowError) as error:
+        except (ValueError, ZeroDivisionError) as error:
             raise InputError(f"{self.path(key)} is {value!r}, want a rational such as 22/5") from error
 
 
 @contextmanager
-def reading(content: object, where: str) -> Iterator[Fields]:
+def reading(content: object, where: str) -> Generator[Fields, None, None]:
     """Open `content` for reading and check at the end that every key was read.
 
     >>> with reading({"size": 3, "sise": 4}, "box") as fields:
@@ -149,7 +158,7 @@ def reading(content: object, where: str) -> Iterator[Fields]:
 
 
 @contextmanager
-def reading_part(parent: Fields, key: str) -> Iterator[Fields]:
+def reading_part(parent: Fields, key: str) -> Generator[Fields, None, None]:
     """Open the object at `key` of `parent` for reading to its last key."""
     with reading(parent.value(key), parent.path(key)) as fields:
         yield fields
@@ -167,7 +176,10 @@ def parse_json(content: bytes, where: str) -> object:
     """Return the JSON value in `content`, read as `read_json` reads a file."""
     try:
         return json.loads(
-            content, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys
+            content.decode(),
+            parse_float=_decimal,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_unique_keys,
         )
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where} is not usable JSON: {error}") from error
@@ -177,7 +189,7 @@ def read_toml(path: Path) -> object:
     """Return the TOML table in a file."""
     try:
         return tomllib.loads(read_bytes(path).decode())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not usable TOML: {error}") from error
 
 
@@ -204,22 +216,48 @@ def _typed(value: object, kind: type[Value], wanted: str, where: str) -> Value:
     return value
 
 
+def _items(value: object, where: str) -> tuple[object, ...]:
+    if not isinstance(value, list):
+        raise InputError(f"{where} is {_name(value)}, want a list")
+    return tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # entries of unread JSON
+
+
+def _integers(value: object, where: str) -> tuple[int, ...]:
+    return tuple(
+        _typed(entry, int, "a whole number", f"{where}[{index}]")
+        for index, entry in enumerate(_items(value, where))
+    )
+
+
+def _nearest_float(value: float | Decimal) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
 def _name(value: object) -> str:
     match value:
         case None:
             return "null"
         case bool():
             return str(value).lower()
-        case str() if len(value) > 40:  # noqa: PLR2004  # enough to recognise it
-            return f"the string {value[:40]!r}..."
         case str():
-            return f"the string {value!r}"
-        case Mapping():
+            return f"the string {value!r}" if len(value) <= _SHOWN else f"the string {value[:_SHOWN]!r}..."
+        case dict():
             return "an object"
         case list():
             return "a list"
         case _:
-            return f"the number {value}"
+            kind = "number" if isinstance(value, (int, float, Decimal)) else type(value).__name__
+            return f"the {kind} {value}"
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError(f"the number {text} is out of range") from error
 
 
 def _refuse_constant(name: str) -> None:

@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from circuitproof.canonical import Digest, Json, digest_bytes, digest_file, readable_json, write_directory, write_file
+from circuitproof.canonical import (
+    Digest,
+    Json,
+    digest_bytes,
+    digest_file,
+    readable_json,
+    write_directory,
+    write_file,
+)
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.reading import read_json, reading, reading_part
 
@@ -26,7 +34,9 @@ def check_seal(path: Path, names: frozenset[str]) -> None:
     """Refuse a directory unless it has the files `names` and every listed file is as its manifest says."""
     digests = read_manifest(path)
     if missing := sorted(names - digests.keys()):
-        raise InputError(f"{path / MANIFEST} does not list {missing[0]}; this is not the expected kind of directory")
+        raise InputError(
+            f"{path / MANIFEST} does not list {missing[0]}; this is not the expected kind of directory"
+        )
     for name, wanted in digests.items():
         file = path / name
         if not file.is_file():

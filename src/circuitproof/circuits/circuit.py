@@ -28,7 +28,7 @@ class Circuit:
         for edge in self.edges:
             if edge.source not in self.graph or edge.target not in self.graph:
                 raise DeclarationError(
-                    f"edge {edge} is outside a graph of {self.graph.layers} layers of {self.graph.heads} heads"
+                    f"edge {edge} is outside {self.graph.layers} layers of {self.graph.heads} heads"
                 )
 
     def __len__(self) -> int:

@@ -84,7 +84,9 @@ class Edge:
 
     def __post_init__(self) -> None:
         if not self.source.place[:2] < self.target.place[:2]:
-            raise DeclarationError(f"there is no edge {self}: {self.target} is not computed after {self.source}")
+            raise DeclarationError(
+                f"there is no edge {self}: {self.target} is not computed after {self.source}"
+            )
 
     @property
     def place(self) -> tuple[Place, Place]:
@@ -108,7 +110,9 @@ class Graph:
 
     def __post_init__(self) -> None:
         if self.layers < 1 or self.heads < 1:
-            raise DeclarationError(f"graph: {self.layers} layers of {self.heads} heads, want at least one of each")
+            raise DeclarationError(
+                f"graph: {self.layers} layers of {self.heads} heads, want at least one of each"
+            )
 
     def __contains__(self, node: Node) -> bool:
         match node:

@@ -9,6 +9,7 @@
 | `logits`   | `logits`     | `logits`|
 
 `attn L` is a block: the union of the heads of layer L.
+An EAP-IG file names no ablation; it is read as `zero`.
 """
 
 import re
@@ -23,8 +24,8 @@ from circuitproof.reading import Fields, read_json, reading
 
 _NAMES = re.compile(
     r"(?P<embed>embed|emb|input)|(?P<logits>logits)"
-    r"|(?:head (?P<l1>\d+)\.(?P<h1>\d+)|attn_(?P<l2>\d+)_h_(?P<h2>\d+)|a(?P<l3>\d+)\.h(?P<h3>\d+))"
-    r"|attn[ _](?P<block>\d+)|(?:mlp[ _]|m)(?P<mlp>\d+)"
+    r"|(?:head (?P<l1>N)\.(?P<h1>N)|attn_(?P<l2>N)_h_(?P<h2>N)|a(?P<l3>N)\.h(?P<h3>N))"
+    r"|attn[ _](?P<block>N)|(?:mlp[ _]|m)(?P<mlp>N)".replace("N", "[0-9]{1,9}")
 )
 _EAP_IG_EDGE = re.compile(r"(?P<source>.+)->(?P<target>[^<]+)(?:<(?P<input>[qkv])>)?")
 _HEAD_INPUTS = frozenset("qkv")
@@ -36,14 +37,14 @@ def load_circuit(path: Path) -> Circuit:
 
 
 def parse_circuit(content: object, where: str) -> Circuit:
-    """Read a circuit in any of the three spellings; the shape of `edges` tells which."""
+    """Read a circuit in any of the three spellings; the shape of `edges` and the key `n_layers` tell."""
     fields = Fields(content, where)
     edges = fields.value("edges")
     if isinstance(edges, dict):
         return _parse_eap_ig(fields)
-    if fields.has("layers"):
-        return _parse_ours(content, where)
-    return _parse_release(fields)
+    if fields.has("n_layers"):
+        return _parse_release(fields)
+    return _parse_ours(content, where)
 
 
 def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
@@ -88,44 +89,71 @@ def _parse_release(fields: Fields) -> Circuit:
     graph = Graph(fields.integer("n_layers", least=1), fields.integer("n_heads", least=1))
     ablation = fields.choice("ablation", Ablation)
     names = fields.each("edges", lambda edge: (edge.text("source"), edge.text("target")))
-    if fields.has("num_edges") and fields.integer("num_edges") != len(names):
-        raise InputError(f"{fields.path('num_edges')} is {fields.integer('num_edges')}, but {len(names)} are listed")
+    count = fields.integer("num_edges") if fields.has("num_edges") else len(names)
+    if count != len(names):
+        raise InputError(f"{fields.path('num_edges')} is {count}, but {len(names)} are listed")
     return _kept(graph, ablation, names, fields.where)
 
 
 def _parse_eap_ig(fields: Fields) -> Circuit:
     sizes = fields.fields("cfg")
     if sizes.has("parallel_attn_mlp") and sizes.boolean("parallel_attn_mlp"):
-        raise InputError(f"{fields.where}: attention and MLP in parallel are not supported; want them in sequence")
+        raise InputError(f"{fields.where}: attention and MLP in parallel are not supported, want a sequence")
     graph = Graph(sizes.integer("n_layers", least=1), sizes.integer("n_heads", least=1))
+    inputs = _kept_inputs(fields.fields("edges"))
+    _refuse_partial_inputs(inputs, fields.where)
     _refuse_partial_nodes(fields)
-    edges = fields.fields("edges")
+    _refuse_dropped_nodes(fields, inputs)
+    return _kept(graph, Ablation.ZERO, inputs, fields.where)
+
+
+def _kept_inputs(edges: Fields) -> dict[tuple[str, str], set[str]]:
     inputs: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name in edges.keys():  # noqa: SIM118  # Fields is not a mapping
         match = _EAP_IG_EDGE.fullmatch(name)
         if match is None:
-            raise InputError(f"{edges.path(name)} is not an edge; want 'source->target' or 'source->target<q>'")
+            raise InputError(
+                f"{edges.path(name)} is not an edge; want 'source->target' or 'source->target<q>'"
+            )
         if edges.fields(name).boolean("in_graph"):
-            inputs[match["source"], match["target"]].add(match["input"] or "")
-    _refuse_partial_inputs(inputs, fields.where)
-    return _kept(graph, Ablation.ZERO, inputs, fields.where)
+            inputs[match["source"], match["target"]].update(match["input"] or _HEAD_INPUTS)
+    return inputs
 
 
 def _refuse_partial_nodes(fields: Fields) -> None:
-    if not fields.has("nodes"):
-        return
-    nodes = fields.fields("nodes")
+    if fields.has("neurons"):
+        raise InputError(f"{fields.path('neurons')} keeps single neurons; only whole nodes are supported")
+    nodes = _nodes_field(fields)
     for name in nodes.keys():  # noqa: SIM118  # Fields is not a mapping
         if isinstance(nodes.value(name), dict) and nodes.fields(name).has("neurons"):
             raise InputError(f"{nodes.path(name)} keeps single neurons; only whole nodes are supported")
 
 
+def _refuse_dropped_nodes(fields: Fields, edges: Iterable[tuple[str, str]]) -> None:
+    """Refuse a kept edge at a node that is not kept: EAP-IG drops such an edge before it runs."""
+    nodes = _nodes_field(fields)
+    for source, target in edges:
+        for name in (source, target):
+            if name != str(LOGITS) and nodes.has(name) and not _is_kept(nodes, name):
+                raise InputError(f"{fields.where}: {source} -> {target} is kept, but the node {name} is not")
+
+
+def _nodes_field(fields: Fields) -> Fields:
+    return fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
+
+
+def _is_kept(nodes: Fields, name: str) -> bool:
+    if isinstance(nodes.value(name), dict):
+        return nodes.fields(name).boolean("in_graph")
+    return nodes.boolean(name)
+
+
 def _refuse_partial_inputs(inputs: dict[tuple[str, str], set[str]], where: str) -> None:
     for (source, target), kept in inputs.items():
-        if kept not in ({""}, _HEAD_INPUTS):
-            missing = ", ".join(sorted(_HEAD_INPUTS - kept))
+        if missing := _HEAD_INPUTS - kept:
             raise InputError(
-                f"{where}: {source} -> {target} keeps {', '.join(sorted(kept))} but not {missing}; "
+                f"{where}: {source} -> {target} keeps {', '.join(sorted(kept))} "
+                f"but not {', '.join(sorted(missing))}; "
                 "a head reads one input here, so keep q, k and v together or drop them together"
             )
 

@@ -24,7 +24,7 @@ class Score:
     right: int
     prompts: int
     worst_margin: float
-    """The smallest lead of the right answer over the best other candidate; not positive where it is not right."""
+    """The smallest lead of the right answer over the best other candidate; not positive where it is wrong."""
 
     @property
     def accuracy(self) -> float:
@@ -32,7 +32,9 @@ class Score:
         return self.right / self.prompts
 
 
-def score_circuits(model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None) -> tuple[Score, ...]:
+def score_circuits(
+    model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None
+) -> tuple[Score, ...]:
     """Return the score of each circuit, or of the model alone when no circuits are given."""
     margins = answer_margins(task, task_logits(model, task, circuits))
     return tuple(

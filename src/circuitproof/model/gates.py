@@ -45,9 +45,15 @@ def gates_of(circuits: Sequence[Circuit]) -> Gates:
     if any(circuit.graph != graph for circuit in circuits):
         raise DeclarationError("circuits of different graphs cannot be run together")
     live = [circuit.live() for circuit in circuits]
-    values = torch.zeros(len(live), target_row(graph, Logits()) + 1, _bias_column(graph, graph.layers - 1) + 2)
+    values = torch.zeros(
+        len(live), target_row(graph, Logits()) + 1, _bias_column(graph, graph.layers - 1) + 2
+    )
     for index, circuit in enumerate(live):
-        places = [_place(graph, source, edge.target) for edge in circuit for source in _with_bias(graph, edge.source)]
+        places = [
+            _place(graph, source, edge.target)
+            for edge in circuit
+            for source in _with_bias(graph, edge.source)
+        ]
         if places:
             rows, columns = zip(*places, strict=True)
             values[index, list(rows), list(columns)] = 1

@@ -63,7 +63,7 @@ def activate(values: Float[Tensor, "*any"], activation: Activation) -> Float[Ten
 def _banded(
     centred: Float[Tensor, "*row width"], norm: BandNorm, spare: Bool[Tensor, " width"]
 ) -> Float[Tensor, "*row width"]:
-    """Return the positive side of `centred` with its mass in the band; `spare` takes the mass of an empty side."""
+    """Return the positive side with its mass in the band; `spare` takes the mass of an empty side."""
     side = centred.clamp(min=0)
     mass = side.sum(-1)
     low, high = float(norm.low), float(norm.high)
@@ -112,5 +112,9 @@ class _Projection(torch.autograd.Function):
 
 
 def _refuse_not_finite(values: Tensor, counted: Tensor) -> None:
+    if not bool(counted.any(-1).all()):
+        raise NumericError("a row of scores has no allowed entry; there is nothing to attend to")
     if not bool((values.isfinite() | ~counted).all()):
-        raise NumericError("a NaN or infinite number reached an operator; the weights or the training have diverged")
+        raise NumericError(
+            "a NaN or infinite number reached an operator; the weights or the training have diverged"
+        )

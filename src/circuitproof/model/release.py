@@ -1,4 +1,4 @@
-"""Reading the weight format of the paper's public release: `smt_weights.json`, `config.json`, `vocab.json`."""
+"""Reading the paper's public weight format: `smt_weights.json`, `config.json` and `vocab.json`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -75,11 +75,7 @@ def _refuse_programs(weights: Fields) -> None:
 
 def _architecture(config: Fields, weights: Fields) -> Architecture:
     heads, width = config.integer("n_heads", least=1), config.integer("d_model", least=1)
-    for ours, theirs in {"n_heads": "n_heads", "n_layers": "n_layers", "d_model": "d_model", "d_mlp": "d_ff"}.items():
-        if config.integer(ours) != weights.integer(theirs):
-            raise InputError(
-                f"{config.path(ours)} is {config.integer(ours)} but {weights.path(theirs)} is {weights.integer(theirs)}"
-            )
+    _refuse_disagreement(config, weights)
     head_width = weights.integer("head_dim", least=1)
     return Architecture(
         vocabulary=config.integer("vocab_size", least=1),
@@ -99,6 +95,18 @@ def _architecture(config: Fields, weights: Fields) -> Architecture:
     )
 
 
+def _refuse_disagreement(config: Fields, weights: Fields) -> None:
+    for ours, theirs in (
+        ("n_heads", "n_heads"),
+        ("n_layers", "n_layers"),
+        ("d_model", "d_model"),
+        ("d_mlp", "d_ff"),
+    ):
+        found, wanted = weights.integer(theirs), config.integer(ours)
+        if found != wanted:
+            raise InputError(f"{weights.path(theirs)} is {found}, but {config.path(ours)} is {wanted}")
+
+
 def _norm(config: Fields, weights: Fields, width: int) -> Norm:
     low, high = (config.rational(f"norm_l1_{side}_per_dim") * width / 2 for side in ("low", "high"))
     band = BandNorm(low, high, Lift.REFERENCE)
@@ -106,7 +114,9 @@ def _norm(config: Fields, weights: Fields, width: int) -> Norm:
     if isinstance(norm, BandNorm):
         for side, mass in (("half_low", low), ("half_high", high)):
             if weights.rational(side) != mass:
-                raise InputError(f"{weights.path(side)} is {weights.rational(side)}, the configuration wants {mass}")
+                raise InputError(
+                    f"{weights.path(side)} is {weights.rational(side)}, the configuration wants {mass}"
+                )
     return norm
 
 
@@ -141,7 +151,9 @@ def _circuits(source: Path, graph: Graph) -> Iterator[tuple[str, Circuit]]:
         if path.exists():
             circuit = load_circuit(path)
             if circuit.graph != graph:
-                raise InputError(f"{path} is of another graph than the model's {graph.layers} × {graph.heads} heads")
+                raise InputError(
+                    f"{path} is not of the model's {graph.layers} layers of {graph.heads} heads"
+                )
             yield task, circuit
 
 
@@ -193,7 +205,9 @@ def _their_name(name: str) -> str:
 
 
 def _matrix(weights: Fields, key: str, shape: tuple[int, ...]) -> Tensor:
-    return torch.tensor([float(number) for number in _numbers(weights, key, shape)], dtype=torch.float32).reshape(shape)
+    return torch.tensor(
+        [float(number) for number in _numbers(weights, key, shape)], dtype=torch.float32
+    ).reshape(shape)
 
 
 def _numbers(weights: Fields, key: str, shape: tuple[int, ...]) -> list[Fraction]:

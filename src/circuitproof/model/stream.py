@@ -3,7 +3,7 @@
 Tensors carry the axes (circuit, head, prompt, position, width); an axis of size one is shared.
 """
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -12,9 +12,10 @@ from torch import Tensor
 from circuitproof.circuits.graph import EMBED, LOGITS, Mlp
 from circuitproof.model.gates import Gates, source_column, target_row
 
-State = Float[Tensor, "circuit head prompt position width"]
+State = Float[Tensor, "_ _ prompt position _"]
 
 
+@runtime_checkable
 class Stream(Protocol):
     """Where nodes read and write. Each node is written once, in the order of computation."""
 

@@ -33,7 +33,9 @@ class NormLayer(nn.Module):
             case NoNorm():
                 return inputs
             case LayerNorm(epsilon):
-                return functional.layer_norm(inputs, inputs.shape[-1:], self.scale, self.shift, float(epsilon))
+                return functional.layer_norm(
+                    inputs, inputs.shape[-1:], self.scale, self.shift, float(epsilon)
+                )
             case BandNorm():
                 return band_norm(inputs, self.norm) * self.scale + self.shift
             case _:
@@ -67,7 +69,9 @@ class AttentionLayer(nn.Module):
         scores = (queries @ keys.mT) * self.score_scale
         length = scores.shape[-1]
         causal = torch.ones(length, length, dtype=torch.bool).tril().expand_as(scores)
-        weights = sparsemax(scores, causal) if self.attention is Attention.SPARSEMAX else softmax(scores, causal)
+        weights = (
+            sparsemax(scores, causal) if self.attention is Attention.SPARSEMAX else softmax(scores, causal)
+        )
         return weights @ values
 
 
@@ -103,7 +107,9 @@ class Transformer(nn.Module):
         self.norm = NormLayer(architecture)
         if not architecture.tied:
             self.unembed = nn.Parameter(torch.zeros(architecture.vocabulary, architecture.width))
-        self.unembed_bias = nn.Parameter(torch.zeros(architecture.vocabulary)) if architecture.logit_bias else None
+        self.unembed_bias = (
+            nn.Parameter(torch.zeros(architecture.vocabulary)) if architecture.logit_bias else None
+        )
 
     def forward(
         self, tokens: Int[Tensor, "prompt position"], circuit: Circuit | None = None
@@ -117,12 +123,12 @@ class Transformer(nn.Module):
         candidates: Sequence[int],
         circuits: Sequence[Circuit] | Gates | None = None,
     ) -> Float[Tensor, "circuit prompt candidate"]:
-        """Return the candidates' logits at the last position, for the model or for many circuits as one batch."""
+        """Return the candidates' logits at the last position, of the model or of many circuits at once."""
         residual = self._residual(tokens, self._stream(circuits))[..., -1:, :]
         return self._logits(residual, list(candidates))[:, 0, :, 0]
 
     def named_slices(self) -> Mapping[str, Tensor]:
-        """Return every tensor of the file layout as a view of the parameters: the names of `tensor_shapes`."""
+        """Return every tensor of the file layout (`tensor_shapes`) as a view of the parameters."""
         return dict(_named_slices(self))
 
     def _stream(self, circuits: Circuit | Sequence[Circuit] | Gates | None) -> Stream:
@@ -160,7 +166,9 @@ class Transformer(nn.Module):
         if tokens.shape[1] > sizes.context:
             raise InputError(f"a prompt has {tokens.shape[1]} tokens, the model's context is {sizes.context}")
         if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < sizes.vocabulary:
-            raise InputError(f"a prompt has a token outside 0 to {sizes.vocabulary - 1}, the model's vocabulary")
+            raise InputError(
+                f"a prompt has a token outside 0 to {sizes.vocabulary - 1}, the model's vocabulary"
+            )
 
 
 def initialise(model: Transformer, seed: int, deviation: float) -> None:
@@ -227,7 +235,9 @@ def _per_head(inputs: State, weight: Tensor, bias: Tensor | None, heads: tuple[i
     """Apply each head's own map; when the heads share their input, as one matrix product."""
     chosen, shift = _chosen(weight, heads), None if bias is None else _chosen(bias, heads)
     if inputs.shape[1] == 1:
-        flat = functional.linear(inputs[:, 0], chosen.flatten(0, 1), None if shift is None else shift.flatten())
+        flat = functional.linear(
+            inputs[:, 0], chosen.flatten(0, 1), None if shift is None else shift.flatten()
+        )
         return flat.unflatten(-1, chosen.shape[:2]).movedim(-2, 1)
     outputs = inputs @ chosen.mT.unsqueeze(1)
     return outputs if shift is None else outputs + shift[:, None, None]

@@ -17,7 +17,9 @@ class Alphabet:
             raise DeclarationError("alphabet: no tokens; name at least one")
         if len(set(self.names)) != len(self.names):
             repeated = next(name for name in self.names if self.names.count(name) > 1)
-            raise DeclarationError(f"alphabet: the name {repeated!r} stands for two tokens; give each its own")
+            raise DeclarationError(
+                f"alphabet: the name {repeated!r} stands for two tokens; give each its own"
+            )
 
     def __len__(self) -> int:
         return len(self.names)
@@ -34,7 +36,12 @@ class Alphabet:
 
     def text(self, prompt: Iterable[int]) -> str:
         """Return a prompt as a person reads it."""
-        return " ".join(self.names[token] for token in prompt)
+        return " ".join(self._name(token) for token in prompt)
+
+    def _name(self, token: int) -> str:
+        if not 0 <= token < len(self):
+            raise DeclarationError(f"token {token} is unknown; the alphabet has tokens 0 to {len(self) - 1}")
+        return self.names[token]
 
 
 def sparse_alphabet(size: int, names: Mapping[int, str]) -> Alphabet:

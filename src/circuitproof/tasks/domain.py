@@ -28,7 +28,9 @@ class Domain:
         self._refuse_repeats()
         for index, prompt in enumerate(self.prompts):
             if not prompt or min(prompt) < 0:
-                raise DeclarationError(f"domain: prompt {index} is {prompt}, want at least one token, none negative")
+                raise DeclarationError(
+                    f"domain: prompt {index} is {prompt}, want at least one token, none negative"
+                )
 
     def __len__(self) -> int:
         return len(self.prompts)
@@ -62,8 +64,4 @@ class Domain:
 
 def read_domain(fields: Fields) -> Domain:
     """Read an enumerated domain."""
-    prompts: list[Prompt] = []
-    for index, entry in enumerate(fields.items("prompts")):
-        row = Fields({"prompt": entry}, f"{fields.path('prompts')}[{index}]")
-        prompts.append(row.integers("prompt"))
-    return Domain(tuple(prompts), fields.texts("strata"))
+    return Domain(fields.integer_rows("prompts"), fields.texts("strata"))

@@ -27,7 +27,7 @@ def opener_task(
     return Task(
         name=name,
         alphabet=alphabet,
-        candidates=tuple(answer for _, answer in pairs),
+        candidates=tuple(dict.fromkeys(answer for _, answer in pairs)),
         domain=Domain(tuple(prompt for prompt, _ in rows), tuple(stratum for _, stratum in rows)),
         answer=OnlyOpener(pairs),
         relation=SameOpener(tuple(opener for opener, _ in pairs)),

@@ -1,6 +1,6 @@
 """A task: an alphabet, the candidates T, a domain, the right answer P and the relation R, all of it data."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
@@ -28,19 +28,11 @@ class OnlyOpener:
     """Pairs (opener, answer)."""
 
     def __post_init__(self) -> None:
-        openers = [opener for opener, _ in self.answers]
-        if not openers or len(set(openers)) != len(openers):
-            raise DeclarationError(f"answer: openers {openers} want to be distinct, and at least one")
+        _refuse_repeated_openers([opener for opener, _ in self.answers], "answer")
 
     def opener(self, prompt: Prompt) -> int:
         """Return the only declared opener of a prompt."""
-        declared = dict(self.answers)
-        found = [token for token in prompt if token in declared]
-        if len(found) != 1:
-            raise DeclarationError(
-                f"answer: prompt {prompt} has {len(found)} declared openers, want exactly one of {sorted(declared)}"
-            )
-        return found[0]
+        return _only_opener(prompt, dict(self.answers), "answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +47,9 @@ class SameOpener:
     """R as a rule: prompts with the same only opener must be decided alike, whatever else they hold."""
 
     openers: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        _refuse_repeated_openers(self.openers, "relation")
 
 
 Answer: TypeAlias = AnswerTable | OnlyOpener
@@ -84,14 +79,17 @@ class Task:
 
     def __post_init__(self) -> None:
         if len(set(self.candidates)) != len(self.candidates) or len(self.candidates) < 2:  # noqa: PLR2004  # a choice
-            raise DeclarationError(f"{self.name}: candidates {self.candidates} want to be two or more, distinct")
+            raise DeclarationError(
+                f"{self.name}: candidates are {self.candidates}, want two or more, all distinct"
+            )
         self._refuse_unknown("candidate", self.candidates)
         self._refuse_unknown("prompt token", chain.from_iterable(self.domain.prompts))
+        self._refuse_unknown("rule token", self._rule_tokens())
         for prompt, answer in zip(self.domain.prompts, self.answers(), strict=True):
             if answer not in self.candidates:
                 raise DeclarationError(
-                    f"{self.name}: answer {answer} to prompt {prompt} is not among candidates {self.candidates}; "
-                    "add it to the candidates or narrow the domain"
+                    f"{self.name}: answer {answer} to prompt {prompt} is not among candidates "
+                    f"{self.candidates}; add it to the candidates or narrow the domain"
                 )
         self.classes()
 
@@ -136,21 +134,43 @@ class Task:
                 self._one_per_prompt("classes", len(classes))
                 return classes
             case SameOpener(openers):
-                rule = OnlyOpener(tuple((opener, opener) for opener in openers))
-                return tuple(rule.opener(prompt) for prompt in self.domain.prompts)
+                return tuple(_only_opener(prompt, openers, "relation") for prompt in self.domain.prompts)
             case _:
                 assert_never(self.relation)
 
     def _one_per_prompt(self, what: str, count: int) -> None:
         if count != len(self.domain):
-            raise DeclarationError(f"{self.name}: {count} {what} for {len(self.domain)} prompts; give one per prompt")
+            raise DeclarationError(
+                f"{self.name}: {count} {what} for {len(self.domain)} prompts; give one per prompt"
+            )
+
+    def _rule_tokens(self) -> Iterator[int]:
+        if isinstance(self.answer, OnlyOpener):
+            yield from chain.from_iterable(self.answer.answers)
+        if isinstance(self.relation, SameOpener):
+            yield from self.relation.openers
 
     def _refuse_unknown(self, what: str, tokens: Iterable[int]) -> None:
         for token in tokens:
             if not 0 <= token < len(self.alphabet):
                 raise DeclarationError(
-                    f"{self.name}: {what} {token} is unknown; the alphabet has tokens 0 to {len(self.alphabet) - 1}"
+                    f"{self.name}: {what} {token} is unknown; "
+                    f"the alphabet has tokens 0 to {len(self.alphabet) - 1}"
                 )
+
+
+def _refuse_repeated_openers(openers: Collection[int], where: str) -> None:
+    if not openers or len(set(openers)) != len(openers):
+        raise DeclarationError(f"{where}: openers are {tuple(openers)}, want at least one, all distinct")
+
+
+def _only_opener(prompt: Prompt, openers: Collection[int], where: str) -> int:
+    found = [token for token in prompt if token in openers]
+    if len(found) != 1:
+        raise DeclarationError(
+            f"{where}: prompt {prompt} has {len(found)} declared openers, want just one of {tuple(openers)}"
+        )
+    return found[0]
 
 
 def read_task(fields: Fields) -> Task:
@@ -177,16 +197,18 @@ def _read_answer(fields: Fields) -> Answer:
             return AnswerTable(fields.integers("answers"))
         case _AnswerKind.ONLY_OPENER:
             return OnlyOpener(_read_pairs(fields))
+        case _ as kind:
+            assert_never(kind)
 
 
 def _read_pairs(fields: Fields) -> tuple[tuple[int, int], ...]:
     pairs: list[tuple[int, int]] = []
-    for index, entry in enumerate(fields.items("answers")):
-        match entry:
-            case [int(opener), int(answer)]:
+    for index, row in enumerate(fields.integer_rows("answers")):
+        match row:
+            case (opener, answer):
                 pairs.append((opener, answer))
             case _:
-                raise InputError(f"{fields.path('answers')}[{index}]: want a pair [opener, answer] of tokens")
+                raise InputError(f"{fields.path('answers')}[{index}] is {list(row)}, want [opener, answer]")
     return tuple(pairs)
 
 
@@ -206,6 +228,8 @@ def _read_relation(fields: Fields) -> Relation:
             return ClassTable(fields.integers("classes"))
         case _RelationKind.SAME_OPENER:
             return SameOpener(fields.integers("openers"))
+        case _ as kind:
+            assert_never(kind)
 
 
 def _relation_to_json(relation: Relation) -> Json:

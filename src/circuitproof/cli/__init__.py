@@ -1,0 +1,1 @@
+"""The command line: a command parses, calls one library function and prints its result."""

@@ -1,0 +1,166 @@
+"""The commands of `circuitproof`. Heavy imports stand inside them, so that `--help` answers at once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from circuitproof import __version__
+from circuitproof.cli.options import AsJson, CircuitFiles, ModelPath, Out, TaskNames
+from circuitproof.errors import CircuitproofError, ExitCode
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Turn an explanation of a transformer circuit into a claim that can be proved or refuted.",
+    epilog="Exit codes: 0 proved, valid or done; 1 refuted or invalid; 2 wrong usage; "
+    "3 bad input or failure; 4 undecided or incomplete.",
+)
+
+
+def main() -> None:
+    """Run the command line; what a user can mend is one sentence on standard error and exit code 3."""
+    try:
+        app()
+    except CircuitproofError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        _fail("interrupted; the same command goes on from the last checkpoint")
+
+
+def _fail(sentence: str) -> None:
+    from circuitproof.cli.show import show_note
+
+    show_note(f"circuitproof: {sentence}")
+    raise SystemExit(ExitCode.FAILURE)
+
+
+def _version(asked: bool) -> None:  # noqa: FBT001  # typer's callback signature
+    if asked:
+        typer.echo(f"circuitproof {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[  # the callback has done the work
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def train(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train the model of a recipe; an interrupted run goes on where it stopped."""
+    from circuitproof.cli.show import progress, show_json, show_note
+    from circuitproof.pipeline.recipe import load_recipe
+    from circuitproof.pipeline.training import MODEL, train_recipe
+    from circuitproof.train.loop import Evaluation, Watcher
+
+    loaded = load_recipe(recipe)
+    folder = out or Path("build") / loaded.name
+    evaluations: list[Evaluation] = []
+    with progress(f"training {loaded.name}", loaded.plan.steps) as bar:
+        task = bar.task_ids[0]
+        watcher = Watcher(
+            on_step=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.4f}"),
+            on_evaluation=evaluations.append,
+        )
+        train_recipe(loaded, folder, watcher)
+        bar.update(task, completed=loaded.plan.steps)
+    if as_json:
+        show_json(
+            {
+                "model": str(folder / MODEL),
+                "evaluations": [evaluation.to_json() for evaluation in evaluations],
+            }
+        )
+    else:
+        show_note(f"{folder / MODEL} holds the trained model")
+
+
+@app.command()
+def evaluate(
+    model: ModelPath, task: TaskNames = None, circuit: CircuitFiles = None, as_json: AsJson = False
+) -> None:
+    """Run a model and circuits of it on tasks: how many prompts are right, and by what margin (in floats)."""
+    from circuitproof.cli.show import show_json, show_table
+    from circuitproof.pipeline.evaluation import evaluate as evaluate_model
+
+    rows = evaluate_model(model, task or [], circuit or [])
+    if as_json:
+        show_json([row.to_json() for row in rows])
+        return
+    lines = [
+        (
+            row.task,
+            row.circuit,
+            f"{row.edges}",
+            f"{row.score.right}/{row.score.prompts}",
+            f"{row.score.worst_margin:.4f}",
+        )
+        for row in rows
+    ]
+    show_table(f"{model}, measured in FP32", ("task", "circuit", "edges", "right", "worst margin"), lines)
+
+
+@app.command()
+def circuit(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A circuit in any spelling.", show_default=False)
+    ],
+    live: Annotated[
+        bool, typer.Option("--live", help="Leave out edges that cannot reach the logits.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read a circuit in our spelling, the release's or EAP-IG's, and print it in ours."""
+    from circuitproof.circuits.spelling import load_circuit
+    from circuitproof.cli.show import show_json, show_line
+
+    loaded = load_circuit(file)
+    kept = loaded.live() if live else loaded
+    if as_json:
+        show_json(kept.to_json())
+        return
+    for edge in kept:
+        show_line(str(edge))
+    show_line(
+        f"{len(kept)} edges of {len(kept.graph.edges())}, {len(loaded) - len(loaded.live())} of them dead"
+    )
+
+
+@app.command()
+def import_release(
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", help="A release directory.", show_default=False)
+    ],
+    out: Out,
+    as_json: AsJson = False,
+) -> None:
+    """Turn a model of the paper's public release into a model directory, with its circuits beside."""
+    from circuitproof.cli.show import show_json, show_line
+    from circuitproof.model.release import import_release as convert
+
+    release = convert(source, out)
+    if as_json:
+        show_json(
+            {"model": str(out), "circuits": {task: len(kept) for task, kept in release.circuits.items()}}
+        )
+        return
+    show_line(f"{out} holds the model of {source}")
+    for task, kept in release.circuits.items():
+        show_line(f"{out / f'{task}.circuit.json'} holds the {task} circuit of {len(kept)} edges")
+
+
+if __name__ == "__main__":
+    main()

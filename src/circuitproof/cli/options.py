@@ -1,0 +1,23 @@
+"""The options that several commands share, each spelled once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
+Out = Annotated[Path, typer.Option("--out", help="Where the result is written.", show_default=False)]
+TaskNames = Annotated[
+    list[str] | None,
+    typer.Option("--task", help="A task by name; repeat for several. [default: all]", show_default=False),
+]
+CircuitFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--circuit",
+        help="A circuit file in our spelling, the release's or EAP-IG's; repeat for several. "
+        "[default: all edges, the most harmful single deletion, none]",
+        show_default=False,
+    ),
+]

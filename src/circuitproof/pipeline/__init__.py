@@ -1,0 +1,1 @@
+"""From a recipe to finished work: what a command calls."""

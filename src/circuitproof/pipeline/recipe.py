@@ -1,0 +1,108 @@
+"""Recipes: typed TOML that says what to train and how. Every mistake is one sentence with the key's path."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeAlias
+
+from circuitproof.architecture import Architecture, read_architecture
+from circuitproof.canonical import Digest, digest_bytes
+from circuitproof.errors import InputError
+from circuitproof.reading import Fields, read_bytes, read_toml, reading, reading_part
+from circuitproof.tasks.catalogue import find_task
+from circuitproof.tasks.task import Task
+from circuitproof.train.loop import Plan
+
+
+class _DataKind(StrEnum):
+    TASKS = "tasks"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class TasksSource:
+    """Train on the domains of these tasks together."""
+
+    tasks: tuple[Task, ...]
+    batch: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """Train on windows of a text, read as bytes or through a tokenizer."""
+
+    path: Path
+    tokenizer: Path | None
+    batch: int
+
+
+Source: TypeAlias = TasksSource | TextSource
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything that a training run depends on."""
+
+    name: str
+    architecture: Architecture
+    source: Source
+    plan: Plan
+    digest: Digest
+    """The digest of the file's bytes: a run goes on only with the recipe that began it."""
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Read a recipe; paths in it are relative to its own folder."""
+    digest = digest_bytes(read_bytes(path))
+    with reading(read_toml(path), path.name) as fields:
+        with reading_part(fields, "architecture") as part:
+            architecture = read_architecture(part)
+        with reading_part(fields, "data") as part:
+            source = _read_source(part, path.parent)
+        with reading_part(fields, "training") as part:
+            plan = _read_plan(part, fields.integer("seed"))
+        recipe = Recipe(fields.text("name"), architecture, source, plan, digest)
+    _refuse_misfit(recipe, path.name)
+    return recipe
+
+
+def _read_source(fields: Fields, folder: Path) -> Source:
+    batch = fields.integer("batch", least=1)
+    match fields.choice("kind", _DataKind):
+        case _DataKind.TASKS:
+            names = fields.texts("tasks")
+            if not names:
+                raise InputError(f"{fields.path('tasks')} is empty; name at least one task")
+            return TasksSource(tuple(find_task(name) for name in names), batch)
+        case _DataKind.TEXT:
+            tokenizer = folder / fields.text("tokenizer") if fields.has("tokenizer") else None
+            return TextSource(folder / fields.text("path"), tokenizer, batch)
+
+
+def _read_plan(fields: Fields, seed: int) -> Plan:
+    return Plan(
+        seed=seed,
+        steps=fields.integer("steps", least=1),
+        learning_rate=fields.number("learning_rate", above=0),
+        warmup=fields.integer("warmup"),
+        weight_decay=fields.number("weight_decay", above=-1e-9),
+        gradient_limit=fields.number("gradient_limit", above=0),
+        initial_deviation=fields.number("initial_deviation", above=0),
+        evaluate_every=fields.integer("evaluate_every", least=1),
+        checkpoint_every=fields.integer("checkpoint_every", least=1),
+    )
+
+
+def _refuse_misfit(recipe: Recipe, where: str) -> None:
+    sizes = recipe.architecture
+    for task in recipe.source.tasks if isinstance(recipe.source, TasksSource) else ():
+        if len(task.alphabet) > sizes.vocabulary:
+            raise InputError(
+                f"{where}.architecture.vocabulary is {sizes.vocabulary}, "
+                f"task {task.name!r} needs at least {len(task.alphabet)}"
+            )
+        if task.domain.longest > sizes.context:
+            raise InputError(
+                f"{where}.architecture.context is {sizes.context}, "
+                f"task {task.name!r} needs at least {task.domain.longest}"
+            )

@@ -1,0 +1,67 @@
+"""Training from a recipe: a run folder that can be interrupted and gone on with at any moment."""
+
+from pathlib import Path
+from typing import assert_never
+
+from circuitproof.canonical import readable_json, write_file
+from circuitproof.errors import InputError
+from circuitproof.model.checkpoint import StoredModel, load_model, save_model
+from circuitproof.pipeline.recipe import Recipe, TasksSource, TextSource
+from circuitproof.reading import read_json, reading
+from circuitproof.train.data import Data, TaskData, TextData, read_text
+from circuitproof.train.loop import Watcher, train
+
+MODEL = "model"
+_RUN = "run.json"
+
+
+def train_recipe(recipe: Recipe, out: Path, watcher: Watcher) -> StoredModel:
+    """Train as the recipe says into `out`, and return the model now in `out/model`.
+
+    A finished run is not repeated; an interrupted one goes on from its newest checkpoint and ends with the
+    same weights, bit for bit.
+    """
+    _claim_folder(recipe, out)
+    if not (out / MODEL).exists():
+        data = _data(recipe)
+        trained = train(recipe.architecture, data, recipe.plan, out / "checkpoints", watcher)
+        history = readable_json(
+            {
+                "recipe": recipe.name,
+                "recipe_digest": str(recipe.digest),
+                "evaluations": [evaluation.to_json() for evaluation in trained.evaluations],
+            }
+        )
+        save_model(out / MODEL, StoredModel(trained.model, data.alphabet), {"training.json": history})
+    return load_model(out / MODEL)
+
+
+def _claim_folder(recipe: Recipe, out: Path) -> None:
+    """Mark a new run folder with the recipe's digest, or refuse one that another recipe began."""
+    mark = out / _RUN
+    if not mark.exists():
+        if out.exists() and any(out.iterdir()):
+            raise InputError(f"{out} is not empty and no run of ours; choose another place")
+        write_file(mark, readable_json({"recipe": recipe.name, "recipe_digest": str(recipe.digest)}))
+    with reading(read_json(mark), str(mark)) as fields:
+        name, digest = fields.text("recipe"), fields.text("recipe_digest")
+    if digest != str(recipe.digest):
+        raise InputError(
+            f"{out} was begun with recipe {name!r} of another content; remove it or choose another place"
+        )
+
+
+def _data(recipe: Recipe) -> Data:
+    match recipe.source:
+        case TasksSource(tasks, batch):
+            return TaskData(tasks, batch, recipe.plan.seed)
+        case TextSource(path, tokenizer, batch):
+            tokens = read_text(path, tokenizer)
+            if int(tokens.max()) >= recipe.architecture.vocabulary:
+                raise InputError(
+                    f"{path} has token {int(tokens.max())}, "
+                    f"the recipe's architecture.vocabulary is {recipe.architecture.vocabulary}"
+                )
+            return TextData(tokens, recipe.architecture.context, batch, recipe.plan.seed)
+        case _:
+            assert_never(recipe.source)

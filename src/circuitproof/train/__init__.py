@@ -1,0 +1,1 @@
+"""Training: one loop for every scale, deterministic, and resumable at any moment."""

@@ -1,0 +1,73 @@
+"""Small random models, for tests that need weights but no training."""
+
+from fractions import Fraction
+
+import torch
+
+from circuitproof.architecture import (
+    Activation,
+    Architecture,
+    Attention,
+    BandNorm,
+    Gelu,
+    GeluForm,
+    LayerNorm,
+    LeakyRelu,
+    Lift,
+    NoNorm,
+    Norm,
+    Relu,
+    inverse_root,
+)
+from circuitproof.model.transformer import Transformer
+
+NORMS = (
+    NoNorm(),
+    LayerNorm(Fraction(1, 100000)),
+    BandNorm(Fraction(11, 10), Fraction(21, 10), Lift.REFERENCE),
+    BandNorm(Fraction(11, 10), Fraction(21, 10), Lift.CONTINUOUS),
+)
+ACTIVATIONS = (Relu(), LeakyRelu(Fraction(1, 100)), Gelu(GeluForm.EXACT), Gelu(GeluForm.TANH))
+
+
+def tiny_architecture(
+    *,
+    norm: Norm = NORMS[0],
+    attention: Attention = Attention.SPARSEMAX,
+    activation: Activation = ACTIVATIONS[1],
+    tied: bool = False,
+    biases: bool = True,
+) -> Architecture:
+    """Return an architecture of two layers of two heads and width four."""
+    return Architecture(
+        vocabulary=7,
+        context=5,
+        layers=2,
+        heads=2,
+        width=4,
+        head_width=3,
+        mlp_width=6,
+        norm=norm,
+        attention=attention,
+        attention_scale=inverse_root(3),
+        activation=activation,
+        tied=tied,
+        biases=biases,
+        logit_bias=biases,
+    )
+
+
+def random_model(architecture: Architecture, seed: int = 0) -> Transformer:
+    """Return a model with every parameter drawn at random, biases and norms included."""
+    model = Transformer(architecture)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0, 0.7, generator=generator)
+    return model
+
+
+def random_tokens(architecture: Architecture, prompts: int = 6, seed: int = 1) -> torch.Tensor:
+    """Return random prompts of the longest length."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(architecture.vocabulary, (prompts, architecture.context), generator=generator)
