@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine must not turn a law into a failure, and the whole suite is to be done in a minute.
+settings.register_profile("circuitproof", deadline=None, max_examples=60)
+settings.load_profile("circuitproof")
 
 _REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "reference"
 

@@ -1,7 +1,9 @@
 """The commands of `circuitproof`. Heavy imports stand inside them, so that `--help` answers at once."""
 
+import signal
 from pathlib import Path
-from typing import Annotated
+from types import FrameType
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -22,15 +24,21 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; what a user can mend is one sentence on standard error and exit code 3."""
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
     except CircuitproofError as error:
         _fail(str(error))
-    except KeyboardInterrupt:
-        _fail("interrupted; the same command goes on from the last checkpoint")
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}")
 
 
-def _fail(sentence: str) -> None:
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    """Stop with our own exit code: typer has another one, which is not documented here."""
+    _fail("interrupted; training goes on from the last checkpoint when the same command is run again")
+
+
+def _fail(sentence: str) -> NoReturn:
     from circuitproof.cli.show import show_note
 
     show_note(f"circuitproof: {sentence}")

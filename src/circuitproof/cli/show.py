@@ -9,8 +9,8 @@ from rich.table import Table
 
 from circuitproof.canonical import Json, readable_json
 
-_OUTPUT = Console(highlight=False, soft_wrap=True)
-_NOTES = Console(stderr=True, highlight=False, soft_wrap=True)
+_OUTPUT = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+_NOTES = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def show_json(value: Json) -> None:
@@ -42,7 +42,7 @@ def show_note(text: str) -> None:
 def progress(title: str, total: int) -> Iterator[Progress]:
     """Show a progress bar on standard error while work goes on; its only task is the first."""
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

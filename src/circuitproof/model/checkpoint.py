@@ -71,8 +71,8 @@ def load_tensors(path: Path, shapes: Shapes) -> Mapping[str, Tensor]:
     """Read a safetensors file that must hold just the tensors `shapes`, FP32 and finite."""
     try:
         tensors = load(read_bytes(path))
-    except SafetensorError as error:
-        raise InputError(f"{path} is not a safetensors file: {error}") from error
+    except (SafetensorError, KeyError) as error:  # the latter for a number format that torch does not have
+        raise InputError(f"{path} is not a usable safetensors file: {error}") from error
     if missing := [name for name in shapes if name not in tensors]:
         raise InputError(f"{path} lacks tensor {missing[0]}, which the architecture needs")
     if unknown := [name for name in tensors if name not in shapes]:

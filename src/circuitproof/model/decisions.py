@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.circuits.circuit import Circuit
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, NumericError
 from circuitproof.model.gates import gates_of
 from circuitproof.model.transformer import Transformer
 from circuitproof.tasks.alphabet import Alphabet
@@ -37,6 +37,8 @@ def score_circuits(
 ) -> tuple[Score, ...]:
     """Return the score of each circuit, or of the model alone when no circuits are given."""
     margins = answer_margins(task, task_logits(model, task, circuits))
+    if not bool(margins.isfinite().all()):
+        raise NumericError(f"a margin on task {task.name!r} is NaN or infinite; the weights are too large")
     return tuple(
         Score(right=int((row > 0).sum()), prompts=len(row), worst_margin=float(row.min())) for row in margins
     )

@@ -1,5 +1,6 @@
 """Reading the paper's public weight format: `smt_weights.json`, `config.json` and `vocab.json`."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -36,6 +37,7 @@ Value = TypeVar("Value")
 
 _TASKS = {"quote_close": "quotes", "bracket_type": "brackets"}
 _WEIGHTS = "smt_weights.json"
+_TOKEN = re.compile("0|[1-9][0-9]{0,8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,10 @@ def load_release(source: Path) -> Release:
     _refuse_programs(weights)
     architecture = _architecture(config, weights)
     tensors = dict(_tensors(weights, architecture))
+    weights.finish()
     circuits = dict(_circuits(source, Graph(architecture.layers, architecture.heads)))
-    return Release(StoredModel(build_model(architecture, tensors), _alphabet(source)), circuits)
+    alphabet = _alphabet(source, architecture.vocabulary)
+    return Release(StoredModel(build_model(architecture, tensors), alphabet), circuits)
 
 
 def _refuse_programs(weights: Fields) -> None:
@@ -101,8 +105,12 @@ def _refuse_disagreement(config: Fields, weights: Fields) -> None:
         ("n_layers", "n_layers"),
         ("d_model", "d_model"),
         ("d_mlp", "d_ff"),
+        ("vocab_size", "vocab_size"),
+        ("norm_variant", "norm_variant"),
+        ("attn_variant", "attn_variant"),
+        ("activation_variant", "activation_variant"),
     ):
-        found, wanted = weights.integer(theirs), config.integer(ours)
+        found, wanted = weights.value(theirs), config.value(ours)
         if found != wanted:
             raise InputError(f"{weights.path(theirs)} is {found}, but {config.path(ours)} is {wanted}")
 
@@ -111,12 +119,11 @@ def _norm(config: Fields, weights: Fields, width: int) -> Norm:
     low, high = (config.rational(f"norm_l1_{side}_per_dim") * width / 2 for side in ("low", "high"))
     band = BandNorm(low, high, Lift.REFERENCE)
     norm = _known(config, "norm_variant", {"none": NoNorm(), "signed_l1_band_norm": band})
-    if isinstance(norm, BandNorm):
-        for side, mass in (("half_low", low), ("half_high", high)):
-            if weights.rational(side) != mass:
-                raise InputError(
-                    f"{weights.path(side)} is {weights.rational(side)}, the configuration wants {mass}"
-                )
+    for side, mass in (("half_low", low), ("half_high", high)):
+        if weights.rational(side) != mass:
+            raise InputError(
+                f"{weights.path(side)} is {weights.rational(side)}, the configuration wants {mass}"
+            )
     return norm
 
 
@@ -132,15 +139,17 @@ def _known(config: Fields, key: str, known: Mapping[str, Value]) -> Value:
     return known[name]
 
 
-def _alphabet(source: Path) -> Alphabet:
+def _alphabet(source: Path, size: int) -> Alphabet:
     vocabulary = Fields(read_json(source / "vocab.json"), str(source / "vocab.json"))
+    if (found := vocabulary.integer("vocab_size")) != size:
+        raise InputError(f"{vocabulary.path('vocab_size')} is {found}, but the model has {size} tokens")
     names = vocabulary.fields("token_names")
     named = {_token(key, names): names.text(key) for key in names.keys()}  # noqa: SIM118  # Fields is not a mapping
-    return sparse_alphabet(vocabulary.integer("vocab_size", least=1), named)
+    return sparse_alphabet(size, named)
 
 
 def _token(key: str, names: Fields) -> int:
-    if not key.isdecimal():
+    if not _TOKEN.fullmatch(key):
         raise InputError(f"{names.path(key)}: {key!r} is not a token number")
     return int(key)
 
@@ -214,12 +223,19 @@ def _numbers(weights: Fields, key: str, shape: tuple[int, ...]) -> list[Fraction
     """Return the entries of a nested list of the given shape, each checked to be exactly an FP32 value."""
     numbers: list[Fraction] = []
     for entry in _flatten(weights.value(key), shape, weights.path(key)):
-        # The format prints a double, in the fewest digits that name it; that double must be an FP32 value.
-        number = Fraction(float(entry))
-        if not is_float32(number):
+        number = _double(entry)
+        if number is None or not is_float32(number):
             raise InputError(f"{weights.path(key)} holds {entry}, which is not an FP32 value")
         numbers.append(number)
     return numbers
+
+
+def _double(entry: Decimal | int) -> Fraction | None:
+    """Return the double that the format prints in the fewest digits that name it, or nothing if it is infinite."""
+    try:
+        return Fraction(float(entry))
+    except OverflowError:
+        return None
 
 
 def _flatten(value: object, shape: tuple[int, ...], where: str) -> Iterator[Decimal | int]:

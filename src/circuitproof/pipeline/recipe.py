@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from circuitproof.architecture import Architecture, read_architecture
 from circuitproof.canonical import Digest, digest_bytes
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.reading import Fields, read_bytes, read_toml, reading, reading_part
 from circuitproof.tasks.catalogue import find_task
 from circuitproof.tasks.task import Task
@@ -38,6 +38,9 @@ class TextSource:
 
 Source: TypeAlias = TasksSource | TextSource
 
+_LARGEST_SEED = 2**32 - 1
+"""Torch seeds its generator with 32 bits; a larger seed would be another spelling of a smaller one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -56,14 +59,28 @@ def load_recipe(path: Path) -> Recipe:
     digest = digest_bytes(read_bytes(path))
     with reading(read_toml(path), path.name) as fields:
         with reading_part(fields, "architecture") as part:
-            architecture = read_architecture(part)
+            architecture = _read_architecture(part)
         with reading_part(fields, "data") as part:
             source = _read_source(part, path.parent)
         with reading_part(fields, "training") as part:
-            plan = _read_plan(part, fields.integer("seed"))
+            plan = _read_plan(part, _read_seed(fields))
         recipe = Recipe(fields.text("name"), architecture, source, plan, digest)
     _refuse_misfit(recipe, path.name)
     return recipe
+
+
+def _read_architecture(fields: Fields) -> Architecture:
+    try:
+        return read_architecture(fields)
+    except DeclarationError as error:
+        raise InputError(f"{fields.where}: {error}") from error
+
+
+def _read_seed(fields: Fields) -> int:
+    seed = fields.integer("seed")
+    if seed > _LARGEST_SEED:
+        raise InputError(f"{fields.path('seed')} is {seed}, want at most {_LARGEST_SEED}")
+    return seed
 
 
 def _read_source(fields: Fields, folder: Path) -> Source:
@@ -73,24 +90,45 @@ def _read_source(fields: Fields, folder: Path) -> Source:
             names = fields.texts("tasks")
             if not names:
                 raise InputError(f"{fields.path('tasks')} is empty; name at least one task")
-            return TasksSource(tuple(find_task(name) for name in names), batch)
+            return TasksSource(tuple(_find(name, fields.path("tasks")) for name in names), batch)
         case _DataKind.TEXT:
             tokenizer = folder / fields.text("tokenizer") if fields.has("tokenizer") else None
             return TextSource(folder / fields.text("path"), tokenizer, batch)
+
+
+def _find(name: str, where: str) -> Task:
+    try:
+        return find_task(name)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
 
 
 def _read_plan(fields: Fields, seed: int) -> Plan:
     return Plan(
         seed=seed,
         steps=fields.integer("steps", least=1),
-        learning_rate=fields.number("learning_rate", above=0),
+        learning_rate=_read_learning_rate(fields),
         warmup=fields.integer("warmup"),
-        weight_decay=fields.number("weight_decay", above=-1e-9),
+        weight_decay=_read_weight_decay(fields),
         gradient_limit=fields.number("gradient_limit", above=0),
         initial_deviation=fields.number("initial_deviation", above=0),
         evaluate_every=fields.integer("evaluate_every", least=1),
         checkpoint_every=fields.integer("checkpoint_every", least=1),
     )
+
+
+def _read_learning_rate(fields: Fields) -> float:
+    rate = fields.number("learning_rate", above=0)
+    if rate > 1:
+        raise InputError(f"{fields.path('learning_rate')} is {rate}, want at most 1")
+    return rate
+
+
+def _read_weight_decay(fields: Fields) -> float:
+    decay = fields.number("weight_decay", above=float("-inf"))
+    if decay < 0:
+        raise InputError(f"{fields.path('weight_decay')} is {decay}, want at least 0")
+    return decay
 
 
 def _refuse_misfit(recipe: Recipe, where: str) -> None:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+import numpy
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from circuitproof.canonical import digest_bytes
 from circuitproof.errors import InputError
 from circuitproof.model.decisions import score_circuits
 from circuitproof.model.transformer import Transformer
@@ -112,7 +114,8 @@ class TextData:
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return the mean loss on windows spread over the held-out tokens."""
         last = len(self._held_out) - self._window - 1
-        starts = torch.linspace(0, last, min(_EVALUATION_WINDOWS, last + 1)).long().unique()
+        count = min(_EVALUATION_WINDOWS, last + 1)
+        starts = torch.linspace(0, last, count, dtype=torch.float64).long().unique()
         batch = self._windows(self._held_out, starts)
         with torch.no_grad():
             return {"held-out loss": float(next_token_loss(model(batch.tokens), batch.targets))}
@@ -126,15 +129,26 @@ def read_text(path: Path, tokenizer: Path | None) -> Int[Tensor, " token"]:
     """Return a text's tokens: its bytes, or what a Hugging Face `tokenizer.json` makes of it."""
     content = read_bytes(path)
     if tokenizer is None:
-        return torch.frombuffer(bytearray(content), dtype=torch.uint8).long()
+        tokens = numpy.frombuffer(content, dtype=numpy.uint8).astype(numpy.int64)
+    else:
+        tokens = numpy.array(_tokenise(content.decode(errors="replace"), tokenizer), dtype=numpy.int64)
+    if not len(tokens):
+        raise InputError(f"{path} has no tokens; there is nothing to learn from")
+    return torch.from_numpy(tokens)
+
+
+def _tokenise(text: str, tokenizer: Path) -> list[int]:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise InputError(
             "reading text through a tokenizer needs the package tokenizers; install the gpt2 extra"
         ) from error
-    read_bytes(tokenizer)
-    return torch.tensor(Tokenizer.from_file(str(tokenizer)).encode(content.decode(errors="replace")).ids)
+    content = read_bytes(tokenizer)
+    try:
+        return Tokenizer.from_buffer(content).encode(text).ids
+    except Exception as error:  # noqa: BLE001  # tokenizers raises nothing narrower
+        raise InputError(f"{tokenizer} is not a usable tokenizer: {error}") from error
 
 
 def _padded(rows: Sequence[tuple[tuple[int, ...], int]]) -> Batch:
@@ -149,4 +163,5 @@ def _padded(rows: Sequence[tuple[tuple[int, ...], int]]) -> Batch:
 
 
 def _generator(seed: int, count: int) -> torch.Generator:
-    return torch.Generator().manual_seed((seed << 32) + count)
+    """Return the randomness of one step or epoch. Torch seeds with 32 bits, so both numbers go into those."""
+    return torch.Generator().manual_seed(int(str(digest_bytes(f"{seed} {count}".encode()))[:8], 16))

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import cos, pi
+from math import cos, isfinite, pi
 from pathlib import Path
 
 import torch
@@ -55,6 +55,13 @@ class Evaluation:
 
     step: int
     measures: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        for name, value in self.measures.items():
+            if not isfinite(value):
+                raise NumericError(
+                    f"training: {name} is {value} after step {self.step}; lower the learning rate"
+                )
 
     def to_json(self) -> Json:
         """Return the evaluation as JSON."""
