@@ -172,9 +172,7 @@ def read_architecture(fields: Fields) -> Architecture:
     """
     heads = fields.integer("heads", least=1)
     width = fields.integer("width", least=1)
-    head_width = (
-        fields.integer("head_width", least=1) if fields.has("head_width") else _split(fields, width, heads)
-    )
+    head_width = fields.integer("head_width", least=1) if fields.has("head_width") else _split(width, heads)
     scaled = fields.has("attention_scale")
     with reading_part(fields, "norm") as part:
         norm = _read_norm(part)
@@ -271,10 +269,10 @@ def _norm_shapes(architecture: Architecture, name: str) -> Shapes:
     return {f"{name}.scale": width, f"{name}.shift": width} if architecture.has_norm else {}
 
 
-def _split(fields: Fields, width: int, heads: int) -> int:
+def _split(width: int, heads: int) -> int:
     if width % heads:
         raise DeclarationError(
-            f"{fields.path('width')} is {width}, which {heads} heads do not divide; "
+            f"width is {width}, which {heads} heads do not divide; "
             f"choose a multiple of {heads} or give head_width"
         )
     return width // heads

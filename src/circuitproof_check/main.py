@@ -47,7 +47,7 @@ def check(bundle: Path) -> tuple[Outcome, str]:
     """Return the answer about a directory, and the reason in one sentence."""
     try:
         count = _check_digests(bundle)
-    except UnreadableError as error:
+    except (UnreadableError, OSError) as error:
         return Outcome.FAILURE, str(error)
     except ForgedError as error:
         return Outcome.INVALID, str(error)
@@ -59,7 +59,7 @@ def _check_digests(bundle: Path) -> int:
     try:
         files = json.loads(manifest.read_bytes())["files"]
         wanted = {str(name): str(digest) for name, digest in files.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"{manifest} is not a manifest: {error}") from error
     if not wanted:
         raise ForgedError(f"{manifest} lists no files")
@@ -67,9 +67,9 @@ def _check_digests(bundle: Path) -> int:
         if Path(name).name != name:
             raise ForgedError(f"{manifest} lists {name!r}, which is not a plain file name")
         if not (bundle / name).is_file():
-            raise ForgedError(f"{name} is listed but missing")
+            raise ForgedError(f"{name!r} is listed but missing")
         if hashlib.sha256((bundle / name).read_bytes()).hexdigest() != digest:
-            raise ForgedError(f"{name} is not what the manifest says")
+            raise ForgedError(f"{name!r} is not what the manifest says")
     return len(wanted)
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from circuitproof.architecture import Architecture, Shapes, read_architecture, tensor_shapes
 from circuitproof.canonical import Json, readable_json
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.model.transformer import Transformer
 from circuitproof.reading import read_bytes, read_json, reading, reading_part
 from circuitproof.sealed import check_seal, write_sealed
@@ -45,12 +45,24 @@ def model_files(stored: StoredModel) -> Mapping[str, bytes]:
 def load_model(path: Path) -> StoredModel:
     """Read a model directory; anything missing, changed, of another shape or not finite is refused."""
     check_seal(path, frozenset({DECLARATION, WEIGHTS}))
-    with reading(read_json(path / DECLARATION), str(path / DECLARATION)) as fields:
+    try:
+        architecture, alphabet = _read_declaration(path / DECLARATION)
+    except DeclarationError as error:
+        raise InputError(f"{path / DECLARATION}: {error}") from error
+    tensors = load_tensors(path / WEIGHTS, tensor_shapes(architecture))
+    return StoredModel(build_model(architecture, tensors), alphabet)
+
+
+def _read_declaration(file: Path) -> tuple[Architecture, Alphabet | None]:
+    with reading(read_json(file), str(file)) as fields:
         with reading_part(fields, "architecture") as part:
             architecture = read_architecture(part)
-        names = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
-    tensors = load_tensors(path / WEIGHTS, tensor_shapes(architecture))
-    return StoredModel(build_model(architecture, tensors), names)
+        alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
+    if alphabet is not None and len(alphabet) > architecture.vocabulary:
+        raise InputError(
+            f"{file}: {len(alphabet)} tokens have names, but the vocabulary has {architecture.vocabulary}"
+        )
+    return architecture, alphabet
 
 
 def build_model(architecture: Architecture, tensors: Mapping[str, Tensor]) -> Transformer:

@@ -160,9 +160,7 @@ def _circuits(source: Path, graph: Graph) -> Iterator[tuple[str, Circuit]]:
         if path.exists():
             circuit = load_circuit(path)
             if circuit.graph != graph:
-                raise InputError(
-                    f"{path} is not of the model's {graph.layers} layers of {graph.heads} heads"
-                )
+                raise InputError(f"{path} is not of the model's {graph.layers} layers of {graph.heads} heads")
             yield task, circuit
 
 
@@ -231,7 +229,7 @@ def _numbers(weights: Fields, key: str, shape: tuple[int, ...]) -> list[Fraction
 
 
 def _double(entry: Decimal | int) -> Fraction | None:
-    """Return the double that the format prints in the fewest digits that name it, or nothing if it is infinite."""
+    """Return the double that the format names in the fewest digits; nothing if it is infinite."""
     try:
         return Fraction(float(entry))
     except OverflowError:

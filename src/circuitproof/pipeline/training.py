@@ -40,6 +40,8 @@ def _claim_folder(recipe: Recipe, out: Path) -> None:
     """Mark a new run folder with the recipe's digest, or refuse one that another recipe began."""
     mark = out / _RUN
     if not mark.exists():
+        if out.exists() and not out.is_dir():
+            raise InputError(f"{out} is a file, want a folder; choose another place")
         if not _is_free(out):
             raise InputError(f"{out} is not empty and no run of ours; choose another place")
         write_file(mark, readable_json({"recipe": recipe.name, "recipe_digest": str(recipe.digest)}))
@@ -53,9 +55,7 @@ def _claim_folder(recipe: Recipe, out: Path) -> None:
 
 def _is_free(out: Path) -> bool:
     """Say whether a run may begin at `out`; a kill can have left the mark's temporary file there."""
-    if not out.is_dir():
-        return not out.exists()
-    return all(path.name.startswith(f".{_RUN}.") for path in out.iterdir())
+    return not out.exists() or all(path.name.startswith(f".{_RUN}.") for path in out.iterdir())
 
 
 def _data(recipe: Recipe) -> Data:

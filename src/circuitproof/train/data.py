@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-import numpy
+import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
@@ -129,9 +129,9 @@ def read_text(path: Path, tokenizer: Path | None) -> Int[Tensor, " token"]:
     """Return a text's tokens: its bytes, or what a Hugging Face `tokenizer.json` makes of it."""
     content = read_bytes(path)
     if tokenizer is None:
-        tokens = numpy.frombuffer(content, dtype=numpy.uint8).astype(numpy.int64)
+        tokens = np.frombuffer(content, dtype=np.uint8).astype(np.int64)
     else:
-        tokens = numpy.array(_tokenise(content.decode(errors="replace"), tokenizer), dtype=numpy.int64)
+        tokens = np.array(_tokenise(content.decode(errors="replace"), tokenizer), dtype=np.int64)
     if not len(tokens):
         raise InputError(f"{path} has no tokens; there is nothing to learn from")
     return torch.from_numpy(tokens)
@@ -147,7 +147,7 @@ def _tokenise(text: str, tokenizer: Path) -> list[int]:
     content = read_bytes(tokenizer)
     try:
         return Tokenizer.from_buffer(content).encode(text).ids
-    except Exception as error:  # noqa: BLE001  # tokenizers raises nothing narrower
+    except Exception as error:  # tokenizers raises nothing narrower
         raise InputError(f"{tokenizer} is not a usable tokenizer: {error}") from error
 
 
