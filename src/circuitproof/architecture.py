@@ -135,6 +135,8 @@ class Architecture:
         for name in ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width"):
             if getattr(self, name) < 1:
                 raise DeclarationError(f"architecture.{name} is {getattr(self, name)}, want at least 1")
+        if isinstance(self.norm, BandNorm) and self.width == 1:
+            raise DeclarationError("architecture.width is 1, want at least 2: BandNorm centres what it reads")
         if not (self.attention_scale > 0 and is_float32(self.attention_scale)):
             raise DeclarationError(
                 f"architecture.attention_scale is {self.attention_scale}, want a positive FP32 value"

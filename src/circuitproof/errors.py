@@ -32,3 +32,7 @@ class InputError(CircuitproofError):
 
 class NumericError(CircuitproofError):
     """A computation met a number that is not one (NaN or infinite): mend the weights or the training."""
+
+
+class NotExactError(CircuitproofError):
+    """The operator has no exact value in this arithmetic: remove it from the model or claim less."""

@@ -118,7 +118,40 @@ def evaluate(
         )
         for row in rows
     ]
-    show_table(f"{model}, measured in FP32", ("task", "circuit", "edges", "right", "worst margin"), lines)
+    show_table(f"{model}, measured in FP32", ("task", "circuit", "edges#", "right#", "worst margin#"), lines)
+
+
+@app.command()
+def verify(  # noqa: PLR0913  # a claim has these parts
+    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
+    circuit: Annotated[Path, typer.Option("--circuit", help="A circuit file.", show_default=False)],
+    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    epsilon: Annotated[
+        str | None,
+        typer.Option("--epsilon", help="Claim robustness too, to perturbations of this size, such as 1/100."),
+    ] = None,
+    faithful: Annotated[
+        bool, typer.Option("--faithful", help="Claim faithfulness to the whole model too.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
+    from circuitproof.cli.show import show_json, show_verification
+    from circuitproof.pipeline.verification import Request, parse_epsilon
+    from circuitproof.pipeline.verification import verify as verify_claim
+    from circuitproof.verify.verdict import EXIT_CODES
+
+    size = None if epsilon is None else parse_epsilon(epsilon)
+    request = Request(model=model, circuit=circuit, task=task, epsilon=size, faithful=faithful)
+    found = verify_claim(request, out)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        show_verification(found)
+    raise typer.Exit(EXIT_CODES[found.verdict])
 
 
 @app.command()

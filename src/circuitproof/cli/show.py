@@ -2,12 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from circuitproof.canonical import Json, readable_json
+
+if TYPE_CHECKING:
+    from circuitproof.pipeline.verification import Verification
+    from circuitproof.verify.verdict import Answer
 
 _OUTPUT = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 _NOTES = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
@@ -19,10 +25,11 @@ def show_json(value: Json) -> None:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table to standard output; columns after the first two are numbers."""
+    """Print a table to standard output; a column whose title ends in # holds numbers."""
     table = Table(title=title, title_justify="left", title_style="bold")
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place < 2 else "right", overflow="fold")  # noqa: PLR2004  # names first
+    for column in columns:
+        is_number = column.endswith("#")
+        table.add_column(column.removesuffix("#"), justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
     _OUTPUT.print(table)
@@ -52,3 +59,45 @@ def progress(title: str, total: int) -> Iterator[Progress]:
     bar.add_task(title, total=total, note="")
     with bar:
         yield bar
+
+
+def show_verification(found: "Verification") -> None:
+    """Print the answers as a table, and beside them how much they say."""
+    battery = found.battery
+    rows = [_answer_row(answer) for answer in battery.answers]
+    title = f"{battery.claim.task.name}: {len(battery.claim.circuit)} edges, {found.verdict}"
+    show_table(title, ("property", "verdict", "met#", "seen"), rows)
+    show_line(
+        f"{len(battery.claim.task.domain)} prompts in {battery.cells} cells, {battery.ties} ties; "
+        f"necessity is {'already implied by equivalence' if battery.implies_necessity else 'not implied'}"
+    )
+    measured = (
+        "not measured, torch is not installed" if found.float_error is None else f"{found.float_error:.2e}"
+    )
+    show_line(f"largest error of a float logit: {measured}")
+
+
+def _answer_row(answer: "Answer") -> tuple[str, str, str, str]:
+    from circuitproof.verify.properties import kind_of
+
+    return (kind_of(answer.prop), answer.verdict, f"{answer.met}/{answer.obligations}", _seen(answer))
+
+
+def _seen(answer: "Answer") -> str:
+    """Say in a few words what an answer rests on."""
+    from circuitproof.verify.evidence import Open
+    from circuitproof.verify.properties import Necessity, Robustness
+
+    if isinstance(answer.evidence, Open):
+        return answer.evidence.reason
+    if isinstance(answer.prop, Necessity):
+        edges = answer.details["edges"]
+        return "; ".join(f"{e['edge']}: {len(e['flips'])} flips, {len(e['ties'])} ties" for e in edges)  # pyright: ignore
+    parts = [f"epsilon {answer.prop.epsilon}"] if isinstance(answer.prop, Robustness) else []
+    radius = answer.details.get("radius")
+    if isinstance(radius, dict):
+        parts.extend(f"{name} radius {float(Fraction(str(value))):.6g}" for name, value in radius.items())
+    failing = answer.details["counterexamples"]
+    if failing:
+        parts.append(f"first counterexample: prompt {failing[0]}")  # pyright: ignore
+    return ", ".join(parts) or "no counterexample"

@@ -9,11 +9,19 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from circuitproof.architecture import Architecture, Shapes, read_architecture, tensor_shapes
+from circuitproof.architecture import Architecture, Shapes, read_architecture
 from circuitproof.canonical import Json, readable_json
 from circuitproof.errors import DeclarationError, InputError
+from circuitproof.model.program_heads import (
+    ProgramHeads,
+    head_key,
+    read_program_heads,
+    refuse_unfit_programs,
+    shapes_with_programs,
+)
 from circuitproof.model.transformer import Transformer
-from circuitproof.reading import read_bytes, read_json, reading, reading_part
+from circuitproof.programs.text import parse, to_text
+from circuitproof.reading import Fields, read_bytes, read_json, reading, reading_part
 from circuitproof.sealed import check_seal, write_sealed
 from circuitproof.tasks.alphabet import Alphabet
 
@@ -37,7 +45,11 @@ def save_model(path: Path, stored: StoredModel, extra: Mapping[str, bytes] | Non
 def model_files(stored: StoredModel) -> Mapping[str, bytes]:
     """Return the files of a model directory."""
     names: Json = None if stored.alphabet is None else list(stored.alphabet.names)
-    declaration: Json = {"architecture": stored.model.architecture.to_json(), "alphabet": names}
+    declaration: Json = {
+        "architecture": stored.model.architecture.to_json(),
+        "alphabet": names,
+        "programs": {head_key(h): list(to_text(p).splitlines()) for h, p in stored.model.programs.items()},
+    }
     tensors = {name: view.detach().contiguous() for name, view in stored.model.named_slices().items()}
     return {DECLARATION: readable_json(declaration), WEIGHTS: save_tensors(tensors)}
 
@@ -46,28 +58,37 @@ def load_model(path: Path) -> StoredModel:
     """Read a model directory; anything missing, changed, of another shape or not finite is refused."""
     check_seal(path, frozenset({DECLARATION, WEIGHTS}))
     try:
-        architecture, alphabet = _read_declaration(path / DECLARATION)
+        architecture, alphabet, programs = _read_declaration(path / DECLARATION)
     except DeclarationError as error:
         raise InputError(f"{path / DECLARATION}: {error}") from error
-    tensors = load_tensors(path / WEIGHTS, tensor_shapes(architecture))
-    return StoredModel(build_model(architecture, tensors), alphabet)
+    tensors = load_tensors(path / WEIGHTS, shapes_with_programs(architecture, programs))
+    return StoredModel(build_model(architecture, programs, tensors), alphabet)
 
 
-def _read_declaration(file: Path) -> tuple[Architecture, Alphabet | None]:
+def _read_declaration(file: Path) -> tuple[Architecture, Alphabet | None, ProgramHeads]:
     with reading(read_json(file), str(file)) as fields:
         with reading_part(fields, "architecture") as part:
             architecture = read_architecture(part)
         alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
+        with reading_part(fields, "programs") as part:
+            programs = _read_programs(part)
     if alphabet is not None and len(alphabet) > architecture.vocabulary:
         raise InputError(
             f"{file}: {len(alphabet)} tokens have names, but the vocabulary has {architecture.vocabulary}"
         )
-    return architecture, alphabet
+    refuse_unfit_programs(architecture, programs)
+    return architecture, alphabet, programs
 
 
-def build_model(architecture: Architecture, tensors: Mapping[str, Tensor]) -> Transformer:
-    """Return the model with these weights; `tensors` has the names and shapes of `tensor_shapes`."""
-    model = Transformer(architecture)
+def _read_programs(fields: Fields) -> ProgramHeads:
+    return read_program_heads(fields, lambda key: parse("\n".join(fields.texts(key)), fields.path(key)))
+
+
+def build_model(
+    architecture: Architecture, programs: ProgramHeads, tensors: Mapping[str, Tensor]
+) -> Transformer:
+    """Return the model with these weights, which have the names and shapes of `shapes_with_programs`."""
+    model = Transformer(architecture, programs)
     with torch.no_grad():
         for name, view in model.named_slices().items():
             view.copy_(tensors[name])

@@ -11,7 +11,6 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import InputError, NumericError
 from circuitproof.model.gates import gates_of
 from circuitproof.model.transformer import Transformer
-from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.task import Task
 
 _NUMBERS_AT_ONCE = 1 << 26
@@ -69,12 +68,6 @@ def task_logits(
                 found = model.candidate_logits(tokens, task.candidates, part)
                 logits[chosen.start : chosen.stop, places] = found
     return logits
-
-
-def refuse_other_alphabet(alphabet: Alphabet | None, task: Task) -> None:
-    """Refuse a task that calls the model's tokens by other names; a model without an alphabet cannot tell."""
-    if alphabet is not None and alphabet != task.alphabet:
-        raise InputError(f"the model's alphabet is not that of task {task.name!r}: token names differ")
 
 
 def _refuse_other_sizes(model: Transformer, task: Task) -> None:

@@ -1,4 +1,4 @@
-"""Reading the paper's public weight format: `smt_weights.json`, `config.json` and `vocab.json`."""
+"""Reading the paper's public format: `smt_weights.json`, `config.json`, `vocab.json` and `programs.json`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,9 +28,17 @@ from circuitproof.canonical import readable_json
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Graph
 from circuitproof.circuits.spelling import load_circuit
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.model.checkpoint import StoredModel, build_model, save_model
-from circuitproof.reading import Fields, read_json
+from circuitproof.model.program_heads import (
+    ProgramHeads,
+    read_program_heads,
+    refuse_unfit_programs,
+    shapes_with_programs,
+)
+from circuitproof.programs.release import read_release_program
+from circuitproof.programs.syntax import Program
+from circuitproof.reading import Fields, read_json, reading_part
 from circuitproof.tasks.alphabet import Alphabet, sparse_alphabet
 
 Value = TypeVar("Value")
@@ -60,21 +68,38 @@ def load_release(source: Path) -> Release:
     """Read a release directory; every number must be an FP32 value, every shape as declared."""
     config = Fields(read_json(source / "config.json"), str(source / "config.json"))
     weights = Fields(read_json(source / _WEIGHTS), str(source / _WEIGHTS))
-    _refuse_programs(weights)
     architecture = _architecture(config, weights)
-    tensors = dict(_tensors(weights, architecture))
+    programs = _programs(source, weights, architecture)
+    tensors = dict(_tensors(weights, architecture, programs))
     weights.finish()
     circuits = dict(_circuits(source, Graph(architecture.layers, architecture.heads)))
     alphabet = _alphabet(source, architecture.vocabulary)
-    return Release(StoredModel(build_model(architecture, tensors), alphabet), circuits)
+    return Release(StoredModel(build_model(architecture, programs, tensors), alphabet), circuits)
 
 
-def _refuse_programs(weights: Fields) -> None:
-    if weights.has("program_heads") and (heads := weights.fields("program_heads").keys()):
-        raise InputError(
-            f"{weights.path('program_heads')} declares a program for head {heads[0]}; "
-            "models with program heads cannot be imported yet"
-        )
+def _programs(source: Path, weights: Fields, architecture: Architecture) -> ProgramHeads:
+    """Return the programs of the weight file, which must be those of `programs.json` if that is there."""
+    programs = _read_programs(weights.fields("program_heads")) if weights.has("program_heads") else {}
+    try:
+        refuse_unfit_programs(architecture, programs)
+    except DeclarationError as error:
+        raise InputError(f"{weights.path('program_heads')}: {error}") from error
+    if (beside := source / "programs.json").exists():
+        others = _read_programs(Fields(read_json(beside), str(beside)))
+        if different := [head for head in {**programs, **others} if programs.get(head) != others.get(head)]:
+            raise InputError(
+                f"{beside} and {weights.path('program_heads')} differ about {different[0]}; "
+                "they must give the same heads the same programs"
+            )
+    return programs
+
+
+def _read_programs(fields: Fields) -> ProgramHeads:
+    def read(key: str) -> Program:
+        with reading_part(fields, key) as part:
+            return read_release_program(part)
+
+    return read_program_heads(fields, read)
 
 
 def _architecture(config: Fields, weights: Fields) -> Architecture:
@@ -164,9 +189,18 @@ def _circuits(source: Path, graph: Graph) -> Iterator[tuple[str, Circuit]]:
             yield task, circuit
 
 
-def _tensors(weights: Fields, architecture: Architecture) -> Iterator[tuple[str, Tensor]]:
+def _tensors(
+    weights: Fields, architecture: Architecture, programs: ProgramHeads
+) -> Iterator[tuple[str, Tensor]]:
+    used = shapes_with_programs(architecture, programs)
     for name, shape in tensor_shapes(architecture).items():
-        yield name, _tensor(weights, name, shape, architecture)
+        tensor = _tensor(weights, name, shape, architecture)
+        if name in used:
+            yield name, tensor
+        elif tensor.any():
+            raise InputError(
+                f"{weights.where}: {name} is not all zero, but that head is a program and would lose it"
+            )
     if not architecture.has_norm:
         for key in weights.keys():  # noqa: SIM118  # Fields is not a mapping
             _refuse_unused_norm(weights, key, architecture.width)

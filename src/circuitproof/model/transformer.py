@@ -10,11 +10,13 @@ from torch.nn import functional
 
 from circuitproof.architecture import Architecture, Attention, BandNorm, LayerNorm, NoNorm
 from circuitproof.circuits.circuit import Circuit
-from circuitproof.circuits.graph import Graph
+from circuitproof.circuits.graph import Graph, Head
 from circuitproof.errors import InputError
 from circuitproof.model.gates import Gates, gates_of
 from circuitproof.model.ops import activate, band_norm, softmax, sparsemax
+from circuitproof.model.program_heads import NO_PROGRAMS, Patterns, ProgramHeads, refuse_unfit_programs
 from circuitproof.model.stream import GatedStream, PlainStream, State, Stream
+from circuitproof.programs.syntax import Program
 
 
 class NormLayer(nn.Module):
@@ -43,36 +45,49 @@ class NormLayer(nn.Module):
 
 
 class AttentionLayer(nn.Module):
-    """The heads of one layer; each tensor has one slice per head."""
+    """The heads of one layer; each tensor has one slice per head, queries and keys only for neural heads."""
 
-    def __init__(self, architecture: Architecture) -> None:
+    def __init__(self, architecture: Architecture, programs: Mapping[int, Program]) -> None:
         super().__init__()
         heads, width, head_width = architecture.heads, architecture.width, architecture.head_width
+        self.programs = programs
+        self.neural = tuple(index for index in range(heads) if index not in programs)
         self.attention = architecture.attention
         self.score_scale = float(architecture.attention_scale)
         self.norm = NormLayer(architecture)
-        self.query = nn.Parameter(torch.zeros(heads, head_width, width))
-        self.key = nn.Parameter(torch.zeros(heads, head_width, width))
+        if self.neural:
+            self.query = nn.Parameter(torch.zeros(len(self.neural), head_width, width))
+            self.key = nn.Parameter(torch.zeros(len(self.neural), head_width, width))
         self.value = nn.Parameter(torch.zeros(heads, head_width, width))
         self.output = nn.Parameter(torch.zeros(heads, width, head_width))
-        self.query_bias = _bias(architecture, heads, head_width)
-        self.key_bias = _bias(architecture, heads, head_width)
+        self.query_bias = _bias(architecture, len(self.neural), head_width)
+        self.key_bias = _bias(architecture, len(self.neural), head_width)
         self.value_bias = _bias(architecture, heads, head_width)
         self.output_bias = _bias(architecture, width)
 
-    def mix(self, inputs: State, heads: tuple[int, ...]) -> State:
+    def mix(self, inputs: State, heads: tuple[int, ...], patterns: Patterns) -> State:
         """Return the values that each head mixes, before its output map."""
         inputs = self.norm(inputs)
-        queries = _per_head(inputs, self.query, self.query_bias, heads)
-        keys = _per_head(inputs, self.key, self.key_bias, heads)
         values = _per_head(inputs, self.value, self.value_bias, heads)
+        if not self.programs:
+            return self._attend(inputs, heads) @ values
+        weights = [
+            patterns.of(self.programs[head])[None, None]
+            if head in self.programs
+            else self._attend(_input_at(inputs, place), (head,))
+            for place, head in enumerate(heads)
+        ]
+        return torch.cat(torch.broadcast_tensors(*weights), 1) @ values
+
+    def _attend(self, inputs: State, heads: tuple[int, ...]) -> State:
+        """Return where neural heads attend."""
+        slices = tuple(self.neural.index(head) for head in heads)
+        queries = _per_head(inputs, self.query, self.query_bias, slices)
+        keys = _per_head(inputs, self.key, self.key_bias, slices)
         scores = (queries @ keys.mT) * self.score_scale
         length = scores.shape[-1]
         causal = torch.ones(length, length, dtype=torch.bool).tril().expand_as(scores)
-        weights = (
-            sparsemax(scores, causal) if self.attention is Attention.SPARSEMAX else softmax(scores, causal)
-        )
-        return weights @ values
+        return sparsemax(scores, causal) if self.attention is Attention.SPARSEMAX else softmax(scores, causal)
 
 
 class MlpLayer(nn.Module):
@@ -94,15 +109,23 @@ class MlpLayer(nn.Module):
 
 
 class Transformer(nn.Module):
-    """A transformer of a declared architecture; the weights are zero until they are set."""
+    """A transformer of a declared architecture; the weights are zero until they are set.
 
-    def __init__(self, architecture: Architecture) -> None:
+    Heads with a program attend where it says, whatever edges are kept; they have no queries and no keys.
+    """
+
+    def __init__(self, architecture: Architecture, programs: ProgramHeads = NO_PROGRAMS) -> None:
         super().__init__()
+        refuse_unfit_programs(architecture, programs)
         self.architecture = architecture
+        self.programs = dict(sorted(programs.items(), key=lambda item: item[0].place))
         self.graph = Graph(architecture.layers, architecture.heads)
         self.token = nn.Parameter(torch.zeros(architecture.vocabulary, architecture.width))
         self.position = nn.Parameter(torch.zeros(architecture.context, architecture.width))
-        self.attentions = nn.ModuleList(AttentionLayer(architecture) for _ in range(architecture.layers))
+        self.attentions = nn.ModuleList(
+            AttentionLayer(architecture, _programs_of(programs, self.graph.heads_of(layer)))
+            for layer in range(architecture.layers)
+        )
         self.mlps = nn.ModuleList(MlpLayer(architecture) for _ in range(architecture.layers))
         self.norm = NormLayer(architecture)
         if not architecture.tied:
@@ -144,11 +167,12 @@ class Transformer(nn.Module):
 
     def _residual(self, tokens: Int[Tensor, "prompt position"], stream: Stream) -> State:
         self._refuse_unknown(tokens)
+        patterns = Patterns(tokens)
         stream.write_embed((self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
         for layer, (attention, mlp) in enumerate(zip(self.attentions, self.mlps, strict=True)):
             assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
             if heads := stream.heads(layer):
-                mixed = attention.mix(stream.read_heads(layer), heads)
+                mixed = attention.mix(stream.read_heads(layer), heads, patterns)
                 stream.write_heads(layer, mixed, _chosen(attention.output, heads), attention.output_bias)
             if stream.has_mlp(layer):
                 stream.write_mlp(layer, mlp(stream.read_mlp(layer)))
@@ -200,19 +224,20 @@ def _named_slices(model: Transformer) -> Iterator[tuple[str, Tensor]]:
 
 
 def _attention_slices(attention: AttentionLayer, layer: int) -> Iterator[tuple[str, Tensor]]:
-    maps = {
-        "query": (attention.query, attention.query_bias),
-        "key": (attention.key, attention.key_bias),
-        "value": (attention.value, attention.value_bias),
-        "output": (attention.output, None),
-    }
     for index in range(len(attention.value)):
-        for role, (weight, bias) in maps.items():
-            name = f"head.{layer}.{index}.{role}"
-            yield from _linear_slices(name, weight[index], None if bias is None else bias[index])
+        yield from _head_slices(attention, index, f"head.{layer}.{index}")
     if attention.output_bias is not None:
         yield f"attention.{layer}.output.bias", attention.output_bias
     yield from _norm_slices(attention.norm, f"attention.{layer}.norm")
+
+
+def _head_slices(attention: AttentionLayer, index: int, name: str) -> Iterator[tuple[str, Tensor]]:
+    if index in attention.neural:
+        own = attention.neural.index(index)
+        yield from _linear_slices(f"{name}.query", attention.query[own], _at(attention.query_bias, own))
+        yield from _linear_slices(f"{name}.key", attention.key[own], _at(attention.key_bias, own))
+    yield from _linear_slices(f"{name}.value", attention.value[index], _at(attention.value_bias, index))
+    yield f"{name}.output.weight", attention.output[index]
 
 
 def _linear_slices(name: str, weight: Tensor, bias: Tensor | None) -> Iterator[tuple[str, Tensor]]:
@@ -228,7 +253,20 @@ def _norm_slices(norm: NormLayer, name: str) -> Iterator[tuple[str, Tensor]]:
 
 
 def _bias(architecture: Architecture, *shape: int) -> nn.Parameter | None:
-    return nn.Parameter(torch.zeros(shape)) if architecture.biases else None
+    return nn.Parameter(torch.zeros(shape)) if architecture.biases and all(shape) else None
+
+
+def _at(bias: Tensor | None, index: int) -> Tensor | None:
+    return None if bias is None else bias[index]
+
+
+def _programs_of(programs: ProgramHeads, heads: Sequence[Head]) -> Mapping[int, Program]:
+    return {head.index: programs[head] for head in heads if head in programs}
+
+
+def _input_at(inputs: State, place: int) -> State:
+    """Return what the head at `place` reads, which may be what all of them read."""
+    return inputs if inputs.shape[1] == 1 else inputs[:, place : place + 1]
 
 
 def _per_head(inputs: State, weight: Tensor, bias: Tensor | None, heads: tuple[int, ...]) -> State:

@@ -8,7 +8,7 @@ from circuitproof.canonical import Json
 from circuitproof.circuits.circuit import Circuit, empty, whole
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.model.checkpoint import load_model
-from circuitproof.model.decisions import Score, refuse_other_alphabet, score_circuits
+from circuitproof.model.decisions import Score, score_circuits
 from circuitproof.model.transformer import Transformer
 from circuitproof.tasks.catalogue import TASK_NAMES, find_task
 from circuitproof.tasks.task import Task
@@ -50,7 +50,7 @@ def evaluate(model_path: Path, task_names: Sequence[str], circuit_files: Sequenc
     rows: list[Row] = []
     for name in task_names or TASK_NAMES:
         task = find_task(name)
-        refuse_other_alphabet(stored.alphabet, task)
+        task.refuse_other_alphabet(stored.alphabet)
         rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))
     return tuple(rows)
 

@@ -112,6 +112,11 @@ class Task:
             groups.setdefault(label, []).append(index)
         return tuple(map(tuple, groups.values()))
 
+    def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
+        """Refuse a model that calls its tokens by other names; a model without an alphabet cannot tell."""
+        if alphabet is not None and alphabet != self.alphabet:
+            raise InputError(f"the model's alphabet is not that of task {self.name!r}: token names differ")
+
     @property
     def digest(self) -> Digest:
         """Return the digest of the whole declaration."""

@@ -1,0 +1,1 @@
+"""Arithmetics: what a forward pass can compute with. Exact numbers first."""

@@ -1,0 +1,232 @@
+"""The one exact matrix: integers times a power of two, with a denominator per row, and one `matmul`.
+
+Products of large matrices are done by BLAS: the integers are cut into slices so narrow that a product of
+slices, summed over the inner axis, is an integer below 2⁵³ and therefore exact in FP64 in any order of summation.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from circuitproof.errors import DeclarationError, NumericError
+
+Integers = npt.NDArray[Any]
+"""A matrix of machine integers or of Python integers."""
+
+_FLOAT64_BITS = 53
+"""FP64 holds integers up to 2⁵³ exactly."""
+_PLAIN_PRODUCTS = 1 << 12
+"""Up to so many products, Python's own integers are quicker than slicing."""
+_FLOAT32_MANTISSA = 23
+_INT64_ROOM = 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """A matrix of rationals: entry (i, j) is numbers[i, j] · 2^exponent / denominators[i].
+
+    `numbers` holds machine integers (weights as they were read) or Python integers.
+    """
+
+    numbers: Integers
+    exponent: int
+    denominators: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if self.numbers.ndim != 2 or len(self.denominators) != len(self.numbers):  # noqa: PLR2004  # a matrix
+            raise DeclarationError(
+                f"a grid wants a matrix and a denominator per row, got shape {self.numbers.shape} "
+                f"and {len(self.denominators)} denominators"
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the numbers of rows and columns."""
+        return (self.numbers.shape[0], self.numbers.shape[1])
+
+    def take(self, rows: Sequence[int]) -> "Grid":
+        """Return the rows at these places, in this order, repeats allowed."""
+        return Grid(self.numbers[list(rows)], self.exponent, tuple(self.denominators[row] for row in rows))
+
+    def transposed(self) -> "Grid":
+        """Return rows and columns exchanged."""
+        even = uniform(self)
+        common = even.denominators[0] if even.denominators else 1
+        return Grid(even.numbers.T, even.exponent, (common,) * self.shape[1])
+
+    def rows(self) -> Iterator["Row"]:
+        """Walk the rows as integers over a common denominator."""
+        for numbers, denominator in zip(self.numbers.tolist(), self.denominators, strict=True):
+            yield make_row(numbers, self.exponent, denominator)
+
+    def fractions(self) -> tuple[tuple[Fraction, ...], ...]:
+        """Return every entry as a fraction."""
+        return tuple(row.fractions() for row in self.rows())
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: integers over one positive denominator."""
+
+    numbers: tuple[int, ...]
+    denominator: int
+
+    def fractions(self) -> tuple[Fraction, ...]:
+        """Return every entry as a fraction."""
+        return tuple(Fraction(number, self.denominator) for number in self.numbers)
+
+    def over(self, factor: int) -> "Row":
+        """Return the same row with numbers and denominator multiplied by `factor`."""
+        return Row(tuple(number * factor for number in self.numbers), self.denominator * factor)
+
+
+def make_row(numbers: Sequence[int], exponent: int, denominator: int) -> Row:
+    """Return the row numbers · 2^exponent / denominator."""
+    if exponent >= 0:
+        return Row(tuple(int(number) << exponent for number in numbers), denominator)
+    return Row(tuple(map(int, numbers)), denominator << -exponent)
+
+
+def grid_of_rows(rows: Sequence[Row], columns: int) -> Grid:
+    """Return a grid of rows that each have their own denominator; powers of two are kept apart."""
+    shift = min((_twos(row.denominator) for row in rows), default=0)
+    numbers = np.empty((len(rows), columns), dtype=object)
+    denominators: list[int] = []
+    for place, row in enumerate(rows):
+        numbers[place] = row.numbers
+        denominators.append(row.denominator >> shift)
+    return Grid(numbers, -shift, tuple(denominators))
+
+
+def grid_of_fractions(rows: Sequence[Sequence[Fraction]], columns: int) -> Grid:
+    """Return a grid with these entries."""
+    made: list[Row] = []
+    for row in rows:
+        common = lcm(*(entry.denominator for entry in row))
+        made.append(Row(tuple(int(entry * common) for entry in row), common))
+    return grid_of_rows(made, columns)
+
+
+def grid_of_float32(bits: npt.NDArray[np.uint32]) -> Grid:
+    """Return the exact values of a matrix of FP32 bit patterns; NaN and infinities are refused."""
+    biased = ((bits >> _FLOAT32_MANTISSA) & 0xFF).astype(np.int64)
+    if bool((biased == 0xFF).any()):  # noqa: PLR2004  # the exponent of NaN and infinity
+        raise NumericError("a weight is NaN or infinite")
+    fraction = (bits & ((1 << _FLOAT32_MANTISSA) - 1)).astype(np.int64)
+    mantissa = fraction + np.where(biased > 0, 1 << _FLOAT32_MANTISSA, 0)
+    exponents = np.maximum(biased, 1) - 150
+    signed = np.where(bits >> 31, -mantissa, mantissa)
+    return _aligned(signed, exponents)
+
+
+def zeros(rows: int, columns: int) -> Grid:
+    """Return a grid of zeros."""
+    return Grid(np.zeros((rows, columns), dtype=object), 0, (1,) * rows)
+
+
+def add(left: Grid, right: Grid) -> Grid:
+    """Return the entrywise sum; a single row is added to every row."""
+    if left.shape != right.shape:
+        left, right = _spread(left, right)
+    exponent = min(left.exponent, right.exponent)
+    first, second = (grid.numbers.astype(object) << (grid.exponent - exponent) for grid in (left, right))
+    if left.denominators == right.denominators:
+        return Grid(first + second, exponent, left.denominators)
+    common = tuple(map(lcm, left.denominators, right.denominators))
+    total = first * _factors(common, left.denominators) + second * _factors(common, right.denominators)
+    return Grid(total, exponent, common)
+
+
+def scale(grid: Grid, factor: Fraction) -> Grid:
+    """Return the grid times a rational."""
+    numbers = grid.numbers.astype(object) * factor.numerator
+    return Grid(numbers, grid.exponent, tuple(d * factor.denominator for d in grid.denominators))
+
+
+def multiply_columns(grid: Grid, factors: Grid) -> Grid:
+    """Return the grid with each column multiplied by an entry of the single row `factors`."""
+    numbers = grid.numbers.astype(object) * factors.numbers.astype(object)
+    denominators = tuple(d * factors.denominators[0] for d in grid.denominators)
+    return Grid(numbers, grid.exponent + factors.exponent, denominators)
+
+
+def matmul(left: Grid, right: Grid) -> Grid:
+    """Return the matrix product."""
+    if left.shape[1] != right.shape[0]:
+        raise DeclarationError(f"cannot multiply grids of shapes {left.shape} and {right.shape}")
+    even = uniform(right)
+    below = even.denominators[0] if even.denominators else 1
+    numbers = _integer_product(left.numbers, even.numbers)
+    return Grid(numbers, left.exponent + even.exponent, tuple(d * below for d in left.denominators))
+
+
+def uniform(grid: Grid) -> Grid:
+    """Return the same grid with one denominator for all rows."""
+    if len(set(grid.denominators)) <= 1:
+        return grid
+    common = lcm(*grid.denominators)
+    factors = _factors((common,) * len(grid.denominators), grid.denominators)
+    return Grid(grid.numbers.astype(object) * factors, grid.exponent, (common,) * len(grid.denominators))
+
+
+def _integer_product(left: Integers, right: Integers) -> Integers:
+    inner = left.shape[1]
+    if left.size * right.shape[1] <= _PLAIN_PRODUCTS or not inner:
+        return np.asarray(left.astype(object) @ right.astype(object)) if inner else _nothing(left, right)
+    width = (_FLOAT64_BITS - inner.bit_length()) // 2
+    lefts, rights = _slices(left, width), _slices(right, width)
+    totals: list[Any] = [0] * (len(lefts) + len(rights) - 1)
+    for i, one in enumerate(lefts):
+        for j, other in enumerate(rights):
+            totals[i + j] = totals[i + j] + (one @ other).astype(np.int64)
+    result = totals[0].astype(object)
+    for place, total in enumerate(totals[1:], start=1):
+        result = result + (total.astype(object) << (width * place))
+    return result
+
+
+def _nothing(left: Integers, right: Integers) -> Integers:
+    return np.zeros((left.shape[0], right.shape[1]), dtype=object)
+
+
+def _slices(numbers: Integers, width: int) -> list[npt.NDArray[np.float64]]:
+    """Cut integers into digits of `width` bits, lowest first; only the last digit has a sign."""
+    bits = max(int(numbers.max(initial=0)), -int(numbers.min(initial=0))).bit_length()
+    count = max(1, -(-bits // width))
+    mask = (1 << width) - 1
+    digits = [((numbers >> (width * place)) & mask).astype(np.float64) for place in range(count - 1)]
+    return [*digits, (numbers >> (width * (count - 1))).astype(np.float64)]
+
+
+def _aligned(signed: npt.NDArray[np.int64], exponents: npt.NDArray[np.int64]) -> Grid:
+    """Bring integers with exponents of their own to the least exponent among those that are not zero."""
+    is_there = signed != 0
+    least = int(exponents[is_there].min()) if bool(is_there.any()) else 0
+    shifts = np.where(is_there, exponents - least, 0)
+    if int(shifts.max(initial=0)) + _FLOAT32_MANTISSA + 1 > _INT64_ROOM:
+        return Grid(signed.astype(object) << shifts.astype(object), least, (1,) * len(signed))
+    return Grid(signed << shifts, least, (1,) * len(signed))
+
+
+def _spread(left: Grid, right: Grid) -> tuple[Grid, Grid]:
+    if right.shape[0] == 1:
+        return left, right.take([0] * left.shape[0])
+    if left.shape[0] == 1:
+        return left.take([0] * right.shape[0]), right
+    raise DeclarationError(f"cannot add grids of shapes {left.shape} and {right.shape}")
+
+
+def _factors(wanted: Sequence[int], found: Sequence[int]) -> Integers:
+    column = np.empty((len(found), 1), dtype=object)
+    column[:, 0] = [one // other for one, other in zip(wanted, found, strict=True)]
+    return column
+
+
+def _twos(number: int) -> int:
+    """Return how often 2 divides a positive number."""
+    return (number & -number).bit_length() - 1

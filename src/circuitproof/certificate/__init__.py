@@ -1,0 +1,1 @@
+"""Bundles: a claim, its weights and domain, and the evidence, in the format of docs/certificate.md."""

@@ -1,0 +1,1 @@
+"""Verification: properties, exact folds, counted verdicts and their evidence."""

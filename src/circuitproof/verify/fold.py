@@ -1,0 +1,68 @@
+"""Folding: the exact candidate logits of circuits on every prompt, each distinct computation done once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from circuitproof.arithmetic.exact import Exact
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.semantics.cells import Cells
+from circuitproof.semantics.forward import Forward
+from circuitproof.semantics.frozen import Frozen
+from circuitproof.tasks.domain import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The exact logits of the candidates, in their order, and the decision that follows."""
+
+    logits: tuple[Fraction, ...]
+
+    @property
+    def decision(self) -> frozenset[int]:
+        """Return the places of the maximal candidates."""
+        best = max(self.logits)
+        return frozenset(place for place, logit in enumerate(self.logits) if logit == best)
+
+    @property
+    def is_clear(self) -> bool:
+        """Say whether one candidate leads alone."""
+        return len(self.decision) == 1
+
+    @property
+    def winner(self) -> int:
+        """Return the place of the only maximal candidate of a clear decision."""
+        (place,) = self.decision
+        return place
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Circuits on prompts: which fold decides each prompt. Folds are shared, so they are compared by index."""
+
+    folds: tuple[Fold, ...]
+    places: Mapping[Circuit, tuple[int, ...]]
+    """For each circuit, the index of the fold of each prompt."""
+    cells: Mapping[Circuit, int]
+    """For each circuit, how many distinct computations decide all prompts."""
+
+    def of(self, circuit: Circuit) -> tuple[Fold, ...]:
+        """Return the fold of each prompt."""
+        return tuple(self.folds[place] for place in self.places[circuit])
+
+
+def fold(
+    frozen: Frozen, candidates: tuple[int, ...], circuits: Sequence[Circuit], prompts: Sequence[Prompt]
+) -> Folded:
+    """Return the exact logits of every circuit on every prompt."""
+    cells = Cells(frozen.programs, biases=frozen.architecture.biases)
+    rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
+    outputs = Forward(frozen, cells, Exact(), candidates).run()
+    logits = {stage: outputs[stage].fractions() for stage, _ in rows.values()}
+    known: dict[tuple[Fraction, ...], int] = {}
+    places = {
+        circuit: tuple(known.setdefault(logits[stage][row], len(known)) for row in found)
+        for circuit, (stage, found) in rows.items()
+    }
+    sizes = {circuit: len(set(found)) for circuit, (_, found) in rows.items()}
+    return Folded(tuple(map(Fold, known)), places, sizes)
