@@ -5,12 +5,27 @@ claim proves nothing: the answer is `incomplete`.
 """
 
 import argparse
-import hashlib
-import json
 import sys
 from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
+
+from circuitproof_check.certificate import Verdict, judge
+from circuitproof_check.claim import Claim, read_claim
+from circuitproof_check.files import (
+    CERTIFICATE,
+    CLAIM,
+    DOMAIN,
+    WEIGHTS,
+    read_sealed,
+    rule_directory_holds_five_files,
+    rule_manifest_lists_a_bundle,
+    sha256,
+)
+from circuitproof_check.forward import Forward
+from circuitproof_check.model import check_against
+from circuitproof_check.reading import ForgedError, UnreadableError, parse_json
+from circuitproof_check.tensors import Weights, read_safetensors
 
 
 class Outcome(IntEnum):
@@ -23,54 +38,59 @@ class Outcome(IntEnum):
     INCOMPLETE = 4
 
 
-class UnreadableError(Exception):
-    """The directory cannot be read at all, so there is nothing to judge."""
-
-
-class ForgedError(Exception):
-    """The directory contradicts itself."""
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(
         prog="circuitproof-check", description="Check a bundle with nothing installed."
     )
     parser.add_argument("bundle", type=Path, help="the directory to check")
+    parser.add_argument("--against", type=Path, metavar="MODEL", help="the model directory it must be about")
     options = parser.parse_args(arguments)
-    outcome, reason = check(options.bundle)
+    outcome, reason = check(options.bundle, options.against)
     print(f"{outcome.name.lower()}: {reason}")
     sys.exit(outcome)
 
 
-def check(bundle: Path) -> tuple[Outcome, str]:
+def check(bundle: Path, against: Path | None = None) -> tuple[Outcome, str]:
     """Return the answer about a directory, and the reason in one sentence."""
+    sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
     try:
-        count = _check_digests(bundle)
-    except (UnreadableError, OSError) as error:
-        return Outcome.FAILURE, str(error)
+        return _judge(bundle, against)
+    except (UnreadableError, OSError, RecursionError, MemoryError) as error:
+        return Outcome.FAILURE, f"{bundle} cannot be judged: {error}"
     except ForgedError as error:
         return Outcome.INVALID, str(error)
-    return Outcome.INCOMPLETE, f"{count} files are as the manifest says, but {bundle} carries no claim"
 
 
-def _check_digests(bundle: Path) -> int:
-    manifest = bundle / "manifest.json"
-    try:
-        files = json.loads(manifest.read_bytes())["files"]
-        wanted = {str(name): str(digest) for name, digest in files.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UnreadableError(f"{manifest} is not a manifest: {error}") from error
-    if not wanted:
-        raise ForgedError(f"{manifest} lists no files")
-    for name, digest in wanted.items():
-        if Path(name).name != name:
-            raise ForgedError(f"{manifest} lists {name!r}, which is not a plain file name")
-        if not (bundle / name).is_file():
-            raise ForgedError(f"{name!r} is listed but missing")
-        if hashlib.sha256((bundle / name).read_bytes()).hexdigest() != digest:
-            raise ForgedError(f"{name!r} is not what the manifest says")
-    return len(wanted)
+def _judge(bundle: Path, against: Path | None) -> tuple[Outcome, str]:
+    files = read_sealed(bundle)
+    if CLAIM not in files:
+        return (
+            Outcome.INCOMPLETE,
+            f"{len(files)} files are as the manifest says, but {bundle} carries no claim",
+        )
+    rule_manifest_lists_a_bundle(frozenset(files))
+    rule_directory_holds_five_files(bundle)
+    claim = read_claim(parse_json(files[CLAIM], CLAIM), parse_json(files[DOMAIN], DOMAIN), files[DOMAIN])
+    tensors = read_safetensors(files[WEIGHTS], WEIGHTS)
+    forward = Forward(claim, Weights(claim.slices, tensors))
+    if against is not None:
+        check_against(against, claim, tensors)
+    certificate = parse_json(files[CERTIFICATE], CERTIFICATE)
+    return _summary(claim, judge(certificate, sha256(files[CLAIM]), claim, forward))
+
+
+def _summary(claim: Claim, verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
+    """Return the outcome of properties whose evidence holds."""
+    names: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
+    for claimed, verdict in zip(claim.properties, verdicts, strict=True):
+        names[verdict].append(claimed.kind.value)
+    scope = f"{len(claim.edges)} edges, {len(claim.prompts)} prompts"
+    if refuted := names[Verdict.REFUTED]:
+        return Outcome.INVALID, f"the refutation of {', '.join(refuted)} holds ({scope})"
+    if undecided := names[Verdict.UNDECIDED]:
+        return Outcome.INCOMPLETE, f"nothing is broken, but {', '.join(undecided)} is undecided ({scope})"
+    return Outcome.VALID, f"{', '.join(names[Verdict.PROVED])} proved ({scope})"
 
 
 if __name__ == "__main__":

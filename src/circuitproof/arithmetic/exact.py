@@ -26,8 +26,8 @@ from circuitproof.arithmetic.grid import (
     grid_of_rows,
     make_row,
     matmul,
+    multiply,
     multiply_columns,
-    scale,
 )
 from circuitproof.arithmetic.projection import project
 from circuitproof.arithmetic.protocol import Contexts, RationalRow
@@ -50,7 +50,7 @@ class Supports:
 
 @dataclass(frozen=True, slots=True)
 class SideBranch:
-    """What BandNorm did to one side of a row: whether its mass was below, in or above the band, and on what support."""
+    """What BandNorm did to one side of a row: where its mass was, and which coordinates are positive."""
 
     position: int
     """-1 below the band, 0 inside, 1 above."""
@@ -102,9 +102,9 @@ class Exact:
             denominators.append(common)
         return Grid(mixed, values.exponent, tuple(denominators))
 
-    def scores(self, queries: Grid, keys: Grid, contexts: Contexts, scale_by: Fraction) -> tuple[Row, ...]:
+    def scores(self, queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction) -> tuple[Row, ...]:
         """Return for each context the scaled products of its query with its keys."""
-        products = scale(matmul(queries, keys.transposed()), scale_by)
+        products = multiply(matmul(queries, keys.transposed()), scale)
         numbers = products.numbers
         return tuple(
             make_row(numbers[query, list(chosen)].tolist(), products.exponent, products.denominators[query])
@@ -175,7 +175,7 @@ def _centred(row: Row) -> Row:
 
 
 def _side(values: Sequence[int], band: tuple[int, int], lift: Lift, spare: int) -> tuple[Row, SideBranch]:
-    """Bring the positive side of `values` into the band; `spare` is the first of the places that take from none."""
+    """Bring the positive side into the band; every second place from `spare` takes an empty one's mass."""
     side = tuple(max(value, 0) for value in values)
     mass = sum(side)
     position = (mass > band[1]) - (mass < band[0])

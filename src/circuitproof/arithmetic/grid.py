@@ -1,7 +1,7 @@
 """The one exact matrix: integers times a power of two, with a denominator per row, and one `matmul`.
 
 Products of large matrices are done by BLAS: the integers are cut into slices so narrow that a product of
-slices, summed over the inner axis, is an integer below 2⁵³ and therefore exact in FP64 in any order of summation.
+slices, summed over the inner axis, is an integer of at most 2⁵³: exact in FP64 in any order of summation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -142,7 +142,7 @@ def add(left: Grid, right: Grid) -> Grid:
     return Grid(total, exponent, common)
 
 
-def scale(grid: Grid, factor: Fraction) -> Grid:
+def multiply(grid: Grid, factor: Fraction) -> Grid:
     """Return the grid times a rational."""
     numbers = grid.numbers.astype(object) * factor.numerator
     return Grid(numbers, grid.exponent, tuple(d * factor.denominator for d in grid.denominators))

@@ -8,7 +8,7 @@ from circuitproof.errors import DeclarationError
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Non-negative weights, as integers over `divisor`; the support is what a checker needs to confirm them."""
+    """Non-negative weights, as integers over `divisor`; given the support they are affine in the values."""
 
     weights: tuple[int, ...]
     divisor: int

@@ -1,8 +1,8 @@
 """What a forward pass asks of an arithmetic: never to compare numbers itself, only for these operations.
 
-A value `V` is a batch of rows. Weights are always exact constants (`Grid`). How branches are taken is the arithmetic's
-own affair: exact numbers choose and record, others may follow a record or keep every branch. Operators that
-have no value in an arithmetic raise `NotExactError`.
+A value `V` is a batch of rows. Weights are always exact constants (`Grid`). How branches are taken is the
+arithmetic's own affair: exact numbers choose and record, others may follow a record or keep every branch.
+Operators that have no value in an arithmetic raise `NotExactError`.
 """
 
 from collections.abc import Sequence

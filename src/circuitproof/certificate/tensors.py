@@ -40,7 +40,7 @@ def safetensors_bytes(file: WeightFile, chosen: Sequence[Extract]) -> bytes:
     for extract in chosen:
         content = file.raw(extract.name, extract.rows)
         shape = file.shapes()[extract.name]
-        kept = list(shape) if extract.rows is None else [len(extract.rows), *shape[1:]]
+        kept: list[Json] = list(shape) if extract.rows is None else [len(extract.rows), *shape[1:]]
         header[extract.name] = {"dtype": "F32", "shape": kept, "data_offsets": [end, end + len(content)]}
         parts.append(content)
         end += len(content)

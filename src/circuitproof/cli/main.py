@@ -122,7 +122,7 @@ def evaluate(
 
 
 @app.command()
-def verify(  # noqa: PLR0913  # a claim has these parts
+def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
     circuit: Annotated[Path, typer.Option("--circuit", help="A circuit file.", show_default=False)],
     task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -78,26 +77,17 @@ def show_verification(found: "Verification") -> None:
 
 
 def _answer_row(answer: "Answer") -> tuple[str, str, str, str]:
-    from circuitproof.verify.properties import kind_of
+    from circuitproof.verify.properties import Robustness, kind_of
 
-    return (kind_of(answer.prop), answer.verdict, f"{answer.met}/{answer.obligations}", _seen(answer))
+    size = f" at {answer.prop.epsilon}" if isinstance(answer.prop, Robustness) else ""
+    name = f"{kind_of(answer.prop)}{size}"
+    return (name, answer.verdict, f"{answer.met}/{answer.obligations}", _seen(answer))
 
 
 def _seen(answer: "Answer") -> str:
     """Say in a few words what an answer rests on."""
     from circuitproof.verify.evidence import Open
-    from circuitproof.verify.properties import Necessity, Robustness
 
     if isinstance(answer.evidence, Open):
         return answer.evidence.reason
-    if isinstance(answer.prop, Necessity):
-        edges = answer.details["edges"]
-        return "; ".join(f"{e['edge']}: {len(e['flips'])} flips, {len(e['ties'])} ties" for e in edges)  # pyright: ignore
-    parts = [f"epsilon {answer.prop.epsilon}"] if isinstance(answer.prop, Robustness) else []
-    radius = answer.details.get("radius")
-    if isinstance(radius, dict):
-        parts.extend(f"{name} radius {float(Fraction(str(value))):.6g}" for name, value in radius.items())
-    failing = answer.details["counterexamples"]
-    if failing:
-        parts.append(f"first counterexample: prompt {failing[0]}")  # pyright: ignore
-    return ", ".join(parts) or "no counterexample"
+    return answer.findings.words() or "no counterexample"

@@ -44,7 +44,7 @@ class Verification:
 
     battery: Battery
     float_error: float | None
-    """The largest difference of a candidate logit between torch and the exact value; nothing without torch."""
+    """The largest difference between torch's candidate logits and the exact ones; nothing without torch."""
 
     @property
     def verdict(self) -> Verdict:
@@ -60,7 +60,7 @@ class Verification:
                 "verdict": str(answer.verdict),
                 "obligations": answer.obligations,
                 "met": answer.met,
-                "details": dict(answer.details),
+                "findings": answer.findings.to_json(),
             }
             for answer in self.battery.answers
         ]

@@ -1,9 +1,9 @@
 """What a decision depends on: every distinct computation of every node, found before any number is touched.
 
-The output of a node at a position is determined by the node and by what it reads there. Following that from the
-logits back gives each node a table of the distinct rows that some prompt needs. Prompts that share tokens,
-positions or prefixes share rows; so do a circuit and its lesions, because a node that reads the same nodes in both
-is one *stage*. A **cell** is a row of the logits: the prompts that lead to it are decided by one computation.
+The output of a node at a position is determined by the node and by what it reads there. Following that
+from the logits back gives each node a table of the distinct rows that some prompt needs. Prompts that share
+tokens, positions or prefixes share rows; so do a circuit and its lesions, because a node that reads the
+same nodes in both is one *stage*. A **cell** is a row of the logits: one computation decides its prompts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,8 +55,8 @@ Part: TypeAlias = TokenPart | PositionPart | BiasPart | StagePart
 class Stage:
     """One node reading certain parts, with the distinct inputs and outputs that are needed of it.
 
-    `inputs` are sums, a row per part. `outputs` are, for a neural head, a query's input with those of its keys;
-    for a program head, weights on inputs; for other nodes the input itself.
+    An input is a sum, one row of each part. The outputs of a neural head are its `contexts`, a query's input
+    with those of its keys; of a program head its `mixes`, weights on inputs; of other nodes one per input.
     """
 
     node: Node

@@ -22,7 +22,7 @@ class _Map:
 
 @dataclass(frozen=True, slots=True)
 class Forward(Generic[V, W]):
-    """A model, the rows that are needed of it, the arithmetic to compute them in, and what is asked of the logits."""
+    """A model, the rows needed of it, the arithmetic to compute in, and the candidates that are asked for."""
 
     frozen: Frozen
     cells: Cells
@@ -74,9 +74,9 @@ class Forward(Generic[V, W]):
         return _Map(self.frozen.tensor(f"{name}.weight"), self.frozen.bias(f"{name}.bias"))
 
     def _read(self, stage: Stage, outputs: Sequence[V], norm: str, maps: Sequence[_Map]) -> list[V]:
-        """Return affine maps of a stage's inputs: of the summed rows, or summed after mapping the parts if that is less.
+        """Return affine maps of a stage's inputs: of the sums, or of their parts first if those are fewer.
 
-        Linear maps split over sums, W(t + p) = Wt + Wp: many sums of few tokens and positions cost few products.
+        Linear maps split, W(t + p) = Wt + Wp: many sums of few tokens and positions are few products.
         """
         columns = [[terms[place] for terms in stage.inputs] for place in range(len(stage.parts))]
         used = [sorted(set(column)) for column in columns]

@@ -162,7 +162,7 @@ def open_weights(path: Path) -> WeightFile:
     if start > len(content):
         raise InputError(f"{path} is not a safetensors file: its header ends after the file")
     header = Fields(parse_json(content[_LENGTH.size : start], str(path)), str(path))
-    names = [name for name in header.keys() if name != "__metadata__"]
+    names = [name for name in header.keys() if name != "__metadata__"]  # noqa: SIM118  # Fields is not a mapping
     places = {name: _read_place(header.fields(name), start) for name in names}
     _refuse_gaps(path, places, start, len(content))
     return WeightFile(path, content, places)

@@ -32,3 +32,22 @@ def opener_task(
         answer=OnlyOpener(pairs),
         relation=SameOpener(tuple(opener for opener, _ in pairs)),
     )
+
+
+def listed_opener_task(
+    name: str, alphabet: Alphabet, prompts: Iterable[tuple[int, ...]], answers: Mapping[int, int]
+) -> Task:
+    """Return the task on listed prompts, each with exactly one of the openers that `answers` maps to candidates.
+
+    Strata are the openers' names; prompts with the same opener must be decided alike.
+    """
+    rule = OnlyOpener(tuple(answers.items()))
+    listed = tuple(prompts)
+    return Task(
+        name=name,
+        alphabet=alphabet,
+        candidates=tuple(dict.fromkeys(answers.values())),
+        domain=Domain(listed, tuple(alphabet.names[rule.opener(prompt)] for prompt in listed)),
+        answer=rule,
+        relation=SameOpener(tuple(answers)),
+    )

@@ -2,16 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from statistics import median_low
 from typing import assert_never
 
-from circuitproof.canonical import Json
 from circuitproof.circuits.circuit import Circuit, whole
-from circuitproof.circuits.graph import Head
+from circuitproof.circuits.graph import Edge, Head
 from circuitproof.programs.syntax import Otherwise
-from circuitproof.reading import write_rational
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.evidence import (
     EdgeSplit,
@@ -19,11 +16,11 @@ from circuitproof.verify.evidence import (
     OneEdge,
     Open,
     PromptSplit,
-    Radius,
     Replay,
     Replayed,
 )
-from circuitproof.verify.fold import Folded, fold
+from circuitproof.verify.findings import EdgeWitnesses, Findings
+from circuitproof.verify.fold import Fold, Folded, fold
 from circuitproof.verify.properties import (
     Equivalence,
     Faithfulness,
@@ -34,9 +31,6 @@ from circuitproof.verify.properties import (
 )
 from circuitproof.verify.robustness import directions, radii, violation
 from circuitproof.verify.verdict import Answer, Outcome, Proved, Refuted, Undecided
-
-COUNTEREXAMPLES = 100
-"""How many counterexamples are listed; all of them are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +55,9 @@ class Battery:
     def implies_necessity(self) -> bool:
         """Say whether necessity follows from equivalence alone, so that proving it adds nothing.
 
-        A chain passes everything through each of its edges. Without one of them the rest reads a constant, and
-        attention rows that sum to one pass a constant on, so one decision (or tie) is left for all prompts: where
-        two answers were right, some prompt changes. A program with rows that attend nowhere breaks the argument.
+        A chain passes everything through each of its edges. Without one of them the rest reads a constant,
+        and attention rows that sum to one pass a constant on, so one decision (or tie) is left for all
+        prompts: where two answers were right, some prompt changes. Rows that attend nowhere break this.
         """
         proved = any(isinstance(a.prop, Equivalence) and isinstance(a.outcome, Proved) for a in self.answers)
         is_varied = len(set(self.claim.task.answers())) > 1
@@ -118,7 +112,7 @@ def _answer(claim: Claim, folded: Folded, prop: Property) -> Answer:
 def _equivalence(claim: Claim, folded: Folded) -> Answer:
     wanted = [claim.task.candidates.index(answer) for answer in claim.task.answers()]
     found = folded.of(claim.circuit)
-    wrong = [x for x, fold in enumerate(found) if fold.decision != {wanted[x]}]
+    wrong = [x for x, fold in enumerate(found) if fold.decision != frozenset({wanted[x]})]
     leaves = [FoldLeaf(place) for place in folded.places[claim.circuit]]
     return _for_every_prompt(Equivalence(), leaves, wrong)
 
@@ -142,16 +136,17 @@ def _for_every_prompt(
     outcome: Outcome = Proved(PromptSplit(tuple(leaves)))
     if failing:
         x = failing[0]
-        leaf = FoldLeaf(leaves[x].fold, leaves[x].lesion, leaves[x].model)
+        leaf = replace(leaves[x], radius=None)
         outcome = Refuted(Replay((Replayed(x, leaf, perturb(x) if perturb else None),)))
-    details: dict[str, Json] = {"counterexamples": list(failing[:COUNTEREXAMPLES])}
-    return Answer(prop, outcome, len(leaves), len(leaves) - len(failing), details)
+    found = Findings(tuple((x,) for x in failing), radii=tuple(leaf.radius for leaf in leaves if perturb))
+    return Answer(prop, outcome, len(leaves), len(leaves) - len(failing), found)
 
 
 def _invariance(claim: Claim, folded: Folded) -> Answer:
     found, places = folded.of(claim.circuit), folded.places[claim.circuit]
+    classes = claim.task.classes()
     failing: list[tuple[int, ...]] = []
-    for members in claim.task.classes():
+    for members in classes:
         tied = [x for x in members if not found[x].is_clear]
         unlike = [x for x in members if found[x].decision != found[members[0]].decision]
         if tied or unlike:
@@ -159,46 +154,34 @@ def _invariance(claim: Claim, folded: Folded) -> Answer:
     outcome: Outcome = Proved(PromptSplit(tuple(FoldLeaf(place) for place in places)))
     if failing:
         outcome = Refuted(Replay(tuple(Replayed(x, FoldLeaf(places[x])) for x in failing[0])))
-    classes = len(claim.task.classes())
-    details: dict[str, Json] = {
-        "classes": classes,
-        "counterexamples": [list(pair) for pair in failing[:COUNTEREXAMPLES]],
-    }
-    return Answer(Invariance(), outcome, classes, classes - len(failing), details)
+    met = len(classes) - len(failing)
+    return Answer(Invariance(), outcome, len(classes), met, Findings(tuple(failing)))
 
 
 def _necessity(claim: Claim, folded: Folded) -> Answer:
     lesions = claim.circuit.lesions()
-    witnesses = [_witnesses(claim.circuit, lesion, folded) for lesion in lesions]
-    details: dict[str, Json] = {
-        "edges": [
-            {"edge": str(edge), "flips": list(flips), "ties": list(ties)}
-            for edge, (flips, ties) in zip(claim.circuit, witnesses, strict=True)
-        ]
-    }
-    useless = [place for place, (flips, ties) in enumerate(witnesses) if not flips and not ties]
-    pairs = [_lesion_leaves(claim.circuit, lesion, folded) for lesion in lesions]
+    witnesses = [
+        _witnesses(edge, folded.of(claim.circuit), folded.of(lesion))
+        for edge, lesion in zip(claim.circuit, lesions, strict=True)
+    ]
+    useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
+    leaves = [_lesion_leaves(claim.circuit, lesion, folded) for lesion in lesions]
     outcome: Outcome
     if useless:
-        outcome = Refuted(OneEdge(useless[0], PromptSplit(pairs[useless[0]])))
+        outcome = Refuted(OneEdge(useless[0], PromptSplit(leaves[useless[0]])))
     else:
-        first = [(flips + ties)[0] for flips, ties in witnesses]
-        outcome = Proved(
-            EdgeSplit(
-                tuple(Replay((Replayed(x, leaves[x]),)) for x, leaves in zip(first, pairs, strict=True))
-            )
-        )
-    return Answer(Necessity(), outcome, len(lesions), len(lesions) - len(useless), details)
+        first = [(found.flips + found.ties)[0] for found in witnesses]
+        replays = [Replay((Replayed(x, row[x]),)) for x, row in zip(first, leaves, strict=True)]
+        outcome = Proved(EdgeSplit(tuple(replays)))
+    met = len(lesions) - len(useless)
+    return Answer(Necessity(), outcome, len(lesions), met, Findings(edges=tuple(witnesses)))
 
 
-def _witnesses(circuit: Circuit, lesion: Circuit, folded: Folded) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the prompts whose clear decision becomes another clear one, and those whose becomes a tie."""
-    flips: list[int] = []
-    ties: list[int] = []
-    for x, (before, after) in enumerate(zip(folded.of(circuit), folded.of(lesion), strict=True)):
-        if before.is_clear and before.decision != after.decision:
-            (flips if after.is_clear else ties).append(x)
-    return tuple(flips), tuple(ties)
+def _witnesses(edge: Edge, before: Sequence[Fold], after: Sequence[Fold]) -> EdgeWitnesses:
+    """Return the prompts whose clear decision is another clear one, or a tie, without an edge."""
+    changed = [x for x, fold in enumerate(before) if fold.is_clear and fold.decision != after[x].decision]
+    flips = tuple(x for x in changed if after[x].is_clear)
+    return EdgeWitnesses(edge, flips, tuple(x for x in changed if not after[x].is_clear))
 
 
 def _lesion_leaves(circuit: Circuit, lesion: Circuit, folded: Folded) -> tuple[FoldLeaf, ...]:
@@ -208,25 +191,12 @@ def _lesion_leaves(circuit: Circuit, lesion: Circuit, folded: Folded) -> tuple[F
 
 def _robustness(claim: Claim, folded: Folded, prop: Robustness) -> Answer:
     if claim.frozen.architecture.has_norm:
-        reason = (
-            "the final residual passes a norm, whose branches this version does not follow under perturbation"
-        )
-        return Answer(prop, Undecided(Open(reason)), len(claim.task.domain), 0, {})
+        reason = "the final residual passes a norm, whose branches are not followed under perturbation yet"
+        return Answer(prop, Undecided(Open(reason)), len(claim.task.domain), 0, Findings())
     rows = directions(claim.frozen.unembedding(claim.task.candidates))
     found = folded.of(claim.circuit)
     clear = [x for x, fold in enumerate(found) if fold.is_clear]
     sizes = dict(zip(clear, radii([found[x] for x in clear], rows), strict=True))
     failing = [x for x in range(len(found)) if x not in sizes or not sizes[x].exceeds(prop.epsilon)]
     leaves = [FoldLeaf(place, radius=sizes.get(x)) for x, place in enumerate(folded.places[claim.circuit])]
-    answer = _for_every_prompt(prop, leaves, failing, lambda x: violation(found[x], rows, prop.epsilon))
-    details = dict(answer.details) | _distribution(list(sizes.values()))
-    return Answer(prop, answer.outcome, answer.obligations, answer.met, details)
-
-
-def _distribution(found: Sequence[Radius]) -> dict[str, Json]:
-    """Return the smallest, the median and the largest radius, exactly."""
-    finite = sorted(radius.value for radius in found if radius.value is not None)
-    if not finite:
-        return {"radius": None}
-    named = {"min": finite[0], "median": median_low(finite), "max": finite[-1]}
-    return {"radius": {name: write_rational(value) for name, value in named.items()}}
+    return _for_every_prompt(prop, leaves, failing, lambda x: violation(found[x], rows, prop.epsilon))

@@ -38,7 +38,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Circuits on prompts: which fold decides each prompt. Folds are shared, so they are compared by index."""
+    """Circuits on prompts: which fold decides each prompt. Equal folds have one index."""
 
     folds: tuple[Fold, ...]
     places: Mapping[Circuit, tuple[int, ...]]

@@ -1,13 +1,13 @@
 """What the engine may answer about a property, and how answers add up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from circuitproof.canonical import Json
 from circuitproof.errors import DeclarationError, ExitCode
 from circuitproof.verify.evidence import EdgeSplit, Evidence, OneEdge, Open, PromptSplit, Replay
+from circuitproof.verify.findings import Findings
 from circuitproof.verify.properties import Property
 
 
@@ -51,8 +51,7 @@ class Answer:
     outcome: Outcome
     obligations: int
     met: int
-    details: Mapping[str, Json]
-    """What a reader wants beside the verdict; no proof depends on it."""
+    findings: Findings
 
     def __post_init__(self) -> None:
         if self.obligations < 1:

@@ -1,0 +1,59 @@
+"""What was found on the way to an answer: for readers; no proof depends on it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median_low
+
+from circuitproof.canonical import Json
+from circuitproof.circuits.graph import Edge
+from circuitproof.verify.evidence import Radius
+
+LISTED = 100
+"""How many counterexamples are listed; all of them are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeWitnesses:
+    """The prompts whose clear decision is another clear one without an edge, and those that then tie."""
+
+    edge: Edge
+    flips: tuple[int, ...]
+    ties: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Counterexamples (a prompt, or a pair), witnesses per edge, and radii per prompt, where they apply."""
+
+    counterexamples: tuple[tuple[int, ...], ...] = ()
+    edges: tuple[EdgeWitnesses, ...] = ()
+    radii: tuple[Radius | None, ...] = ()
+    """The exact radius of each prompt's decision; nothing where it ties."""
+
+    def distribution(self) -> Mapping[str, Fraction]:
+        """Return the smallest, the median and the largest finite radius."""
+        finite = sorted(r.value for r in self.radii if r is not None and r.value is not None)
+        return {"min": finite[0], "median": median_low(finite), "max": finite[-1]} if finite else {}
+
+    def words(self) -> str:
+        """Say in a few words what was found."""
+        parts = [f"{w.edge}: {len(w.flips)} flips, {len(w.ties)} ties" for w in self.edges]
+        parts.extend(f"{name} radius {float(value):.6g}" for name, value in self.distribution().items())
+        if self.counterexamples:
+            first = " and ".join(f"prompt {x}" for x in self.counterexamples[0])
+            parts.append(f"{len(self.counterexamples)} counterexamples, first {first}")
+        return "; ".join(parts)
+
+    def to_json(self) -> Json:
+        """Return the findings as JSON, radii exactly."""
+        edges: list[Json] = [
+            {"edge": str(found.edge), "flips": list(found.flips), "ties": list(found.ties)}
+            for found in self.edges
+        ]
+        return {
+            "counterexamples": [list(prompts) for prompts in self.counterexamples[:LISTED]],
+            "edges": edges,
+            "radii": [None if radius is None else str(radius) for radius in self.radii],
+            "radius": {name: str(value) for name, value in self.distribution().items()},
+        }

@@ -1,0 +1,143 @@
+"""Exact vectors and matrices: Python integers over one common denominator."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+_SLOT_STEP = 8
+"""Slots grow in steps of so many bytes, so that most vectors find the matrix packed wide enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """The numbers divided by the denominator, in lowest terms: equal vectors are equal objects."""
+
+    numbers: tuple[int, ...]
+    denominator: int
+
+    def fractions(self) -> tuple[Fraction, ...]:
+        """Return the entries one by one."""
+        return tuple(Fraction(number, self.denominator) for number in self.numbers)
+
+
+def vector(numbers: Iterable[int], denominator: int = 1) -> Vector:
+    """Return the vector of `numbers` over a positive denominator.
+
+    >>> vector([2, 4], 6)
+    Vector(numbers=(1, 2), denominator=3)
+    """
+    entries = tuple(numbers)
+    common = gcd(denominator, *entries)
+    if common == 1:
+        return Vector(entries, denominator)
+    return Vector(tuple(number // common for number in entries), denominator // common)
+
+
+def from_fractions(entries: Sequence[Fraction]) -> Vector:
+    """Return the vector of some rationals."""
+    common = lcm(*(entry.denominator for entry in entries))
+    return vector((entry.numerator * (common // entry.denominator) for entry in entries), common)
+
+
+def mix(weights: Sequence[Fraction | int], vectors: Sequence[Vector], width: int) -> Vector:
+    """Return the weighted sum of vectors; of none, zeros."""
+    bottoms = [weight.denominator * term.denominator for weight, term in zip(weights, vectors, strict=True)]
+    common = lcm(*bottoms)
+    numbers = [0] * width
+    for weight, term, bottom in zip(weights, vectors, bottoms, strict=True):
+        factor = weight.numerator * (common // bottom)
+        pairs = zip(numbers, term.numbers, strict=True)
+        numbers = [number + factor * entry for number, entry in pairs]
+    return vector(numbers, common)
+
+
+def total(vectors: Sequence[Vector], width: int) -> Vector:
+    """Return the sum of vectors; of none, zeros."""
+    return vectors[0] if len(vectors) == 1 else mix([1] * len(vectors), vectors, width)
+
+
+def scaled(left: Vector, right: Vector) -> Vector:
+    """Return the product coordinate by coordinate."""
+    products = (a * b for a, b in zip(left.numbers, right.numbers, strict=True))
+    return vector(products, left.denominator * right.denominator)
+
+
+def dot(left: Vector, right: Vector) -> Fraction:
+    """Return the inner product."""
+    product = sum(a * b for a, b in zip(left.numbers, right.numbers, strict=True))
+    return Fraction(product, left.denominator * right.denominator)
+
+
+def centred(point: Vector) -> Vector:
+    """Return the vector minus its mean."""
+    count, mass = len(point.numbers), sum(point.numbers)
+    return vector((count * number - mass for number in point.numbers), count * point.denominator)
+
+
+def rectified(point: Vector, slope: Fraction) -> Vector:
+    """Return the positive entries as they are and the others times `slope`."""
+    top, bottom = slope.numerator, slope.denominator
+    entries = (number * (bottom if number > 0 else top) for number in point.numbers)
+    return vector(entries, point.denominator * bottom)
+
+
+def projected(point: Vector, mass: Fraction) -> Vector:
+    """Return max(x − τ, 0) with τ such that the entries sum to `mass`, which is positive.
+
+    The largest entries stay, as many as exceed the τ of those before them; the first always does.
+
+    >>> projected(vector([3, 2, -9]), Fraction(2))
+    Vector(numbers=(3, 1, 0), denominator=2)
+    """
+    common = lcm(point.denominator, mass.denominator)
+    entries = [number * (common // point.denominator) for number in point.numbers]
+    excess, count = -mass.numerator * (common // mass.denominator), 0
+    for entry in sorted(entries, reverse=True):
+        if count * entry <= excess:
+            break
+        excess, count = excess + entry, count + 1
+    return vector((max(count * entry - excess, 0) for entry in entries), count * common)
+
+
+class Matrix:
+    """A matrix, given by its columns, for many exact products with vectors.
+
+    A column is packed into one integer, an entry per slot of `_size` bytes (Kronecker substitution). Then W x
+    is the sum of x_j times column j: one multiplication of integers per column. A slot is wide enough when
+    it holds every possible sum with its sign.
+    """
+
+    def __init__(self, entries: Vector, width: int) -> None:
+        self._entries = entries
+        self._width = width
+        self._height = len(entries.numbers) // width
+        self._bits = max(map(abs, entries.numbers)).bit_length() + width.bit_length() + 1
+        self._size = 0
+        self._columns: list[int] = []
+
+    def apply(self, point: Vector) -> Vector:
+        """Return the exact product with a vector."""
+        self._pack(self._bits + max(map(abs, point.numbers)).bit_length())
+        pairs = zip(point.numbers, self._columns, strict=True)
+        packed = sum(number * column for number, column in pairs if number)
+        size, offset = self._size, 1 << (8 * self._size - 1)
+        slots = (packed + self._everywhere(offset)).to_bytes(size * self._height, "little")
+        places = range(0, len(slots), size)
+        numbers = (int.from_bytes(slots[place : place + size], "little") - offset for place in places)
+        return vector(numbers, point.denominator * self._entries.denominator)
+
+    def _pack(self, bits: int) -> None:
+        if bits <= 8 * self._size:
+            return
+        self._size = -(-bits // (8 * _SLOT_STEP)) * _SLOT_STEP
+        self._columns = [self._column(index) for index in range(self._width)]
+
+    def _column(self, index: int) -> int:
+        size, offset = self._size, 1 << (8 * self._size - 1)
+        entries = self._entries.numbers[index :: self._width]
+        slots = b"".join([(entry + offset).to_bytes(size, "little") for entry in entries])
+        return int.from_bytes(slots, "little") - self._everywhere(offset)
+
+    def _everywhere(self, number: int) -> int:
+        return int.from_bytes(number.to_bytes(self._size, "little") * self._height, "little")
