@@ -19,7 +19,10 @@ from circuitproof.architecture import (
     Relu,
     inverse_root,
 )
+from circuitproof.circuits.graph import Head
 from circuitproof.model.transformer import Transformer
+from circuitproof.programs.text import parse
+from circuitproof.semantics.declaration import NO_PROGRAMS, ProgramHeads
 
 NORMS = (
     NoNorm(),
@@ -28,6 +31,13 @@ NORMS = (
     BandNorm(Fraction(11, 10), Fraction(21, 10), Lift.CONTINUOUS),
 )
 ACTIVATIONS = (Relu(), LeakyRelu(Fraction(1, 100)), Gelu(GeluForm.EXACT), Gelu(GeluForm.TANH))
+PROGRAMS = {
+    Head(0, 0): parse("default 0\nadd 1 when key_token in {1, 3, 5}\notherwise self"),
+    Head(0, 1): parse("default 1/3\nadd 2 when relative_distance == 1\notherwise self"),
+    Head(1, 0): parse("default 0\nadd 1/2 when token_match and key_position < 3\notherwise nowhere"),
+    Head(1, 1): parse("default 0\nadd 1 when key_position == 2\nadd 5 when query_token == 0\notherwise self"),
+}
+"""A program for each head of the tiny architecture, each reading something else."""
 
 
 def tiny_architecture(
@@ -57,9 +67,11 @@ def tiny_architecture(
     )
 
 
-def random_model(architecture: Architecture, seed: int = 0) -> Transformer:
+def random_model(
+    architecture: Architecture, seed: int = 0, programs: ProgramHeads = NO_PROGRAMS
+) -> Transformer:
     """Return a model with every parameter drawn at random, biases and norms included."""
-    model = Transformer(architecture)
+    model = Transformer(architecture, programs)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():

@@ -211,3 +211,11 @@ def test_a_directory_is_never_written_onto_something(tmp_path, kind):
 
 def _full_disk(*_arguments: object) -> None:
     raise OSError("the disk is full")
+
+
+def test_what_is_flushed_is_the_content(tmp_path, monkeypatch):
+    """Bytes that still wait in the program's own buffer are lost by a power cut, whatever the disk is told."""
+    sizes = []
+    monkeypatch.setattr(canonical, "_flush", lambda descriptor: sizes.append(os.fstat(descriptor).st_size))
+    write_file(tmp_path / "file", b"content")
+    assert sizes[0] == len(b"content")

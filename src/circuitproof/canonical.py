@@ -79,6 +79,7 @@ def write_file(path: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            file.flush()
             _flush(file.fileno())
         temporary.chmod(0o644)
         temporary.replace(path)

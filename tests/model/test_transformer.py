@@ -13,14 +13,18 @@ from circuitproof.circuits.circuit import circuit_of, empty, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
+from circuitproof.model.program_heads import Patterns
 from circuitproof.model.transformer import initialise
-from models import ACTIVATIONS, NORMS, random_model, random_tokens, tiny_architecture
+from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture
 
 GRAPH = Graph(2, 2)
 VARIANTS = [
     pytest.param(norm, attention, activation, id=f"{norm}-{attention}-{activation}")
     for norm, attention, activation in product(NORMS, Attention, ACTIVATIONS)
 ]
+program_heads = st.sets(st.sampled_from(sorted(PROGRAMS, key=str))).map(
+    lambda heads: {head: PROGRAMS[head] for head in heads}
+)
 circuits_of_graph = st.sets(st.sampled_from(GRAPH.edges())).map(lambda edges: circuit_of(GRAPH, edges))
 
 
@@ -38,7 +42,7 @@ def slow_logits(model, tokens, circuit):
         match node:
             case Head(layer, index):
                 attention = model.attentions[layer]
-                mixed = attention.mix(total[None, None], (index,))[0, 0]
+                mixed = attention.mix(total[None, None], (index,), Patterns(tokens))[0, 0]
                 outputs[node] = mixed @ attention.output[index].T
             case Mlp(layer):
                 outputs[node] = model.mlps[layer](total[None, None])[0, 0]
@@ -56,11 +60,11 @@ def test_keeping_all_edges_equals_the_plain_forward(norm, attention, activation)
     assert torch.allclose(model(tokens), model(tokens, circuit=whole(GRAPH)), atol=1e-4)
 
 
-@given(circuits_of_graph, st.integers(0, 5), st.booleans(), st.booleans())
+@given(circuits_of_graph, st.integers(0, 5), st.booleans(), st.booleans(), program_heads)
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_a_circuit_computes_what_its_definition_says(circuit, seed, tied, biases):
+def test_a_circuit_computes_what_its_definition_says(circuit, seed, tied, biases, programs):
     """The batched, gated forward against the node-by-node twin on random circuits."""
-    model = random_model(tiny_architecture(tied=tied, biases=biases), seed)
+    model = random_model(tiny_architecture(tied=tied, biases=biases), seed, programs)
     tokens = random_tokens(model.architecture)
     assert torch.allclose(model(tokens, circuit=circuit), slow_logits(model, tokens, circuit), atol=1e-4)
 
@@ -110,7 +114,7 @@ def test_a_block_equals_the_union_of_its_heads():
     content = {"layers": 2, "heads": 2, "ablation": "zero", "edges": names}
     embedded = model.token[tokens] + model.position
     attention = model.attentions[0]
-    mixed = attention.mix(embedded[None, None], (0, 1))[0].movedim(0, -2).flatten(-2)
+    mixed = attention.mix(embedded[None, None], (0, 1), Patterns(tokens))[0].movedim(0, -2).flatten(-2)
     block = functional.linear(mixed, attention.output.movedim(0, 1).flatten(1), attention.output_bias)
     wanted = functional.linear(block, model.unembed, model.unembed_bias)
     assert torch.allclose(model(tokens, circuit=parse_circuit(content, "test")), wanted, atol=1e-5)

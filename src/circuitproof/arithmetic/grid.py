@@ -22,6 +22,8 @@ _FLOAT64_BITS = 53
 """FP64 holds integers up to 2⁵³ exactly."""
 _PLAIN_PRODUCTS = 1 << 12
 """Up to so many products, Python's own integers are quicker than slicing."""
+_MOST_SLICES = 1 << 10
+"""So many sums of slices, each of at most 2⁵³, add up to at most 2⁶³ less one; with more the sum would not fit."""
 _FLOAT32_MANTISSA = 23
 _INT64_ROOM = 62
 
@@ -176,10 +178,12 @@ def uniform(grid: Grid) -> Grid:
 
 def _integer_product(left: Integers, right: Integers) -> Integers:
     inner = left.shape[1]
-    if left.size * right.shape[1] <= _PLAIN_PRODUCTS or not inner:
-        return np.asarray(left.astype(object) @ right.astype(object)) if inner else _nothing(left, right)
+    if not inner:
+        return np.zeros((left.shape[0], right.shape[1]), dtype=object)
     width = (_FLOAT64_BITS - inner.bit_length()) // 2
     lefts, rights = _slices(left, width), _slices(right, width)
+    if left.size * right.shape[1] <= _PLAIN_PRODUCTS or min(len(lefts), len(rights)) >= _MOST_SLICES:
+        return np.asarray(left.astype(object) @ right.astype(object))
     totals: list[Any] = [0] * (len(lefts) + len(rights) - 1)
     for i, one in enumerate(lefts):
         for j, other in enumerate(rights):
@@ -188,10 +192,6 @@ def _integer_product(left: Integers, right: Integers) -> Integers:
     for place, total in enumerate(totals[1:], start=1):
         result = result + (total.astype(object) << (width * place))
     return result
-
-
-def _nothing(left: Integers, right: Integers) -> Integers:
-    return np.zeros((left.shape[0], right.shape[1]), dtype=object)
 
 
 def _slices(numbers: Integers, width: int) -> list[npt.NDArray[np.float64]]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from circuitproof.canonical import Json, canonical_json, digest_bytes, readable_json
 from circuitproof.certificate.tensors import Extract, extracts, safetensors_bytes
-from circuitproof.programs.text import to_text
 from circuitproof.reading import write_rational
 from circuitproof.sealed import write_sealed
+from circuitproof.semantics.declaration import programs_to_json
 from circuitproof.tasks.task import Task
 from circuitproof.verify.battery import Battery
 from circuitproof.verify.claim import Claim
@@ -40,14 +40,10 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
 
 def _claim_to_json(claim: Claim, domain: bytes, chosen: tuple[Extract, ...]) -> Json:
     frozen = claim.frozen
-    programs: dict[str, Json] = {
-        f"{head.layer}.{head.index}": list(to_text(program).splitlines())
-        for head, program in frozen.programs.items()
-    }
     return {
         "format": "circuitproof claim 1",
         "architecture": frozen.architecture.to_json(),
-        "programs": programs,
+        "programs": programs_to_json(frozen.programs),
         "circuit": claim.circuit.to_json(),
         "task": _task_to_json(claim.task),
         "domain": {"digest": str(digest_bytes(domain)), "prompts": len(claim.task.domain)},

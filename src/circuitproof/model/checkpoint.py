@@ -9,24 +9,20 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from circuitproof.architecture import Architecture, Shapes, read_architecture
-from circuitproof.canonical import Json, readable_json
-from circuitproof.errors import DeclarationError, InputError
-from circuitproof.model.program_heads import (
-    ProgramHeads,
-    head_key,
-    read_program_heads,
-    refuse_unfit_programs,
-    shapes_with_programs,
-)
+from circuitproof.architecture import Architecture, Shapes
+from circuitproof.canonical import readable_json
+from circuitproof.errors import InputError
 from circuitproof.model.transformer import Transformer
-from circuitproof.programs.text import parse, to_text
-from circuitproof.reading import Fields, read_bytes, read_json, reading, reading_part
+from circuitproof.reading import read_bytes
 from circuitproof.sealed import check_seal, write_sealed
+from circuitproof.semantics.declaration import (
+    DECLARATION,
+    WEIGHTS,
+    Declaration,
+    ProgramHeads,
+    read_declaration,
+)
 from circuitproof.tasks.alphabet import Alphabet
-
-DECLARATION = "model.json"
-WEIGHTS = "weights.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,44 +40,17 @@ def save_model(path: Path, stored: StoredModel, extra: Mapping[str, bytes] | Non
 
 def model_files(stored: StoredModel) -> Mapping[str, bytes]:
     """Return the files of a model directory."""
-    names: Json = None if stored.alphabet is None else list(stored.alphabet.names)
-    declaration: Json = {
-        "architecture": stored.model.architecture.to_json(),
-        "alphabet": names,
-        "programs": {head_key(h): list(to_text(p).splitlines()) for h, p in stored.model.programs.items()},
-    }
+    declaration = Declaration(stored.model.architecture, stored.model.programs, stored.alphabet)
     tensors = {name: view.detach().contiguous() for name, view in stored.model.named_slices().items()}
-    return {DECLARATION: readable_json(declaration), WEIGHTS: save_tensors(tensors)}
+    return {DECLARATION: readable_json(declaration.to_json()), WEIGHTS: save_tensors(tensors)}
 
 
 def load_model(path: Path) -> StoredModel:
     """Read a model directory; anything missing, changed, of another shape or not finite is refused."""
     check_seal(path, frozenset({DECLARATION, WEIGHTS}))
-    try:
-        architecture, alphabet, programs = _read_declaration(path / DECLARATION)
-    except DeclarationError as error:
-        raise InputError(f"{path / DECLARATION}: {error}") from error
-    tensors = load_tensors(path / WEIGHTS, shapes_with_programs(architecture, programs))
-    return StoredModel(build_model(architecture, programs, tensors), alphabet)
-
-
-def _read_declaration(file: Path) -> tuple[Architecture, Alphabet | None, ProgramHeads]:
-    with reading(read_json(file), str(file)) as fields:
-        with reading_part(fields, "architecture") as part:
-            architecture = read_architecture(part)
-        alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
-        with reading_part(fields, "programs") as part:
-            programs = _read_programs(part)
-    if alphabet is not None and len(alphabet) > architecture.vocabulary:
-        raise InputError(
-            f"{file}: {len(alphabet)} tokens have names, but the vocabulary has {architecture.vocabulary}"
-        )
-    refuse_unfit_programs(architecture, programs)
-    return architecture, alphabet, programs
-
-
-def _read_programs(fields: Fields) -> ProgramHeads:
-    return read_program_heads(fields, lambda key: parse("\n".join(fields.texts(key)), fields.path(key)))
+    declared = read_declaration(path)
+    tensors = load_tensors(path / WEIGHTS, declared.shapes())
+    return StoredModel(build_model(declared.architecture, declared.programs, tensors), declared.alphabet)
 
 
 def build_model(
@@ -108,7 +77,7 @@ def load_tensors(path: Path, shapes: Shapes) -> Mapping[str, Tensor]:
         raise InputError(f"{path} is not a usable safetensors file: {error}") from error
     if missing := [name for name in shapes if name not in tensors]:
         raise InputError(f"{path} lacks tensor {missing[0]}, which the architecture needs")
-    if unknown := [name for name in tensors if name not in shapes]:
+    if unknown := sorted(name for name in tensors if name not in shapes):
         raise InputError(f"{path} holds tensor {unknown[0]}, which the architecture does not have")
     for name, tensor in tensors.items():
         _check_tensor(tensor, shapes[name], f"{path}: tensor {name}")

@@ -30,15 +30,15 @@ from circuitproof.circuits.graph import Graph
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.model.checkpoint import StoredModel, build_model, save_model
-from circuitproof.model.program_heads import (
+from circuitproof.programs.release import read_release_program
+from circuitproof.programs.syntax import Program
+from circuitproof.reading import Fields, read_json, reading_part
+from circuitproof.semantics.declaration import (
     ProgramHeads,
     read_program_heads,
     refuse_unfit_programs,
     shapes_with_programs,
 )
-from circuitproof.programs.release import read_release_program
-from circuitproof.programs.syntax import Program
-from circuitproof.reading import Fields, read_json, reading_part
 from circuitproof.tasks.alphabet import Alphabet, sparse_alphabet
 
 Value = TypeVar("Value")

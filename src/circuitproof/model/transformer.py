@@ -14,9 +14,10 @@ from circuitproof.circuits.graph import Graph, Head
 from circuitproof.errors import InputError
 from circuitproof.model.gates import Gates, gates_of
 from circuitproof.model.ops import activate, band_norm, softmax, sparsemax
-from circuitproof.model.program_heads import NO_PROGRAMS, Patterns, ProgramHeads, refuse_unfit_programs
+from circuitproof.model.program_heads import Patterns
 from circuitproof.model.stream import GatedStream, PlainStream, State, Stream
 from circuitproof.programs.syntax import Program
+from circuitproof.semantics.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
 
 
 class NormLayer(nn.Module):

@@ -10,22 +10,23 @@ from pathlib import Path
 
 import numpy as np
 
-from circuitproof.architecture import Architecture, Shapes, read_architecture, tensor_shapes
+from circuitproof.architecture import Architecture, Shapes
 from circuitproof.arithmetic.grid import Grid, grid_of_float32
 from circuitproof.canonical import Digest
-from circuitproof.circuits.graph import Graph, Head
-from circuitproof.circuits.spelling import parse_nodes
+from circuitproof.circuits.graph import Graph
 from circuitproof.errors import InputError, NumericError
-from circuitproof.programs.syntax import Program
-from circuitproof.programs.text import parse
-from circuitproof.reading import Fields, parse_json, read_json, reading, reading_part
+from circuitproof.reading import Fields, parse_json
 from circuitproof.sealed import check_seal
-from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.semantics.declaration import (
+    DECLARATION,
+    WEIGHTS,
+    Declaration,
+    ProgramHeads,
+    read_declaration,
+)
 
 _LENGTH = struct.Struct("<Q")
 _BYTES_PER_NUMBER = 4
-DECLARATION = "model.json"
-WEIGHTS = "weights.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +84,20 @@ class WeightFile:
 class Frozen:
     """A model as proofs see it: its declaration, and exact weights read when they are needed."""
 
-    architecture: Architecture
-    programs: Mapping[Head, Program]
-    alphabet: Alphabet | None
+    declaration: Declaration
     file: WeightFile
     read: dict[str, Grid] = field(default_factory=dict[str, Grid], repr=False, compare=False)
     """The whole tensors read so far."""
+
+    @property
+    def architecture(self) -> Architecture:
+        """Return the model's architecture."""
+        return self.declaration.architecture
+
+    @property
+    def programs(self) -> ProgramHeads:
+        """Return the programs of the model's heads."""
+        return self.declaration.programs
 
     @property
     def graph(self) -> Graph:
@@ -125,27 +134,12 @@ class Frozen:
 def open_model(path: Path) -> Frozen:
     """Open a model directory as it was sealed."""
     check_seal(path, frozenset({DECLARATION, WEIGHTS}))
-    with reading(read_json(path / DECLARATION), str(path / DECLARATION)) as fields:
-        with reading_part(fields, "architecture") as part:
-            architecture = read_architecture(part)
-        programs = read_programs(fields.fields("programs"), Graph(architecture.layers, architecture.heads))
-        alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
+    declared = read_declaration(path)
     file = open_weights(path / WEIGHTS)
-    heads = frozenset((head.layer, head.index) for head in programs)
-    for name, shape in tensor_shapes(architecture, heads).items():
+    for name, shape in declared.shapes().items():
         if (found := file.shapes().get(name)) != shape:
             raise InputError(f"{file.path}: tensor {name} has shape {found}, the architecture wants {shape}")
-    return Frozen(architecture, programs, alphabet, file)
-
-
-def read_programs(fields: Fields, graph: Graph) -> Mapping[Head, Program]:
-    """Read the programs of a model: the lines of each under the name of its head."""
-    programs: dict[Head, Program] = {}
-    for name in fields.keys():  # noqa: SIM118  # Fields is not a mapping
-        (head,) = parse_nodes(f"head {name}", graph, fields.where)
-        if isinstance(head, Head):
-            programs[head] = parse("\n".join(fields.texts(name)), fields.path(name))
-    return programs
+    return Frozen(declared, file)
 
 
 def open_weights(path: Path) -> WeightFile:

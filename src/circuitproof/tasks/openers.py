@@ -37,7 +37,7 @@ def opener_task(
 def listed_opener_task(
     name: str, alphabet: Alphabet, prompts: Iterable[tuple[int, ...]], answers: Mapping[int, int]
 ) -> Task:
-    """Return the task on listed prompts, each with exactly one of the openers that `answers` maps to candidates.
+    """Return the task on listed prompts, each with exactly one of the openers that `answers` maps.
 
     Strata are the openers' names; prompts with the same opener must be decided alike.
     """

@@ -31,7 +31,7 @@ class Claim:
             raise InputError(
                 "embed does not reach logits along kept edges; such a circuit cannot read its prompt"
             )
-        self.task.refuse_other_alphabet(self.frozen.alphabet)
+        self.task.refuse_other_alphabet(self.frozen.declaration.alphabet)
         kinds = [kind_of(prop) for prop in self.properties]
         if not kinds or len(set(kinds)) != len(kinds):
             raise InputError(

@@ -1,0 +1,476 @@
+"""Tiny bundles for the checker's tests, with a slow forward pass in plain fractions.
+
+Nothing here is shared with the engine or the checker: it is a third reading of `docs/certificate.md`.
+"""
+
+import hashlib
+import json
+import random
+import struct
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+from pathlib import Path
+from typing import Any
+
+Fractions = list[Fraction]
+ZERO = Fraction(0)
+PINS = frozenset({"domain", "tensors", "certificate", "files"})
+
+
+@dataclass
+class Bundle:
+    """The parts of a bundle, open to forgery; writing pins what `pins` names."""
+
+    claim: dict[str, Any]
+    domain: dict[str, Any]
+    tensors: dict[str, tuple[tuple[int, ...], list[float]]]
+    certificate: dict[str, Any] = field(default_factory=dict)
+    pins: set[str] = field(default_factory=lambda: set(PINS))
+    tamper: Callable[[dict[str, bytes]], None] = lambda _: None
+    """What is done to the files before they are sealed."""
+
+    def write(self, directory: Path) -> Path:
+        """Write the files with their digests."""
+        directory.mkdir(parents=True, exist_ok=True)
+        files = {"domain.json": _bytes(self.domain)}
+        if "domain" in self.pins:
+            count = len(self.domain["prompts"])
+            self.claim["domain"] = {"digest": digest(files["domain.json"]), "prompts": count}
+        if "tensors" in self.pins:
+            self.claim["weights"] = pinned(self.tensors)
+        files["claim.json"] = _bytes(self.claim)
+        if "certificate" in self.pins:
+            self.certificate["claim"] = digest(files["claim.json"])
+        files["certificate.json"] = _bytes(self.certificate)
+        files["weights.safetensors"] = safetensors(self.tensors)
+        self.tamper(files)
+        seal(directory, files)
+        return directory
+
+
+def _bytes(value: object) -> bytes:
+    return json.dumps(value, indent=1).encode()
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 digest in hex."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def seal(directory: Path, files: dict[str, bytes]) -> None:
+    """Write files and their manifest."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (directory / name).write_bytes(content)
+    manifest = {"files": {name: digest(content) for name, content in files.items()}}
+    (directory / "manifest.json").write_bytes(_bytes(manifest))
+
+
+def raw(numbers: Iterable[float]) -> bytes:
+    """Return FP32 bytes."""
+    entries = list(numbers)
+    return struct.pack(f"<{len(entries)}f", *entries)
+
+
+def pinned(tensors: dict[str, tuple[tuple[int, ...], list[float]]]) -> dict[str, Any]:
+    """Return what a claim says of full tensors."""
+    return {
+        name: {"shape": list(shape), "rows": None, "digest": digest(raw(numbers))}
+        for name, (shape, numbers) in tensors.items()
+    }
+
+
+def safetensors(tensors: dict[str, tuple[tuple[int, ...], list[float]]]) -> bytes:
+    """Return a safetensors file."""
+    header: dict[str, Any] = {}
+    content = b""
+    for name, (shape, numbers) in tensors.items():
+        span = [len(content), len(content) + 4 * len(numbers)]
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": span}
+        content += raw(numbers)
+    spelled = json.dumps(header).encode()
+    return struct.pack("<Q", len(spelled)) + spelled + content
+
+
+def architecture(**changes: Any) -> dict[str, Any]:
+    """Return a tiny architecture."""
+    return {
+        "vocabulary": 6,
+        "context": 4,
+        "layers": 1,
+        "heads": 1,
+        "width": 4,
+        "head_width": 2,
+        "mlp_width": 3,
+        "norm": {"kind": "none"},
+        "attention": "sparsemax",
+        "attention_scale": "1/2",
+        "activation": {"kind": "leaky relu", "slope": "1/100"},
+        "tied": False,
+        "biases": True,
+        "logit_bias": True,
+    } | changes
+
+
+def shapes(size: dict[str, Any], programs: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
+    """Return the table of tensors."""
+    width, inner, mlp = size["width"], size["head_width"], size["mlp_width"]
+    table: dict[str, tuple[int, ...]] = {
+        "embed.token": (size["vocabulary"], width),
+        "embed.position": (size["context"], width),
+        "logits.weight": (size["vocabulary"], width),
+        "logits.bias": (size["vocabulary"],),
+    }
+    norms = ["logits.norm"]
+    for layer in range(size["layers"]):
+        norms += [f"attention.{layer}.norm", f"mlp.{layer}.norm"]
+        table |= {f"mlp.{layer}.up.weight": (mlp, width), f"mlp.{layer}.up.bias": (mlp,)}
+        table |= {f"mlp.{layer}.down.weight": (width, mlp), f"mlp.{layer}.down.bias": (width,)}
+        table[f"attention.{layer}.output.bias"] = (width,)
+        for head in range(size["heads"]):
+            name = f"head.{layer}.{head}"
+            for role in ["value"] if f"{layer}.{head}" in programs else ["query", "key", "value"]:
+                table |= {f"{name}.{role}.weight": (inner, width), f"{name}.{role}.bias": (inner,)}
+            table[f"{name}.output.weight"] = (width, inner)
+    for name in norms:
+        table |= {f"{name}.scale": (width,), f"{name}.shift": (width,)}
+    return {name: shape for name, shape in table.items() if _occurs(name, size)}
+
+
+def _occurs(name: str, size: dict[str, Any]) -> bool:
+    if ".norm." in name:
+        return size["norm"]["kind"] != "none"
+    if name == "logits.weight":
+        return not size["tied"]
+    return size["logit_bias"] if name == "logits.bias" else size["biases"] or not name.endswith(".bias")
+
+
+def nodes(size: dict[str, Any]) -> list[list[str]]:
+    """Return the nodes stage by stage."""
+    stages = [["embed"]]
+    for layer in range(size["layers"]):
+        stages += [[f"head {layer}.{head}" for head in range(size["heads"])], [f"mlp {layer}"]]
+    return [*stages, ["logits"]]
+
+
+def every_edge(size: dict[str, Any]) -> list[str]:
+    """Return every edge in order."""
+    stages = nodes(size)
+    return [
+        f"{source} -> {target}"
+        for index, stage in enumerate(stages)
+        for source in stage
+        for later in stages[index + 1 :]
+        for target in later
+    ]
+
+
+def random_bundle(
+    size: dict[str, Any],
+    edges: list[str],
+    seed: int,
+    programs: dict[str, list[str]] | None = None,
+    prompts: int = 6,
+) -> Bundle:
+    """Return a bundle with random small weights and prompts, and no certificate yet."""
+    chance = random.Random(seed)
+    programs = programs or {}
+    tensors = {
+        name: (shape, [chance.randint(-16, 16) / 8 for _ in range(prod(shape))])
+        for name, shape in shapes(size, programs).items()
+    }
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < prompts:
+        length = chance.randint(1, size["context"])
+        drawn[tuple(chance.randrange(size["vocabulary"]) for _ in range(length))] = None
+    circuit = {"layers": size["layers"], "heads": size["heads"], "ablation": "zero", "edges": edges}
+    claim = {
+        "format": "circuitproof claim 1",
+        "architecture": size,
+        "programs": programs,
+        "circuit": circuit,
+        "task": {
+            "name": "tiny",
+            "names": {"0": "zero"},
+            "candidates": [1, 3, 4],
+            "answer": {"kind": "table", "answers": [1] * prompts},
+            "relation": {"kind": "table", "classes": [0] * prompts},
+        },
+        "properties": [],
+    }
+    return Bundle(claim, {"prompts": list(map(list, drawn)), "strata": ["all"] * prompts}, tensors)
+
+
+class Naive:
+    """The meaning of a circuit, written down as slowly and plainly as possible."""
+
+    def __init__(self, bundle: Bundle, edges: list[str], prompt: list[int]) -> None:
+        self.size = bundle.claim["architecture"]
+        self.tensors = bundle.tensors
+        self.programs = bundle.claim["programs"]
+        self.candidates = bundle.claim["task"]["candidates"]
+        self.pairs = [edge.split(" -> ") for edge in edges]
+        self.prompt = prompt
+
+    def logits(self) -> Fractions:
+        """Return the candidates' logits at the last position."""
+        residual = self.read("logits", "logits.norm", len(self.prompt) - 1)
+        table = self.matrix("embed.token" if self.size["tied"] else "logits.weight")
+        bias = self.bias("logits.bias", self.size["vocabulary"])
+        return [_dot(table[token], residual) + bias[token] for token in self.candidates]
+
+    def matrix(self, name: str) -> list[Fractions]:
+        """Return the rows of a matrix."""
+        shape, numbers = self.tensors[name]
+        rows = range(0, len(numbers), shape[1])
+        return [[Fraction(number) for number in numbers[row : row + shape[1]]] for row in rows]
+
+    def bias(self, name: str, count: int) -> Fractions:
+        """Return a vector of the file, or zeros where there is none."""
+        return list(map(Fraction, self.tensors[name][1])) if name in self.tensors else [ZERO] * count
+
+    def affine(self, name: str, point: Fractions) -> Fractions:
+        """Return a map with its bias."""
+        rows = self.matrix(f"{name}.weight")
+        bias = self.bias(f"{name}.bias", len(rows))
+        return [_dot(row, point) + shift for row, shift in zip(rows, bias, strict=True)]
+
+    def read(self, node: str, norm: str, position: int) -> Fractions:
+        """Return what a node reads."""
+        total = [ZERO] * self.size["width"]
+        sources = [source for source, target in self.pairs if target == node]
+        for source in sources:
+            total = _add(total, self.output(source, position))
+        for layer in {source[5:].split(".")[0] for source in sources if source.startswith("head")}:
+            total = _add(total, self.bias(f"attention.{layer}.output.bias", self.size["width"]))
+        if self.size["norm"]["kind"] == "none":
+            return total
+        scale, shift = self.bias(f"{norm}.scale", 0), self.bias(f"{norm}.shift", 0)
+        normed = naive_band_norm(total, self.size["norm"])
+        return [a * b + c for a, b, c in zip(normed, scale, shift, strict=True)]
+
+    def output(self, node: str, position: int) -> Fractions:
+        """Return what a node puts out."""
+        if node == "embed":
+            token = self.matrix("embed.token")[self.prompt[position]]
+            return _add(token, self.matrix("embed.position")[position])
+        if node.startswith("mlp"):
+            name = node.replace(" ", ".")
+            hidden = self.affine(f"{name}.up", self.read(node, f"{name}.norm", position))
+            slope = Fraction(self.size["activation"].get("slope", 0))
+            return self.affine(f"{name}.down", [x if x > 0 else slope * x for x in hidden])
+        return self.head(node, position)
+
+    def head(self, node: str, position: int) -> Fractions:
+        """Return what a head puts out."""
+        name, place = node.replace(" ", "."), node.removeprefix("head ")
+        norm = f"attention.{place.split('.')[0]}.norm"
+        seen = [self.read(node, norm, key) for key in range(position + 1)]
+        if place in self.programs:
+            row = naive_row(self.programs[place], self.prompt, position)
+        else:
+            query = self.affine(f"{name}.query", seen[position])
+            scale = Fraction(self.size["attention_scale"])
+            row = naive_projection(
+                [scale * _dot(query, self.affine(f"{name}.key", key)) for key in seen], Fraction(1)
+            )
+        mixed = [ZERO] * self.size["head_width"]
+        for weight, key in zip(row, seen, strict=True):
+            mixed = _add(mixed, [weight * x for x in self.affine(f"{name}.value", key)])
+        return [_dot(out, mixed) for out in self.matrix(f"{name}.output.weight")]
+
+
+def _dot(left: Fractions, right: Fractions) -> Fraction:
+    return sum((a * b for a, b in zip(left, right, strict=True)), ZERO)
+
+
+def _add(left: Fractions, right: Fractions) -> Fractions:
+    return [a + b for a, b in zip(left, right, strict=True)]
+
+
+def naive_projection(scores: Fractions, mass: Fraction) -> Fractions:
+    """Return max(s − τ, 0) with sum `mass`: the mass falls as τ grows, so look between the scores."""
+    ordered = sorted(scores, reverse=True)
+    for count in range(1, len(ordered) + 1):
+        cut = (sum(ordered[:count], ZERO) - mass) / count
+        if sum((max(score - cut, ZERO) for score in scores), ZERO) == mass:
+            return [max(score - cut, ZERO) for score in scores]
+    raise AssertionError("some threshold must give the mass")
+
+
+def naive_band_norm(point: Fractions, norm: dict[str, Any]) -> Fractions:
+    """Return the band norm before scale and shift."""
+    low, high = Fraction(norm["low"]), Fraction(norm["high"])
+    mean = sum(point, ZERO) / len(point)
+    centre = [x - mean for x in point]
+    sides: list[Fractions] = []
+    for sign in (1, -1):
+        signed = [sign * x for x in centre]
+        side = [max(x, ZERO) for x in signed]
+        mass = sum(side, ZERO)
+        if mass > high:
+            side = naive_projection(signed, high)
+        elif mass < low and norm["lift"] == "continuous":
+            side = naive_projection(signed, low)
+        elif mass < low:
+            chosen = [i for i, x in enumerate(side) if x > 0]
+            chosen = chosen or [i for i in range(len(side)) if i % 2 == (sign == -1)]
+            side = [x + (low - mass) / len(chosen) if i in chosen else x for i, x in enumerate(side)]
+        sides.append(side)
+    joined = [p - n for p, n in zip(*sides, strict=True)]
+    middle = sum(joined, ZERO) / len(joined)
+    return [x - middle for x in joined]
+
+
+def naive_row(lines: list[str], prompt: list[int], query: int) -> Fractions:
+    """Return a row of a program, its conditions evaluated as Python."""
+    weights: Fractions = []
+    for key in range(query + 1):
+        names = {
+            "key_position": key,
+            "query_position": query,
+            "relative_distance": query - key,
+            "absolute_distance": abs(query - key),
+            "key_token": prompt[key],
+            "query_token": prompt[query],
+            "token_match": prompt[key] == prompt[query],
+            "true": True,
+            "false": False,
+        }
+        weight = Fraction(lines[0].split()[1])
+        for line in lines[1:-1]:
+            spelled, _, condition = line.removeprefix("add ").partition(" when ")
+            if not condition or eval(condition, {}, names):  # noqa: S307  # the text is this test's own
+                weight += Fraction(spelled)
+        weights.append(weight)
+    total = sum(weights, ZERO)
+    if total:
+        return [weight / total for weight in weights]
+    return [Fraction(lines[-1] == "otherwise self" and key == query) for key in range(query + 1)]
+
+
+class Prover:
+    """Writes honest answers from the naive forward pass."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self.claim = bundle.claim
+        self.prompts = bundle.domain["prompts"]
+        self.edges = bundle.claim["circuit"]["edges"]
+        self.folds: list[list[str]] = []
+        self.known: dict[tuple[str, ...], Fractions] = {}
+
+    def logits(self, prompt: int, edges: list[str]) -> Fractions:
+        """Return the naive logits."""
+        key = (str(prompt), *edges)
+        if key not in self.known:
+            self.known[key] = Naive(self.bundle, edges, self.prompts[prompt]).logits()
+        return self.known[key]
+
+    def fold(self, prompt: int, edges: list[str] | None = None) -> int:
+        """Return the index of the fold, adding it the first time."""
+        row = [str(logit) for logit in self.logits(prompt, self.edges if edges is None else edges)]
+        if row not in self.folds:
+            self.folds.append(row)
+        return self.folds.index(row)
+
+    def decision(self, prompt: int, edges: list[str] | None = None) -> set[int]:
+        """Return the candidates of the largest logit."""
+        logits = self.logits(prompt, self.edges if edges is None else edges)
+        pairs = zip(self.claim["task"]["candidates"], logits, strict=True)
+        return {token for token, logit in pairs if logit == max(logits)}
+
+    def lesion(self, edge: int) -> list[str]:
+        """Return the circuit without an edge."""
+        return [kept for index, kept in enumerate(self.edges) if index != edge]
+
+    def by_prompt(self, leaf: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+        """Return a split by prompt."""
+        return {"split": "prompt", "children": [leaf(prompt) for prompt in range(len(self.prompts))]}
+
+    def radius(self, prompt: int) -> Fraction | None:
+        """Return the radius of a clear decision; None is infinite."""
+        naive = Naive(self.bundle, [], [0])
+        table = naive.matrix("embed.token" if naive.size["tied"] else "logits.weight")
+        logits = self.logits(prompt, self.edges)
+        best = logits.index(max(logits))
+        rows = [table[token] for token in naive.candidates]
+        ratios = [
+            (logits[best] - logits[other]) / sum((abs(a - b) for a, b in zip(rows[best], row, strict=True)), ZERO)
+            for other, row in enumerate(rows)
+            if row != rows[best]
+        ]
+        return min(ratios) if ratios else None
+
+    def proof(self, kind: str) -> dict[str, Any]:
+        """Return the evidence that a property holds, whether it does or not."""
+        if kind in ("equivalence", "invariance"):
+            return self.by_prompt(lambda p: {"fold": self.fold(p)})
+        if kind == "robustness":
+            return self.by_prompt(lambda p: {"fold": self.fold(p), "radius": str(self.radius(p) or "infinite")})
+        if kind == "faithfulness":
+            every = every_edge(self.claim["architecture"])
+            return self.by_prompt(lambda p: {"fold": self.fold(p), "model": self.fold(p, every)})
+        children = [{"replay": [self.witness(edge)]} for edge in range(len(self.edges))]
+        return {"split": "edge", "children": children}
+
+    def witness(self, edge: int) -> dict[str, int]:
+        """Return a prompt at which an edge is needed; the first prompt where there is none."""
+        without = self.lesion(edge)
+        needed = [p for p in range(len(self.prompts)) if self.is_needed(p, without)]
+        prompt = needed[0] if needed else 0
+        return {"prompt": prompt, "fold": self.fold(prompt), "lesion": self.fold(prompt, without)}
+
+    def is_needed(self, prompt: int, without: list[str]) -> bool:
+        """Say whether a clear decision changes."""
+        return len(self.decision(prompt)) == 1 and self.decision(prompt) != self.decision(prompt, without)
+
+    def answer(self, entry: dict[str, Any], verdict: str, evidence: dict[str, Any]) -> None:
+        """Add a property with its answer."""
+        self.claim["properties"].append(entry)
+        answer = {"property": dict(entry), "verdict": verdict, "evidence": evidence}
+        self.bundle.certificate = {
+            "format": "circuitproof certificate 1",
+            "folds": self.folds,
+            "answers": [*self.bundle.certificate.get("answers", []), answer],
+        }
+
+
+CIRCUIT = ["embed -> head 0.0", "embed -> logits", "head 0.0 -> mlp 0", "mlp 0 -> logits"]
+KINDS = ("equivalence", "invariance", "necessity", "robustness", "faithfulness")
+
+
+def fitting_bundle(seed: int) -> Prover:
+    """Return a bundle whose table of answers is what its circuit decides."""
+    prover = Prover(random_bundle(architecture(), list(CIRCUIT), seed, prompts=8))
+    answers = [min(prover.decision(prompt)) for prompt in range(8)]
+    prover.claim["task"]["answer"]["answers"] = answers
+    prover.claim["task"]["relation"]["classes"] = answers
+    return prover
+
+
+def is_exemplary(prover: Prover) -> bool:
+    """Say whether all five properties hold with more than one answer."""
+    prompts = range(len(prover.prompts))
+    every = every_edge(prover.claim["architecture"])
+    return (
+        len(set(prover.claim["task"]["answer"]["answers"])) > 1
+        and all(len(prover.decision(p)) == 1 for p in prompts)
+        and all(prover.decision(p) == prover.decision(p, every) for p in prompts)
+        and all(
+            any(prover.is_needed(p, prover.lesion(edge)) for p in prompts) for edge in range(len(prover.edges))
+        )
+    )
+
+
+def valid_bundle(seed: int, kinds: Iterable[str] = KINDS) -> Bundle:
+    """Return a bundle that proves `kinds`."""
+    prover = fitting_bundle(seed)
+    radii = [prover.radius(prompt) for prompt in range(len(prover.prompts))]
+    epsilon = min(radius for radius in radii if radius is not None) / 2
+    for kind in kinds:
+        entry = {"kind": kind} | ({"epsilon": str(epsilon)} if kind == "robustness" else {})
+        prover.answer(entry, "proved", prover.proof(kind))
+    return prover.bundle

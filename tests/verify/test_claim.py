@@ -1,0 +1,106 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from circuitproof.circuits.circuit import empty, whole
+from circuitproof.circuits.graph import Graph
+from circuitproof.errors import CircuitproofError, InputError
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.verify.claim import Claim, reads_prompt
+from circuitproof.verify.properties import Equivalence, Necessity, Robustness
+from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, PLAIN, build, circuit_of, freeze, table_task
+
+FROZEN = freeze(build(ADDER))
+
+
+def claim(circuit=None, task=ADDER_TASK, properties=(Equivalence(),), frozen=FROZEN) -> Claim:
+    """Return a claim about the adder with some part changed."""
+    return Claim(frozen, circuit or circuit_of(ADDED), task, properties)
+
+
+def test_parts_that_fit_are_a_claim():
+    """The refusals below change one part of this."""
+    assert claim().circuit == circuit_of(ADDED)
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [(), ("embed -> mlp 0",), ("mlp 0 -> logits",), ("embed -> head 0.0", "mlp 0 -> logits")],
+    ids=["nothing", "no way out", "no way in", "a gap"],
+)
+def test_a_circuit_whose_logits_the_prompt_does_not_reach_is_refused(edges):
+    """Its decision is the same whatever is asked; claims about it look deep and say nothing."""
+    with pytest.raises(InputError, match="embed does not reach logits along kept edges"):
+        claim(circuit_of(edges))
+
+
+def test_a_prompt_is_read_along_any_path():
+    """The longest path and the shortest; the order of the edges does not matter."""
+    path = ("head 0.0 -> mlp 0", "mlp 0 -> logits", "embed -> head 0.0")
+    assert reads_prompt(circuit_of(path))
+    assert reads_prompt(circuit_of(DIRECT))
+    assert reads_prompt(whole(Graph(3, 2)))
+    assert not reads_prompt(empty(Graph(3, 2)))
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(2, 1), (1, 2)])
+def test_a_circuit_of_another_graph_is_refused(layers, heads):
+    """Node names of another model may exist here too and mean something else."""
+    other = circuit_of(ADDED, layers=layers, heads=heads)
+    with pytest.raises(InputError, match=rf"of {layers} layers of {heads} heads, the model has 1 of 1"):
+        claim(other)
+
+
+def test_no_properties_are_no_claim():
+    """Everything would follow from it."""
+    with pytest.raises(InputError, match="one or more distinct properties, got none"):
+        claim(properties=())
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        (Equivalence(), Necessity(), Equivalence()),
+        (Robustness(Fraction(1)), Robustness(Fraction(2))),
+    ],
+)
+def test_a_property_is_claimed_once(properties):
+    """Two entries of a kind would make it unclear which answer is to which."""
+    with pytest.raises(InputError, match="one or more distinct properties, got "):
+        claim(properties=properties)
+
+
+def test_a_candidate_outside_the_vocabulary_is_refused():
+    """The output embedding has no row for it."""
+    task = replace(ADDER_TASK, candidates=(0, 1, 5), alphabet=Alphabet(tuple("abcdef")))
+    with pytest.raises(InputError, match="candidate 5 is not in the model's 5 tokens"):
+        claim(task=task)
+
+
+def test_a_token_outside_the_vocabulary_is_refused():
+    """The token embedding has no row for it."""
+    task = replace(table_task({(0,): 0, (1,): 1}), alphabet=Alphabet(tuple("abcdef")))
+    unknown = replace(task, domain=replace(task.domain, prompts=((0,), (1, 5))))
+    with pytest.raises(InputError, match="prompt 1 has token 5, the model's vocabulary is 5"):
+        claim(task=unknown)
+
+
+def test_a_prompt_longer_than_the_context_is_refused():
+    """There is no embedding for the positions beyond."""
+    with pytest.raises(InputError, match="prompt 1 has 4 tokens, the model's context is 3"):
+        claim(task=table_task({(0, 0, 0): 0, (0, 0, 0, 0): 0}))
+
+
+def test_a_task_that_speaks_of_other_tokens_is_refused():
+    """The same numbers with other names make another task; a model without names cannot tell."""
+    named = freeze(build(ADDER), Alphabet(tuple("abcdX")))
+    with pytest.raises(InputError, match="alphabet is not that of task 'table'"):
+        claim(frozen=named)
+    assert claim(frozen=freeze(build(ADDER), ADDER_TASK.alphabet)).task is ADDER_TASK
+
+
+def test_every_refusal_is_something_a_user_can_mend():
+    """The command line turns these into a sentence and exit code 3."""
+    assert issubclass(InputError, CircuitproofError)
+    assert PLAIN.vocabulary == 5

@@ -1,0 +1,41 @@
+from fractions import Fraction
+
+import pytest
+
+from circuitproof.errors import DeclarationError
+from circuitproof.verify.properties import (
+    Equivalence,
+    Faithfulness,
+    Invariance,
+    Kind,
+    Necessity,
+    Robustness,
+    kind_of,
+    property_to_json,
+)
+
+ALL = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1, 100)), Faithfulness())
+
+
+def test_each_property_has_its_own_name_and_every_name_a_property():
+    """A name that two properties shared would let one pass for the other in a claim."""
+    assert tuple(map(kind_of, ALL)) == tuple(Kind)
+
+
+@pytest.mark.parametrize("prop", [prop for prop in ALL if not isinstance(prop, Robustness)])
+def test_a_property_without_numbers_is_its_kind_and_nothing_else(prop):
+    """The format refuses keys that it does not name."""
+    assert property_to_json(prop) == {"kind": str(kind_of(prop))}
+
+
+def test_robustness_states_its_epsilon_exactly():
+    """A decimal near it would be another claim."""
+    assert property_to_json(Robustness(Fraction(1, 3))) == {"kind": "robustness", "epsilon": "1/3"}
+    assert property_to_json(Robustness(Fraction(2))) == {"kind": "robustness", "epsilon": "2"}
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(-1, 100)])
+def test_an_epsilon_that_is_not_positive_is_no_property(epsilon):
+    """At zero the property says only that nothing ties, and below it nothing at all."""
+    with pytest.raises(DeclarationError, match=f"^epsilon is {epsilon}, want a positive rational"):
+        Robustness(epsilon)
