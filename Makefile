@@ -26,7 +26,7 @@ lint: $(READY)
 	$(BIN)/pyright
 
 bench: $(READY)
-	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+	for script in circuits battery; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .ruff_cache .hypothesis .coverage* .import_linter_cache

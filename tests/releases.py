@@ -63,7 +63,7 @@ def without(files: Files, name: str, key: str) -> Files:
 
 
 def _tensors(random: np.random.Generator, *, is_plain: bool) -> dict[str, Any]:
-    def draw(*shape: int) -> Any:  # noqa: ANN401  # nested lists of any depth
+    def draw(*shape: int) -> Any:  # nested lists of any depth
         return random.normal(0, 0.7, shape).astype(np.float32).astype(float).tolist()
 
     width, inner = SIZES["d_model"], SIZES["n_heads"] * _HEAD

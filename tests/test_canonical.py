@@ -214,7 +214,7 @@ def _full_disk(*_arguments: object) -> None:
 
 
 def test_what_is_flushed_is_the_content(tmp_path, monkeypatch):
-    """Bytes that still wait in the program's own buffer are lost by a power cut, whatever the disk is told."""
+    """Bytes that still wait in the program's own buffer are lost by a power cut, flushed or not."""
     sizes = []
     monkeypatch.setattr(canonical, "_flush", lambda descriptor: sizes.append(os.fstat(descriptor).st_size))
     write_file(tmp_path / "file", b"content")

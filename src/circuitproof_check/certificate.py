@@ -3,7 +3,7 @@
 from enum import Enum
 
 from circuitproof_check.claim import Claim, Property, read_property, rule_format_is_known
-from circuitproof_check.evidence import Case, Fold
+from circuitproof_check.evidence import Case
 from circuitproof_check.forward import Forward
 from circuitproof_check.reading import ForgedError, fields, items, rationals, show, text
 from circuitproof_check.rules import CHECKS
@@ -24,20 +24,14 @@ def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> t
     spelled, digest, rows, answers = fields(value, "certificate", "format", "claim", "folds", "answers")
     rule_format_is_known(spelled, FORMAT)
     rule_certificate_is_of_the_claim(digest, claim_digest)
-    case = Case(claim, forward, tuple(_read_folds(rows, len(claim.task.candidates))))
+    folds = tuple(rationals(row, f"folds[{i}]") for i, row in enumerate(items(rows, "folds")))
+    case = Case(claim, forward, folds)
     entries = items(answers, "answers")
     rule_every_property_is_answered(len(entries), claim)
     pairs = zip(claim.properties, entries, strict=False)
     verdicts = tuple(_judge_answer(case, claimed, entry) for claimed, entry in pairs)
     rule_every_fold_is_referred_to(case)
     return verdicts
-
-
-def _read_folds(value: object, count: int) -> list[Fold]:
-    folds = [rationals(row, f"folds[{i}]") for i, row in enumerate(items(value, "folds"))]
-    for index, fold in enumerate(folds):
-        rule_fold_has_a_logit_per_candidate(index, fold, count)
-    return folds
 
 
 def _judge_answer(case: Case, claimed: Property, value: object) -> Verdict:
@@ -60,12 +54,6 @@ def rule_certificate_is_of_the_claim(found: object, wanted: str) -> None:
     """The certificate names the digest of the claim."""
     if found != wanted:
         raise ForgedError(f"the certificate is of claim {show(found)}, want {wanted}")
-
-
-def rule_fold_has_a_logit_per_candidate(index: int, fold: Fold, count: int) -> None:
-    """A fold has one logit per candidate."""
-    if len(fold) != count:
-        raise ForgedError(f"fold {index} has {len(fold)} logits, want {count}")
 
 
 def rule_every_property_is_answered(count: int, claim: Claim) -> None:

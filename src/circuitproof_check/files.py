@@ -46,14 +46,8 @@ def rule_file_has_its_digest(name: str, content: bytes, wanted: str) -> None:
         )
 
 
-def rule_manifest_lists_a_bundle(names: frozenset[str]) -> None:
-    """The manifest lists the four other files, no more and no fewer."""
-    if names != BUNDLE:
-        difference = min(names ^ BUNDLE)
-        raise ForgedError(f"{MANIFEST} lists {sorted(names)}: {difference!r} is missing or too much")
-
-
-def rule_directory_holds_five_files(directory: Path) -> None:
-    """A bundle is a directory with five files."""
-    if extra := sorted(entry.name for entry in directory.iterdir() if entry.name not in BUNDLE | {MANIFEST}):
-        raise ForgedError(f"{directory} holds {extra[0]!r}, which is no part of a bundle")
+def rule_bundle_has_five_files(directory: Path, listed: frozenset[str]) -> None:
+    """A bundle is a directory with five files; the manifest lists the four others, no more and no fewer."""
+    present = {entry.name for entry in directory.iterdir()} - {MANIFEST}
+    if strange := sorted((listed ^ BUNDLE) | (present ^ BUNDLE)):
+        raise ForgedError(f"{strange[0]!r} is missing or too much: a bundle has {', '.join(sorted(BUNDLE))}")

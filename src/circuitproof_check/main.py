@@ -18,8 +18,7 @@ from circuitproof_check.files import (
     DOMAIN,
     WEIGHTS,
     read_sealed,
-    rule_directory_holds_five_files,
-    rule_manifest_lists_a_bundle,
+    rule_bundle_has_five_files,
     sha256,
 )
 from circuitproof_check.forward import Forward
@@ -69,8 +68,7 @@ def _judge(bundle: Path, against: Path | None) -> tuple[Outcome, str]:
             Outcome.INCOMPLETE,
             f"{len(files)} files are as the manifest says, but {bundle} carries no claim",
         )
-    rule_manifest_lists_a_bundle(frozenset(files))
-    rule_directory_holds_five_files(bundle)
+    rule_bundle_has_five_files(bundle, frozenset(files))
     claim = read_claim(parse_json(files[CLAIM], CLAIM), parse_json(files[DOMAIN], DOMAIN), files[DOMAIN])
     tensors = read_safetensors(files[WEIGHTS], WEIGHTS)
     forward = Forward(claim, Weights(claim.slices, tensors))

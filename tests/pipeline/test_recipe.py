@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from circuitproof.architecture import Attention, BandNorm, Gelu, GeluForm, LayerNorm, LeakyRelu, Lift, inverse_root
+from circuitproof.architecture import (
+    Attention,
+    BandNorm,
+    Gelu,
+    GeluForm,
+    LayerNorm,
+    LeakyRelu,
+    Lift,
+    inverse_root,
+)
 from circuitproof.canonical import digest_bytes
 from circuitproof.errors import InputError
 from circuitproof.pipeline.recipe import TasksSource, TextSource, load_recipe
@@ -33,7 +42,11 @@ def test_a_recipe_says_what_it_says(tmp_path):
         checkpoint_every=2,
     )
     architecture = recipe.architecture
-    assert (architecture.width, architecture.head_width, architecture.attention_scale) == (4, 2, inverse_root(2))
+    assert (architecture.width, architecture.head_width, architecture.attention_scale) == (
+        4,
+        2,
+        inverse_root(2),
+    )
     assert architecture.norm == LayerNorm(Fraction(1, 100000))
     assert architecture.activation == LeakyRelu(Fraction(1, 100))
 
@@ -62,7 +75,9 @@ def test_every_shipped_recipe_loads(path):
 
 def test_the_three_toy_recipes_differ_only_where_they_should():
     """LayerNorm source, BandNorm, and the ordinary control, on the same tasks and sizes."""
-    source, band, control = (load_recipe(SHIPPED / f"{name}.toml") for name in ("toy", "toy-band", "toy-control"))
+    source, band, control = (
+        load_recipe(SHIPPED / f"{name}.toml") for name in ("toy", "toy-band", "toy-control")
+    )
     assert source.source == band.source == control.source
     assert band.architecture == replace(
         source.architecture, norm=BandNorm(Fraction(22, 5), Fraction(42, 5), Lift.REFERENCE)
@@ -73,7 +88,10 @@ def test_the_three_toy_recipes_differ_only_where_they_should():
 
 
 MISTAKES = {
-    "unknown key": ({"colour": "3"}, "bad.toml.colour is not a known key; known here: architecture, data, name"),
+    "unknown key": (
+        {"colour": "3"},
+        "bad.toml.colour is not a known key; known here: architecture, data, name",
+    ),
     "unknown key in a section": ({"training.step": "3"}, "bad.toml.training.step is not a known key"),
     "unknown key in a table": (
         {"architecture.norm": '{ kind = "layer", epsilon = "1/100000", low = "1" }'},
@@ -88,20 +106,38 @@ MISTAKES = {
         {"training.steps": '"many"'},
         "bad.toml.training.steps is the string 'many', want a whole number",
     ),
-    "fraction of a step": ({"training.steps": "2.5"}, "training.steps is the number 2.5, want a whole number"),
+    "fraction of a step": (
+        {"training.steps": "2.5"},
+        "training.steps is the number 2.5, want a whole number",
+    ),
     "truth for a number": ({"seed": "true"}, "bad.toml.seed is true, want a whole number"),
-    "date for a number": ({"seed": "1979-05-27"}, "bad.toml.seed is the date 1979-05-27, want a whole number"),
-    "number for a truth": ({"architecture.tied": "1"}, "architecture.tied is the number 1, want true or false"),
+    "date for a number": (
+        {"seed": "1979-05-27"},
+        "bad.toml.seed is the date 1979-05-27, want a whole number",
+    ),
+    "number for a truth": (
+        {"architecture.tied": "1"},
+        "architecture.tied is the number 1, want true or false",
+    ),
     "number for a name": ({"name": "3"}, "bad.toml.name is the number 3, want a string"),
     "float for a rational": (
         {"architecture.norm": '{ kind = "layer", epsilon = 1e-5 }'},
         "bad.toml.architecture.norm.epsilon is the number 1e-05, want a rational in a string",
     ),
-    "word for a learning rate": ({"training.learning_rate": '"low"'}, "learning_rate is the string 'low', want"),
+    "word for a learning rate": (
+        {"training.learning_rate": '"low"'},
+        "learning_rate is the string 'low', want",
+    ),
     "no learning rate": ({"training.learning_rate": "0"}, "learning_rate is 0, want a finite number above 0"),
     "absurd learning rate": ({"training.learning_rate": "1e38"}, "learning_rate is 1e[+]38, want at most 1"),
-    "NaN": ({"training.gradient_limit": "nan"}, "training.gradient_limit is nan, want a finite number above 0"),
-    "infinite": ({"training.initial_deviation": "inf"}, "initial_deviation is inf, want a finite number above 0"),
+    "NaN": (
+        {"training.gradient_limit": "nan"},
+        "training.gradient_limit is nan, want a finite number above 0",
+    ),
+    "infinite": (
+        {"training.initial_deviation": "inf"},
+        "initial_deviation is inf, want a finite number above 0",
+    ),
     "negative decay": ({"training.weight_decay": "-1e-10"}, "weight_decay is -1e-10, want at least 0"),
     "no steps": ({"training.steps": "0"}, "bad.toml.training.steps is 0, want at least 1"),
     "no evaluations": ({"training.evaluate_every": "0"}, "training.evaluate_every is 0, want at least 1"),
@@ -109,11 +145,14 @@ MISTAKES = {
     "empty batch": ({"data.batch": "0"}, "bad.toml.data.batch is 0, want at least 1"),
     "negative warmup": ({"training.warmup": "-1"}, "bad.toml.training.warmup is -1, want at least 0"),
     "negative seed": ({"seed": "-1"}, "bad.toml.seed is -1, want at least 0"),
-    "seed beyond the generator": ({"seed": str(2**32)}, "bad.toml.seed is 4294967296, want at most 4294967295"),
+    "seed beyond the generator": (
+        {"seed": str(2**32)},
+        "bad.toml.seed is 4294967296, want at most 4294967295",
+    ),
     "zero layers": ({"architecture.layers": "0"}, "bad.toml.architecture.layers is 0, want at least 1"),
     "width of unequal heads": (
         {"architecture.width": "5"},
-        "bad.toml.architecture: width is 5, which 2 heads do not divide; choose a multiple of 2 or give head_wid",
+        "bad.toml.architecture: width is 5, which 2 heads do not divide; choose a multiple of 2",
     ),
     "small vocabulary": (
         {"architecture.vocabulary": "31"},
@@ -139,14 +178,20 @@ MISTAKES = {
         {"architecture.attention": '"linear"'},
         "architecture.attention is 'linear', want one of 'softmax', 'sparsemax'",
     ),
-    "norm as a word": ({"architecture.norm": '"layer"'}, "architecture.norm is the string 'layer', want an obj"),
+    "norm as a word": (
+        {"architecture.norm": '"layer"'},
+        "architecture.norm is the string 'layer', want an obj",
+    ),
     "unknown task": (
         {"data.tasks": '["quotes", "bracket"]'},
         "bad.toml.data.tasks: there is no task 'bracket'; known tasks: quotes, brackets",
     ),
     "no tasks": ({"data.tasks": "[]"}, "bad.toml.data.tasks is empty; name at least one task"),
     "number for a task": ({"data.tasks": "[3]"}, r"bad.toml.data.tasks\[0\] is the number 3, want a string"),
-    "word for the tasks": ({"data.tasks": '"quotes"'}, "bad.toml.data.tasks is the string 'quotes', want a list"),
+    "word for the tasks": (
+        {"data.tasks": '"quotes"'},
+        "bad.toml.data.tasks is the string 'quotes', want a list",
+    ),
     "unknown kind of data": ({"data.kind": '"web"'}, "data.kind is 'web', want one of 'tasks', 'text'"),
 }
 

@@ -176,7 +176,9 @@ def test_a_window_is_a_piece_of_the_text_and_wants_every_next_token(step):
 def test_training_windows_reach_every_token_that_is_not_held_out_and_no_other():
     """What is measured at the end was never shown."""
     data = text_data(length=200)
-    seen = {token for step in range(300) for row in content(data.batch(step)) for line in row for token in line}
+    seen = {
+        token for step in range(300) for row in content(data.batch(step)) for line in row for token in line
+    }
     assert seen == set(range(180))
 
 

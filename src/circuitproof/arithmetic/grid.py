@@ -23,7 +23,7 @@ _FLOAT64_BITS = 53
 _PLAIN_PRODUCTS = 1 << 12
 """Up to so many products, Python's own integers are quicker than slicing."""
 _MOST_SLICES = 1 << 10
-"""So many sums of slices, each of at most 2⁵³, add up to at most 2⁶³ less one; with more the sum would not fit."""
+"""Fewer products of slices than this, each of at most 2⁵³, add up within a machine integer."""
 _FLOAT32_MANTISSA = 23
 _INT64_ROOM = 62
 
@@ -115,15 +115,21 @@ def grid_of_fractions(rows: Sequence[Sequence[Fraction]], columns: int) -> Grid:
 
 
 def grid_of_float32(bits: npt.NDArray[np.uint32]) -> Grid:
-    """Return the exact values of a matrix of FP32 bit patterns; NaN and infinities are refused."""
-    biased = ((bits >> _FLOAT32_MANTISSA) & 0xFF).astype(np.int64)
-    if bool((biased == 0xFF).any()):  # noqa: PLR2004  # the exponent of NaN and infinity
+    """Return the exact values of a matrix of FP32 bit patterns; NaN and infinities are refused.
+
+    The integers count units in the last place of the smallest value. Machine integers hold them unless the
+    exponents lie far apart; scaling an FP32 value by a power of two is exact in FP64.
+    """
+    biased = np.maximum((bits >> _FLOAT32_MANTISSA) & 0xFF, 1)[(bits & 0x7FFFFFFF) != 0]
+    least, most = (int(biased.min()), int(biased.max())) if biased.size else (150, 150)
+    if most == 0xFF:  # noqa: PLR2004  # the exponent of NaN and infinity
         raise NumericError("a weight is NaN or infinite")
-    fraction = (bits & ((1 << _FLOAT32_MANTISSA) - 1)).astype(np.int64)
-    mantissa = fraction + np.where(biased > 0, 1 << _FLOAT32_MANTISSA, 0)
-    exponents = np.maximum(biased, 1) - 150
-    signed = np.where(bits >> 31, -mantissa, mantissa)
-    return _aligned(signed, exponents)
+    values = bits.view(np.float32).astype(np.float64)
+    if most - least + _FLOAT32_MANTISSA + 1 <= _INT64_ROOM:
+        return Grid(np.ldexp(values, 150 - least).astype(np.int64), least - 150, (1,) * len(bits))
+    numbers = np.empty(bits.shape, dtype=object)
+    numbers.ravel()[:] = [int(Fraction(value) * 2 ** (150 - least)) for value in values.ravel().tolist()]
+    return Grid(numbers, least - 150, (1,) * len(bits))
 
 
 def zeros(rows: int, columns: int) -> Grid:
@@ -152,6 +158,8 @@ def multiply(grid: Grid, factor: Fraction) -> Grid:
 
 def multiply_columns(grid: Grid, factors: Grid) -> Grid:
     """Return the grid with each column multiplied by an entry of the single row `factors`."""
+    if factors.shape != (1, grid.shape[1]):
+        raise DeclarationError(f"cannot multiply columns of shape {grid.shape} by shape {factors.shape}")
     numbers = grid.numbers.astype(object) * factors.numbers.astype(object)
     denominators = tuple(d * factors.denominators[0] for d in grid.denominators)
     return Grid(numbers, grid.exponent + factors.exponent, denominators)
@@ -178,12 +186,14 @@ def uniform(grid: Grid) -> Grid:
 
 def _integer_product(left: Integers, right: Integers) -> Integers:
     inner = left.shape[1]
-    if not inner:
+    if not left.any():
         return np.zeros((left.shape[0], right.shape[1]), dtype=object)
+    if left.size * right.shape[1] <= _PLAIN_PRODUCTS:
+        return _plain_product(left, right)
     width = (_FLOAT64_BITS - inner.bit_length()) // 2
     lefts, rights = _slices(left, width), _slices(right, width)
-    if left.size * right.shape[1] <= _PLAIN_PRODUCTS or min(len(lefts), len(rights)) >= _MOST_SLICES:
-        return np.asarray(left.astype(object) @ right.astype(object))
+    if min(len(lefts), len(rights)) >= _MOST_SLICES:
+        return _plain_product(left, right)
     totals: list[Any] = [0] * (len(lefts) + len(rights) - 1)
     for i, one in enumerate(lefts):
         for j, other in enumerate(rights):
@@ -192,6 +202,10 @@ def _integer_product(left: Integers, right: Integers) -> Integers:
     for place, total in enumerate(totals[1:], start=1):
         result = result + (total.astype(object) << (width * place))
     return result
+
+
+def _plain_product(left: Integers, right: Integers) -> Integers:
+    return np.asarray(left.astype(object) @ right.astype(object))
 
 
 def _slices(numbers: Integers, width: int) -> list[npt.NDArray[np.float64]]:
@@ -203,20 +217,11 @@ def _slices(numbers: Integers, width: int) -> list[npt.NDArray[np.float64]]:
     return [*digits, (numbers >> (width * (count - 1))).astype(np.float64)]
 
 
-def _aligned(signed: npt.NDArray[np.int64], exponents: npt.NDArray[np.int64]) -> Grid:
-    """Bring integers with exponents of their own to the least exponent among those that are not zero."""
-    is_there = signed != 0
-    least = int(exponents[is_there].min()) if bool(is_there.any()) else 0
-    shifts = np.where(is_there, exponents - least, 0)
-    if int(shifts.max(initial=0)) + _FLOAT32_MANTISSA + 1 > _INT64_ROOM:
-        return Grid(signed.astype(object) << shifts.astype(object), least, (1,) * len(signed))
-    return Grid(signed << shifts, least, (1,) * len(signed))
-
-
 def _spread(left: Grid, right: Grid) -> tuple[Grid, Grid]:
-    if right.shape[0] == 1:
+    is_alike = left.shape[1] == right.shape[1]
+    if is_alike and right.shape[0] == 1:
         return left, right.take([0] * left.shape[0])
-    if left.shape[0] == 1:
+    if is_alike and left.shape[0] == 1:
         return left.take([0] * right.shape[0]), right
     raise DeclarationError(f"cannot add grids of shapes {left.shape} and {right.shape}")
 

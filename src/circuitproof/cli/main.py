@@ -175,9 +175,7 @@ def circuit(
         return
     for edge in kept:
         show_line(str(edge))
-    show_line(
-        f"{len(kept)} edges of {len(kept.graph.edges())}, {len(loaded) - len(loaded.live())} of them dead"
-    )
+    show_line(f"{len(kept)} edges of {len(kept.graph.edges())}, {len(kept) - len(kept.live())} of them dead")
 
 
 @app.command()

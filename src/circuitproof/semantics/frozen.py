@@ -53,6 +53,8 @@ class WeightFile:
         place = self._place(name)
         if rows is None:
             return self.content[place.start : place.end]
+        if outside := [row for row in rows if not 0 <= row < place.shape[0]]:
+            raise InputError(f"{self.path}: tensor {name} has {place.shape[0]} rows, asked for row {outside[0]}")
         step = _BYTES_PER_NUMBER * prod(place.shape[1:])
         starts = [place.start + step * row for row in rows]
         return b"".join(self.content[start : start + step] for start in starts)
@@ -167,7 +169,8 @@ def _read_place(fields: Fields, base: int) -> _Place:
         raise InputError(f"{fields.where} is {kind}, want F32")
     shape = fields.integers("shape")
     offsets = fields.integers("data_offsets")
-    if len(offsets) != 2 or offsets[1] - offsets[0] != _BYTES_PER_NUMBER * prod(shape):  # noqa: PLR2004  # begin, end
+    is_span = len(offsets) == 2 and min(shape, default=0) >= 0  # noqa: PLR2004  # begin, end
+    if not is_span or offsets[1] - offsets[0] != _BYTES_PER_NUMBER * prod(shape):
         raise InputError(f"{fields.where} has shape {shape} but bytes {offsets}")
     return _Place(shape, base + offsets[0], base + offsets[1])
 

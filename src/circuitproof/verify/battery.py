@@ -160,8 +160,9 @@ def _invariance(claim: Claim, folded: Folded) -> Answer:
 
 def _necessity(claim: Claim, folded: Folded) -> Answer:
     lesions = claim.circuit.lesions()
+    before = folded.of(claim.circuit)
     witnesses = [
-        _witnesses(edge, folded.of(claim.circuit), folded.of(lesion))
+        _witnesses(edge, before, folded.of(lesion))
         for edge, lesion in zip(claim.circuit, lesions, strict=True)
     ]
     useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]

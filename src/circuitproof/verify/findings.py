@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from statistics import median_low
 
@@ -39,7 +40,7 @@ class Findings:
     def words(self) -> str:
         """Say in a few words what was found."""
         parts = [f"{w.edge}: {len(w.flips)} flips, {len(w.ties)} ties" for w in self.edges]
-        parts.extend(f"{name} radius {float(value):.6g}" for name, value in self.distribution().items())
+        parts.extend(f"{name} radius {_shown(value)}" for name, value in self.distribution().items())
         if self.counterexamples:
             first = " and ".join(f"prompt {x}" for x in self.counterexamples[0])
             parts.append(f"{len(self.counterexamples)} counterexamples, first {first}")
@@ -57,3 +58,8 @@ class Findings:
             "radii": [None if radius is None else str(radius) for radius in self.radii],
             "radius": {name: str(value) for name, value in self.distribution().items()},
         }
+
+
+def _shown(value: Fraction) -> str:
+    """Return six digits of a number, which may lie outside the range of floats."""
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"

@@ -1,7 +1,7 @@
 """Folding: the exact candidate logits of circuits on every prompt, each distinct computation done once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from circuitproof.arithmetic.exact import Exact
@@ -14,15 +14,16 @@ from circuitproof.tasks.domain import Prompt
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The exact logits of the candidates, in their order, and the decision that follows."""
+    """The exact logits of the candidates, in their order, and the decision that follows from them."""
 
     logits: tuple[Fraction, ...]
+    decision: frozenset[int] = field(init=False, compare=False)
+    """The places of the maximal candidates."""
 
-    @property
-    def decision(self) -> frozenset[int]:
-        """Return the places of the maximal candidates."""
+    def __post_init__(self) -> None:
         best = max(self.logits)
-        return frozenset(place for place, logit in enumerate(self.logits) if logit == best)
+        maximal = frozenset(place for place, logit in enumerate(self.logits) if logit == best)
+        object.__setattr__(self, "decision", maximal)
 
     @property
     def is_clear(self) -> bool:

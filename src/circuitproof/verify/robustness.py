@@ -30,10 +30,7 @@ def radii(folds: Sequence[Fold], rows: Directions) -> tuple[Radius, ...]:
     speeds = {
         (y, t): rows.apart(y, t) for y in range(len(rows.rows)) for t in range(len(rows.rows)) if y != t
     }
-    known: dict[Fold, Radius] = {}
-    for fold in folds:
-        if fold not in known:
-            known[fold] = _radius(fold, speeds)
+    known = {fold: _radius(fold, speeds) for fold in dict.fromkeys(folds)}
     return tuple(known[fold] for fold in folds)
 
 

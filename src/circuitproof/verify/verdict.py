@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from circuitproof.errors import DeclarationError, ExitCode
 from circuitproof.verify.evidence import EdgeSplit, Evidence, OneEdge, Open, PromptSplit, Replay
@@ -56,7 +56,8 @@ class Answer:
     def __post_init__(self) -> None:
         if self.obligations < 1:
             raise DeclarationError("no obligations to answer: a verdict about nothing is none")
-        if isinstance(self.outcome, Proved) != (self.met == self.obligations):
+        is_met = self.met == self.obligations
+        if isinstance(self.outcome, Proved) != is_met or not 0 <= self.met <= self.obligations:
             raise DeclarationError(f"{self.met} of {self.obligations} obligations met, yet {self.verdict}")
 
     @property
@@ -69,6 +70,8 @@ class Answer:
                 return Verdict.REFUTED
             case Undecided():
                 return Verdict.UNDECIDED
+            case _:
+                assert_never(self.outcome)
 
     @property
     def evidence(self) -> Evidence:

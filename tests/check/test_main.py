@@ -1,0 +1,192 @@
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import circuitproof_check
+from circuitproof.errors import ExitCode, InputError
+from circuitproof.sealed import check_seal, write_sealed
+from circuitproof_check.main import Outcome, check, main
+
+FILES = {"model.json": b"{}", "notes": b"text"}
+
+
+@pytest.fixture
+def sealed(tmp_path) -> Path:
+    """Return a sealed directory that carries no claim."""
+    write_sealed(tmp_path / "sealed", FILES)
+    return tmp_path / "sealed"
+
+
+def relist(folder: Path, content: object) -> None:
+    """Replace the manifest."""
+    text = content if isinstance(content, str) else json.dumps(content)
+    (folder / "manifest.json").write_text(text)
+
+
+def test_matching_files_without_a_claim_are_incomplete_and_never_valid(sealed):
+    """A model directory is in order, but it proves nothing."""
+    assert check(sealed) == (
+        Outcome.INCOMPLETE,
+        f"2 files are as the manifest says, but {sealed} carries no claim",
+    )
+
+
+def test_the_exit_codes_are_those_of_every_command():
+    """The checker shares no code with the rest, so the numbers are compared here."""
+    assert {outcome.value for outcome in Outcome} == {code.value for code in ExitCode}
+    assert (Outcome.VALID, Outcome.INVALID, Outcome.FAILURE, Outcome.INCOMPLETE) == (
+        ExitCode.GOOD,
+        ExitCode.REFUTED,
+        ExitCode.FAILURE,
+        ExitCode.UNDECIDED,
+    )
+
+
+def _change(folder: Path) -> None:
+    (folder / "notes").write_bytes(b"Text")
+
+
+def _truncate(folder: Path) -> None:
+    (folder / "notes").write_bytes(b"")
+
+
+def _remove(folder: Path) -> None:
+    (folder / "notes").unlink()
+
+
+def _replace_by_folder(folder: Path) -> None:
+    _remove(folder)
+    (folder / "notes").mkdir()
+
+
+def _list_digest(digest: str):
+    return lambda folder: relist(folder, {"files": {"notes": digest}})
+
+
+def _list_name(name: str):
+    return lambda folder: relist(folder, {"files": {name: hashlib.sha256(b"text").hexdigest()}})
+
+
+FORGERIES = {
+    "changed": (_change, "'notes' is not what the manifest says"),
+    "truncated": (_truncate, "'notes' is not what the manifest says"),
+    "removed": (_remove, "'notes' is listed but missing"),
+    "replaced by a folder": (_replace_by_folder, "'notes' is listed but missing"),
+    "other digest": (_list_digest("0" * 64), "'notes' is not what the manifest says"),
+    "upper-case digest": (
+        _list_digest(hashlib.sha256(b"text").hexdigest().upper()),
+        "'notes' is not what the manifest says",
+    ),
+    "above": (_list_name("../notes"), "lists '../notes', which is not a plain file name"),
+    "absolute": (_list_name("/etc/passwd"), "lists '/etc/passwd', which is not a plain file name"),
+    "below": (_list_name("deep/notes"), "lists 'deep/notes', which is not a plain file name"),
+    "itself": (_list_name("."), "lists '.', which is not a plain file name"),
+    "parent": (_list_name(".."), "'..' is listed but missing"),
+    "no name": (_list_name(""), "'' is listed but missing"),
+    "half a character": (_list_name("\ud800"), r"'\ud800' is listed but missing"),
+    "nul": (_list_name("notes\0"), r"'notes\x00' is listed but missing"),
+}
+
+
+@pytest.mark.parametrize(("forge", "reason"), FORGERIES.values(), ids=FORGERIES.keys())
+def test_a_forgery_is_invalid(sealed, forge, reason):
+    """Each breaks one rule and nothing else; the library's own reader refuses it too."""
+    forge(sealed)
+    outcome, found = check(sealed)
+    assert outcome is Outcome.INVALID
+    assert reason in found
+    with pytest.raises(InputError):
+        check_seal(sealed, frozenset())
+
+
+def test_a_manifest_that_lists_nothing_is_invalid(sealed):
+    """Nothing to check is not nothing wrong."""
+    relist(sealed, {"files": {}})
+    outcome, reason = check(sealed)
+    assert outcome is Outcome.INVALID
+    assert "lists no files" in reason
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        '{"files": []}',
+        '{"files": null}',
+        '{"files": {"notes": 3}}',
+        '{"files": {"notes": "a", "notes": "b"}}',
+        '{"files": {}, "more": 1}',
+        "[" * 100_000,
+        "1" * 10_000,
+    ],
+    ids=lambda content: content[:40],
+)
+def test_a_malformed_manifest_is_a_failure(sealed, content):
+    """There is nothing to judge; a traceback would exit with 1, which means invalid."""
+    relist(sealed, content)
+    assert check(sealed)[0] is Outcome.FAILURE
+
+
+def test_a_name_too_long_for_the_disk_is_not_accepted(sealed):
+    """The operating system complains before the checker can."""
+    _list_name("n" * 5000)(sealed)
+    assert check(sealed)[0] in {Outcome.FAILURE, Outcome.INVALID}
+
+
+@pytest.mark.parametrize("kind", ["nowhere", "file", "empty folder"])
+def test_what_is_not_a_sealed_directory_is_a_failure(tmp_path, kind):
+    """The sentence names the manifest that was looked for."""
+    path = tmp_path / "bundle"
+    if kind == "file":
+        path.touch()
+    elif kind == "empty folder":
+        path.mkdir()
+    outcome, reason = check(path)
+    assert outcome is Outcome.FAILURE
+    assert "manifest.json" in reason
+
+
+@pytest.mark.parametrize(
+    ("prepare", "code", "word"),
+    [
+        (lambda _: None, 4, "incomplete: "),
+        (_change, 1, "invalid: "),
+        (lambda folder: relist(folder, "{"), 3, "failure: "),
+    ],
+)
+def test_the_command_prints_one_line_and_exits_with_the_outcome(sealed, capsys, prepare, code, word):
+    """The word for people, the code for scripts."""
+    prepare(sealed)
+    with pytest.raises(SystemExit) as end:
+        main([str(sealed)])
+    out = capsys.readouterr().out
+    assert end.value.code == code
+    assert out.startswith(word)
+    assert out.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["one", "two"], ["--fast", "one"]])
+def test_a_wrong_command_line_has_exit_code_2(capsys, arguments):
+    """As every shell user expects."""
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("prepare", "code"), [(lambda _: None, 4), (_change, 1)])
+def test_it_runs_on_a_bare_interpreter(sealed, prepare, code):
+    """Isolated, without site-packages: a stranger needs Python and this folder, nothing installed."""
+    prepare(sealed)
+    package = Path(circuitproof_check.__file__).parent
+    command = [sys.executable, "-I", "-S", str(package), str(sealed)]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  # our own interpreter
+    assert (result.returncode, result.stderr) == (code, "")

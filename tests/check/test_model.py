@@ -1,0 +1,102 @@
+"""A bundle beside the model that it is said to be about."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bundle_maker as maker
+from bundle_maker import Bundle, fitting, proving
+from circuitproof_check import model
+from circuitproof_check.main import Outcome, check
+
+PROGRAM = {"0.0": ["default 1", "otherwise self"]}
+
+
+def write_model(bundle: Bundle, folder: Path, **changes: Any) -> Path:
+    """Write the model of a bundle."""
+    declared = {"architecture": bundle.claim["architecture"], "alphabet": None, "programs": PROGRAM} | changes
+    files = {"model.json": maker.as_bytes(declared), "weights.safetensors": maker.safetensors(bundle.tensors)}
+    maker.seal(folder, files)
+    return folder
+
+
+def sliced(row: int = 1) -> tuple[Bundle, Bundle]:
+    """Return a bundle with a few rows of a tensor, and one with the full tensor.
+
+    The first kept row is taken from `row` of the full tensor; it is said to be row 1.
+    """
+    full, part = (proving(fitting(programs=PROGRAM), "equivalence") for _ in range(2))
+    shape, numbers = part.tensors["logits.bias"]
+    part.tensors["logits.bias"] = ((3,), [numbers[row], numbers[3], numbers[4]])
+    part.claim["weights"]["logits.bias"]["rows"] = [1, 3, 4]
+    part.pins.remove("tensors")
+    assert shape == (6,)
+    return full, part
+
+
+def test_a_bundle_of_the_model_is_valid(tmp_path):
+    """Full tensors by digest, kept rows by comparison."""
+    full, part = sliced()
+    assert check(part.write(tmp_path / "b"), write_model(full, tmp_path / "m"))[0] is Outcome.VALID
+
+
+def _digest() -> tuple[Bundle, Bundle]:
+    full, part = sliced()
+    full.tensors["logits.bias"][1][0] += 1.0
+    return full, part
+
+
+FORGERIES = {
+    "rule_digest_is_the_model_s": (_digest, {}),
+    "rule_programs_are_the_model_s": (sliced, {"programs": {}}),
+    "rule_architecture_is_the_model_s": (sliced, {"architecture": maker.architecture(attention_scale="1/4")}),
+}
+
+
+@pytest.mark.parametrize("rule", FORGERIES)
+def test_a_bundle_of_another_model_is_invalid(rule, tmp_path, monkeypatch):
+    """Each breaks one rule; without the rule it passes."""
+    make, changes = FORGERIES[rule]
+    full, part = make()
+    bundle, directory = part.write(tmp_path / "b"), write_model(full, tmp_path / "m", **changes)
+    assert check(bundle, directory)[0] is Outcome.INVALID
+    monkeypatch.setattr(model, rule, lambda *_: None)
+    assert check(bundle, directory)[0] is Outcome.VALID
+
+
+def test_rows_must_be_those_of_the_model(tmp_path, monkeypatch):
+    """The row is put in the place of one that nothing reads, so only the comparison can tell."""
+    full, part = sliced()
+    shape, numbers = part.tensors["logits.bias"]
+    part.tensors["logits.bias"] = ((shape[0] + 1,), [7.0, *numbers])
+    part.claim["weights"]["logits.bias"]["rows"] = [0, 1, 3, 4]
+    bundle, directory = part.write(tmp_path / "b"), write_model(full, tmp_path / "m")
+    assert check(bundle)[0] is Outcome.VALID
+    assert "row 0 of tensor logits.bias is another" in check(bundle, directory)[1]
+    monkeypatch.setattr(model, "rule_rows_are_the_model_s", lambda *_: None)
+    assert check(bundle, directory)[0] is Outcome.VALID
+
+
+def test_a_tensor_of_another_shape_is_invalid(tmp_path):
+    """There is nothing to compare it with."""
+    full, part = sliced()
+    full.tensors["logits.bias"] = ((6, 1), full.tensors["logits.bias"][1])
+    outcome, sentence = check(part.write(tmp_path / "b"), write_model(full, tmp_path / "m"))
+    assert (outcome, sentence) == (Outcome.INVALID, "the model has no tensor logits.bias of shape (6,)")
+
+
+def test_a_model_without_programs_need_not_name_them(tmp_path):
+    """Its file has no such key."""
+    bundle = proving(fitting(), "equivalence")
+    declared = {"architecture": bundle.claim["architecture"], "alphabet": None}
+    files = {"model.json": maker.as_bytes(declared), "weights.safetensors": maker.safetensors(bundle.tensors)}
+    maker.seal(tmp_path / "m", files)
+    assert check(bundle.write(tmp_path / "b"), tmp_path / "m")[0] is Outcome.VALID
+
+
+def test_what_is_not_a_model_directory_is_a_failure(tmp_path):
+    """Nothing can be said about the bundle's model."""
+    bundle = proving(fitting(), "equivalence").write(tmp_path / "b")
+    assert check(bundle, tmp_path / "b")[0] is Outcome.FAILURE
+    assert check(bundle, tmp_path / "nowhere")[0] is Outcome.FAILURE

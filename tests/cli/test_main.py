@@ -1,0 +1,316 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from circuitproof import __version__
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Graph
+from circuitproof.cli.main import app, main
+from circuitproof.model.checkpoint import StoredModel, load_model, save_model
+from circuitproof.model.transformer import Transformer, initialise
+from circuitproof.pipeline.recipe import load_recipe
+from circuitproof.tasks.alphabet import TOY
+from recipes import write_recipe
+from releases import changed, release_files, without, write_release
+
+COMMANDS = [
+    command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands
+]
+
+
+class Result:
+    """What a command said and how it ended."""
+
+    def __init__(self, code: object, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> object:
+        """Return standard output as the JSON it must be."""
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return what runs a command line in this process, just as the entry point does."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # the test runner keeps its own Ctrl-C
+
+    def run_command(*arguments: object) -> Result:
+        monkeypatch.setattr(sys, "argv", ["circuitproof", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return Result(end.value.code, *capsys.readouterr())
+
+    return run_command
+
+
+@pytest.fixture
+def recipe(tmp_path) -> Path:
+    """Return a recipe that trains in a moment."""
+    return write_recipe(tmp_path / "tiny.toml")
+
+
+@pytest.fixture
+def model(tmp_path, recipe) -> Path:
+    """Return a model directory for the toy tasks, with random weights."""
+    made = Transformer(load_recipe(recipe).architecture)
+    initialise(made, 0, 0.5)
+    save_model(tmp_path / "model", StoredModel(made, TOY))
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def circuit(tmp_path) -> Path:
+    """Return a circuit file with a live edge and a dead one."""
+    content = {**whole(Graph(1, 2)).to_json(), "edges": ["embed -> logits", "embed -> mlp 0"]}
+    (tmp_path / "circuit.json").write_text(json.dumps(content))
+    return tmp_path / "circuit.json"
+
+
+def test_help_names_every_command_and_the_exit_codes(run):
+    """The exit codes are part of the contract with scripts."""
+    result = run("--help")
+    assert result.code == 0
+    assert {"train", "evaluate", "circuit", "import-release"} <= set(COMMANDS)
+    assert all(command in result.out for command in COMMANDS)
+    assert "Exit codes: 0 proved, valid or done; 1 refuted or invalid; 2 wrong usage" in result.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(run, command):
+    """Programs and people use the same commands."""
+    result = run(command, "--help")
+    assert result.code == 0
+    assert "--json" in result.out
+
+
+def test_help_needs_no_heavy_import():
+    """Torch takes seconds to import; help must answer at once."""
+    watch = (
+        "import sys; sys.argv = ['circuitproof', '--help']\n"
+        "from circuitproof.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'numpy', 'safetensors')))"
+    )
+    result = subprocess.run([sys.executable, "-c", watch], check=False, capture_output=True)  # noqa: S603  # our own interpreter
+    assert result.returncode == 0
+
+
+def test_the_version_is_the_packages(run):
+    """So that a report can name it."""
+    result = run("--version")
+    assert (result.code, result.out) == (0, f"circuitproof {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["fly"], ["train"], ["import-release", "x"], ["circuit", "x", "--dead"], ["train", "a", "b"]],
+)
+def test_a_wrong_command_line_has_exit_code_2(run, arguments):
+    """As every shell user expects; nothing is printed where results go."""
+    result = run(*arguments)
+    assert result.code == 2
+    assert result.out == ""
+    assert "Usage: " in result.err
+
+
+def test_training_prints_where_the_model_is(run, recipe, tmp_path):
+    """On standard error, out of the way of results."""
+    result = run("train", recipe, "--out", tmp_path / "run")
+    assert result.code == 0
+    assert result.out == ""
+    assert f"{tmp_path / 'run' / 'model'} holds the trained model" in result.err
+    load_model(tmp_path / "run" / "model")
+
+
+def test_training_as_json_tells_the_evaluations(run, recipe, tmp_path):
+    """The progress bar does not get between."""
+    result = run("train", recipe, "--out", tmp_path / "run", "--json")
+    assert result.code == 0
+    assert result.json["model"] == str(tmp_path / "run" / "model")
+    assert [evaluation["step"] for evaluation in result.json["evaluations"]] == [4, 6]
+
+
+def test_without_out_a_run_goes_where_its_name_says(run, recipe, tmp_path, monkeypatch):
+    """Two recipes do not meet by accident."""
+    monkeypatch.chdir(tmp_path)
+    assert run("train", recipe).code == 0
+    assert (tmp_path / "build" / "tiny" / "model").is_dir()
+
+
+@pytest.mark.parametrize("name", ["toy [/b]", "a [red] b", ":car:"])
+def test_names_are_printed_as_they_are(run, tmp_path, name):
+    """Square brackets and colons are text, not formatting that fails or disappears."""
+    recipe = write_recipe(tmp_path / "odd.toml", {"name": f'"{name}"', "training.steps": "1"})
+    result = run("train", recipe, "--out", tmp_path / name)
+    assert result.code == 0
+    assert f"training {name}" in result.err
+    result = run("evaluate", tmp_path / name / "model")
+    assert result.code == 0
+    assert f"{name}/model, measured in FP32" in result.out
+
+
+def test_evaluation_is_a_table_for_people(run, model):
+    """Each task with the model and three circuits."""
+    result = run("evaluate", model)
+    assert result.code == 0
+    for word in ("quotes", "brackets", "all edges", "no edges", "worst margin", "/128"):
+        assert word in result.out
+
+
+def test_evaluation_is_json_for_programs(run, model, circuit):
+    """Chosen tasks and circuits only."""
+    result = run("evaluate", model, "--task", "quotes", "--circuit", circuit, "--json")
+    assert result.code == 0
+    assert [(row["task"], row["circuit"], row["edges"]) for row in result.json] == [
+        ("quotes", "model", 9),
+        ("quotes", str(circuit), 2),
+    ]
+
+
+def test_a_circuit_is_printed_in_our_spelling(run, circuit):
+    """With the count of edges that change nothing."""
+    result = run("circuit", circuit)
+    assert (result.code, result.out) == (
+        0,
+        "embed -> mlp 0\nembed -> logits\n2 edges of 9, 1 of them dead\n",
+    )
+
+
+def test_only_the_live_part_can_be_asked_for(run, circuit):
+    """What remains is what matters, and nothing of it is dead."""
+    result = run("circuit", circuit, "--live", "--json")
+    assert (result.code, result.json["edges"]) == (0, ["embed -> logits"])
+    assert run("circuit", circuit, "--live").out == "embed -> logits\n1 edges of 9, 0 of them dead\n"
+
+
+def test_a_release_is_imported(run, tmp_path):
+    """The sentence says where the model is, and each circuit."""
+    source = write_release(tmp_path / "release", release_files())
+    result = run("import-release", source, "--out", tmp_path / "out")
+    assert result.code == 0
+    assert f"{tmp_path / 'out'} holds the model of {source}" in result.out
+    assert f"{tmp_path / 'out' / 'quotes.circuit.json'} holds the quotes circuit of 2 edges" in result.out
+    load_model(tmp_path / "out")
+
+
+def test_an_import_is_told_as_json(run, tmp_path):
+    """Tasks with the sizes of their circuits."""
+    source = write_release(tmp_path / "release", release_files())
+    result = run("import-release", source, "--out", tmp_path / "out", "--json")
+    assert (result.code, result.json) == (0, {"model": str(tmp_path / "out"), "circuits": {"quotes": 2}})
+
+
+@pytest.mark.parametrize("option", [[], ["--json"]])
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"training.stepz": "3"}, "tiny.toml.training.stepz is not a known key"),
+        ({"training.steps": '"3"'}, "tiny.toml.training.steps is the string '3', want a whole number"),
+        ({"architecture.width": "5"}, "tiny.toml.architecture: width is 5, which 2 heads do not divide"),
+        (
+            {"architecture.context": "5"},
+            "tiny.toml.architecture.context is 5, task 'quotes' needs at least 6",
+        ),
+        ({"architecture.layers": "0"}, "tiny.toml.architecture.layers is 0, want at least 1"),
+        ({"data.tasks": '["verse"]'}, "tiny.toml.data.tasks: there is no task 'verse'"),
+        ({"training.steps": "= 3"}, "tiny.toml is not usable TOML"),
+    ],
+)
+def test_a_bad_recipe_is_one_sentence_and_exit_code_3(run, tmp_path, changes, sentence, option):
+    """Nothing is written, and nothing is printed where a program would look for JSON."""
+    recipe = write_recipe(tmp_path / "tiny.toml", changes)
+    result = run("train", recipe, "--out", tmp_path / "run", *option)
+    assert result.code == 3
+    assert result.out == ""
+    assert result.err.startswith("circuitproof: ")
+    assert sentence in result.err
+    assert result.err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({**release_files(), "config.json": "{"}, "config.json is not usable JSON"),
+        (
+            changed(release_files(), "smt_weights.json", lm_head_bias=[float("nan")] * 5),
+            "NaN is not a number",
+        ),
+        (changed(release_files(), "smt_weights.json", lm_head_bias=[0]), "holds 1 entries, want a list of 5"),
+        (without(release_files(), "smt_weights.json", "wte"), "smt_weights.json.wte is missing"),
+    ],
+)
+def test_a_bad_release_is_one_sentence_and_exit_code_3(run, tmp_path, files, sentence):
+    """And nothing is half-written."""
+    source = write_release(tmp_path / "release", files)
+    result = run("import-release", source, "--out", tmp_path / "out")
+    assert (result.code, result.out) == (3, "")
+    assert sentence in result.err
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "nowhere"],
+        ["circuit", "nowhere.json"],
+        ["import-release", "nowhere", "--out", "out"],
+        ["train", "nowhere.toml"],
+    ],
+)
+def test_what_is_not_there_is_exit_code_3(run, tmp_path, monkeypatch, arguments):
+    """Every command says which file it could not read."""
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments)
+    assert result.code == 3
+    assert "circuitproof: cannot read nowhere" in result.err
+
+
+def test_a_place_that_cannot_be_written_is_exit_code_3(run, recipe, tmp_path):
+    """Not 1, which means refuted: a full disk proves nothing."""
+    (tmp_path / "file").touch()
+    result = run("train", recipe, "--out", tmp_path / "file" / "run")
+    assert result.code == 3
+    assert "file/run: Not a directory" in result.err
+
+
+@pytest.mark.slow
+def test_an_interrupted_training_says_so_with_exit_code_3(tmp_path):
+    """Ctrl-C is neither an answer nor a crash; the run can be gone on with."""
+    recipe = write_recipe(tmp_path / "long.toml", {"training.steps": "1000000"})
+    command = [
+        sys.executable,
+        "-m",
+        "circuitproof.cli.main",
+        "train",
+        str(recipe),
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:  # noqa: S603  # our own interpreter
+        while not (tmp_path / "run" / "checkpoints").exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "circuitproof: interrupted; training goes on from the last checkpoint" in err
+    assert "Traceback" not in err
+
+
+def test_the_interrupt_handler_ends_with_exit_code_3(run, monkeypatch):
+    """The entry point installs it before anything else."""
+    installed = {}
+    monkeypatch.setattr(signal, "signal", installed.__setitem__)
+    run("--version")
+    with pytest.raises(SystemExit) as end:
+        installed[signal.SIGINT](signal.SIGINT, None)
+    assert end.value.code == 3

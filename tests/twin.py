@@ -1,0 +1,226 @@
+"""The slow obvious twin of the exact forward pass: `docs/certificate.md`, sentence by sentence, in fractions.
+
+Every node is computed at every position of every prompt, dead or not. Nothing is shared, and no code with
+`arithmetic/` or `semantics/`; only declared data types are read.
+"""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+from circuitproof.architecture import Activation, Architecture, BandNorm, LeakyRelu, Lift
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp, Node
+from circuitproof.programs.syntax import Condition, Otherwise, Program
+
+Vector = Sequence[Any]
+"""Fractions, or numbers that add and multiply like them."""
+Outputs = dict[Node, list[Vector]]
+"""What each node outputs at each position."""
+
+COMPARISONS: dict[str, Callable[[int, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda found, members: found in members,
+}
+
+
+def exact_tensors(tensors: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tensors (of numpy or torch) as nested lists of fractions."""
+    return {name: _exact(tensor.tolist()) for name, tensor in tensors.items()}
+
+
+def _exact(value: Any) -> Any:
+    return [_exact(entry) for entry in value] if isinstance(value, list) else Fraction(*value.as_integer_ratio())
+
+
+def nearest(values: Sequence[Fraction], mass: Fraction) -> list[Fraction]:
+    """Return the non-negative numbers of sum `mass` nearest to `values`: the sort formula."""
+    totals = accumulate(sorted(values, reverse=True))
+    cut = max((total - mass) / rank for rank, total in enumerate(totals, start=1))
+    return [max(value - cut, Fraction(0)) for value in values]
+
+
+def sparsemax(scores: Sequence[Fraction]) -> list[Fraction]:
+    """Return the point of the simplex nearest to `scores`."""
+    return nearest(scores, Fraction(1))
+
+
+def bend(activation: Activation, number: Fraction) -> Fraction:
+    """Return ReLU or leaky ReLU of a number."""
+    if number > 0:
+        return number
+    return activation.slope * number if isinstance(activation, LeakyRelu) else Fraction(0)
+
+
+def centred(values: Sequence[Fraction]) -> list[Fraction]:
+    """Return the values less their mean."""
+    mean = sum(values) / len(values)
+    return [value - mean for value in values]
+
+
+def band_side(norm: BandNorm, values: Sequence[Fraction], spare: int) -> list[Fraction]:
+    """Return the positive side of centred `values` brought into the band."""
+    side = [max(value, Fraction(0)) for value in values]
+    mass = sum(side)
+    if mass > norm.high:
+        return nearest(values, norm.high)
+    if mass >= norm.low:
+        return side
+    if norm.lift is Lift.CONTINUOUS:
+        return nearest(values, norm.low)
+    takers = [place for place, value in enumerate(side) if value > 0] or range(spare, len(side), 2)
+    share = (norm.low - mass) / len(takers)
+    return [value + share if place in takers else value for place, value in enumerate(side)]
+
+
+def band_norm(norm: BandNorm, values: Sequence[Fraction]) -> list[Fraction]:
+    """Return what BandNorm makes of a vector, before its scale and shift."""
+    middle = centred(values)
+    positive = band_side(norm, middle, 0)
+    negative = band_side(norm, [-value for value in middle], 1)
+    return centred([one - other for one, other in zip(positive, negative, strict=True)])
+
+
+def program_row(program: Program, prompt: Sequence[int], query: int) -> list[Fraction]:
+    """Return the weight of every key up to `query`."""
+    weights = [
+        sum((rule.weight for rule in program.rules if _applies(rule.conditions, prompt, query, key)), program.default)
+        for key in range(query + 1)
+    ]
+    if total := sum(weights):
+        return [weight / total for weight in weights]
+    attends_itself = program.otherwise is Otherwise.SELF
+    return [Fraction(int(attends_itself and key == query)) for key in range(query + 1)]
+
+
+def _applies(conditions: Sequence[Condition], prompt: Sequence[int], query: int, key: int) -> bool:
+    features = {
+        "key_position": key,
+        "query_position": query,
+        "relative_distance": query - key,
+        "absolute_distance": abs(query - key),
+        "key_token": prompt[key],
+        "query_token": prompt[query],
+        "token_match": prompt[key] == prompt[query],
+    }
+    return all(
+        COMPARISONS[str(condition.comparison)](features[str(condition.feature)], condition.value)
+        for condition in conditions
+    )
+
+
+def dot(left: Vector, right: Vector) -> Any:
+    """Return the sum of products."""
+    return sum((one * other for one, other in zip(left, right, strict=True)), Fraction(0))
+
+
+def plus(left: Vector, right: Vector) -> Vector:
+    """Return the sum of two vectors."""
+    return [one + other for one, other in zip(left, right, strict=True)]
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A model as nested lists of fractions by tensor name. The operators are methods so that a test can watch them."""
+
+    architecture: Architecture
+    programs: Mapping[Head, Program]
+    weights: Mapping[str, Any]
+
+    def logits(self, circuit: Circuit, prompt: Sequence[int], candidates: Sequence[int]) -> tuple[Any, ...]:
+        """Return the candidates' logits at the last position."""
+        outputs: Outputs = {}
+        for node in circuit.graph.nodes():
+            if node != LOGITS:
+                outputs[node] = [self.output(node, circuit, outputs, prompt[: i + 1]) for i in range(len(prompt))]
+        last = self.read(LOGITS, circuit, outputs, len(prompt) - 1)
+        rows = self.weights["embed.token" if self.architecture.tied else "logits.weight"]
+        biases = self.weights["logits.bias"] if self.architecture.logit_bias else [Fraction(0)] * len(rows)
+        return tuple(dot(rows[token], last) + biases[token] for token in candidates)
+
+    def output(self, node: Node, circuit: Circuit, outputs: Outputs, prefix: Sequence[int]) -> Vector:
+        """Return what a node outputs at the last position of a prefix."""
+        here = len(prefix) - 1
+        if node == EMBED:
+            return plus(self.weights["embed.token"][prefix[here]], self.weights["embed.position"][here])
+        if isinstance(node, Mlp):
+            hidden = self.affine(f"mlp.{node.layer}.up", self.read(node, circuit, outputs, here))
+            return self.affine(f"mlp.{node.layer}.down", [self.bend(number) for number in hidden])
+        assert isinstance(node, Head)
+        inputs = [self.read(node, circuit, outputs, place) for place in range(here + 1)]
+        return self.head(f"head.{node.layer}.{node.index}", inputs, self.attend(node, inputs, prefix))
+
+    def head(self, name: str, inputs: Sequence[Vector], weights: Vector) -> Vector:
+        """Return the output map of the values, weighted."""
+        values = [self.affine(f"{name}.value", one) for one in inputs]
+        mixed = [dot(weights, column) for column in zip(*values, strict=True)]
+        return [dot(row, mixed) for row in self.weights[f"{name}.output.weight"]]
+
+    def attend(self, head: Head, inputs: Sequence[Vector], prefix: Sequence[int]) -> Vector:
+        """Return where a head attends from the last position of a prefix."""
+        if head in self.programs:
+            return self.program_row(self.programs[head], prefix)
+        name = f"head.{head.layer}.{head.index}"
+        query = self.affine(f"{name}.query", inputs[-1])
+        keys = [self.affine(f"{name}.key", one) for one in inputs]
+        return self.sparsemax([self.architecture.attention_scale * dot(query, key) for key in keys])
+
+    def read(self, node: Node, circuit: Circuit, outputs: Outputs, place: int) -> Vector:
+        """Return the input of a node at a position."""
+        sources = [source for source in outputs if _is_kept(circuit, source, node)]
+        total: Vector = [Fraction(0)] * self.architecture.width
+        for source in sources:
+            total = plus(total, outputs[source][place])
+        if self.architecture.biases:
+            for layer in sorted({source.layer for source in sources if isinstance(source, Head)}):
+                total = plus(total, self.weights[f"attention.{layer}.output.bias"])
+        return self.norm(_norm_name(node), total) if self.architecture.has_norm else total
+
+    def affine(self, name: str, vector: Vector) -> Vector:
+        """Return a linear map with its bias, if there are biases."""
+        mapped = [dot(row, vector) for row in self.weights[f"{name}.weight"]]
+        return plus(mapped, self.weights[f"{name}.bias"]) if self.architecture.biases else mapped
+
+    def norm(self, name: str, vector: Vector) -> Vector:
+        """Return a node's own norm of its input."""
+        scale, shift = self.weights[f"{name}.scale"], self.weights[f"{name}.shift"]
+        return plus([one * other for one, other in zip(self.band_norm(vector), scale, strict=True)], shift)
+
+    def band_norm(self, vector: Vector) -> Vector:
+        """Return BandNorm before its scale and shift."""
+        assert isinstance(self.architecture.norm, BandNorm)
+        return band_norm(self.architecture.norm, vector)
+
+    def sparsemax(self, scores: Vector) -> Vector:
+        """Return the weights of a neural head."""
+        return sparsemax(scores)
+
+    def bend(self, number: Any) -> Any:
+        """Return the activation of a number."""
+        return bend(self.architecture.activation, number)
+
+    def program_row(self, program: Program, prefix: Sequence[int]) -> Vector:
+        """Return the weights of a program head."""
+        return program_row(program, prefix, len(prefix) - 1)
+
+
+def _is_kept(circuit: Circuit, source: Node, target: Node) -> bool:
+    return source.place[:2] < target.place[:2] and Edge(source, target) in circuit.edges
+
+
+def _norm_name(node: Node) -> str:
+    match node:
+        case Head(layer):
+            return f"attention.{layer}.norm"
+        case Mlp(layer):
+            return f"mlp.{layer}.norm"
+        case _:
+            return "logits.norm"
