@@ -15,6 +15,11 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	$(BIN)/circuitproof train recipes/toy.toml --out build/demo
 	$(BIN)/circuitproof evaluate build/demo/model
+	$(BIN)/circuitproof train recipes/toy-band.toml --out build/demo-band
+	rm -rf build/demo-band/bundle
+	$(BIN)/circuitproof verify --model build/demo-band/model --task quotes \
+	    --property equivalence --property invariance --out build/demo-band/bundle
+	$(BIN)/circuitproof-check build/demo-band/bundle --against build/demo-band/model
 
 test: $(READY)
 	$(BIN)/pytest --cov --cov-report=term

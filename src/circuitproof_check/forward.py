@@ -65,17 +65,13 @@ class Forward:
 
     def affine(self, name: str, inputs: Terms, height: int) -> Vector:
         """Return the affine map `name` of the sum of `inputs`."""
-        images = [self._image(name, term) for term in inputs]
+        images = [self.image(name, term) for term in inputs]
         return total([*images, self.whole(f"{name}.bias")] if self.size.biases else images, height)
-
-    def linear(self, name: str, point: Vector) -> Vector:
-        """Return a matrix applied to a vector."""
-        return self._image(name, point)
 
     def readout(self, inputs: Terms) -> Vector:
         """Return the candidates' logits of a final residual."""
         candidates = self.claim.task.candidates
-        images = [self._image("logits", term) for term in inputs]
+        images = [self.image("logits", term) for term in inputs]
         if self.size.logit_bias:
             biases = [self.row("logits.bias", token).fractions()[0] for token in candidates]
             images.append(from_fractions(biases))
@@ -95,7 +91,8 @@ class Forward:
         stretched = scaled(balanced, self.whole(f"{name}.scale"))
         return total([stretched, self.whole(f"{name}.shift")], self.size.width)
 
-    def _image(self, name: str, term: Vector) -> Vector:
+    def image(self, name: str, term: Vector) -> Vector:
+        """Return a matrix applied to a vector."""
         return self.remember((name, term), lambda: self._matrix(name).apply(term))
 
     def _matrix(self, name: str) -> Matrix:
@@ -163,7 +160,7 @@ class Run:
         keys = [key for key, weight in enumerate(row) if weight]
         values = [self._projection(node, key, "value") for key in keys]
         mixed = mix([row[key] for key in keys], values, self._size.head_width)
-        return self._forward.linear(f"{name}.output", mixed)
+        return self._forward.image(f"{name}.output", mixed)
 
     def _row(self, node: Node, position: int) -> Sequence[Fraction]:
         program = self._forward.claim.programs.get((node.layer, node.index))

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--against", type=Path, metavar="MODEL", help="the model directory it must be about")
     options = parser.parse_args(arguments)
     outcome, reason = check(options.bundle, options.against)
-    print(f"{outcome.name.lower()}: {reason}")
+    print(f"{outcome.name.lower()}: {_printable(reason)}")
     sys.exit(outcome)
 
 
@@ -55,7 +55,7 @@ def check(bundle: Path, against: Path | None = None) -> tuple[Outcome, str]:
     sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
     try:
         return _judge(bundle, against)
-    except (UnreadableError, OSError, RecursionError, MemoryError) as error:
+    except (UnreadableError, OSError, RecursionError, MemoryError, OverflowError) as error:
         return Outcome.FAILURE, f"{bundle} cannot be judged: {error}"
     except ForgedError as error:
         return Outcome.INVALID, str(error)
@@ -91,5 +91,6 @@ def _summary(claim: Claim, verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
     return Outcome.VALID, f"{', '.join(names[Verdict.PROVED])} proved ({scope})"
 
 
-if __name__ == "__main__":
-    main()
+def _printable(reason: str) -> str:
+    """Return one line: names in a bundle are a stranger's, and may hold any character."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in reason)

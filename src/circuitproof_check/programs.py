@@ -71,7 +71,7 @@ def parse_program(lines: Sequence[str], where: str) -> Program:
 def _parse_rule(line: str, where: str) -> Rule:
     match = _ADD.fullmatch(line)
     if match is None:
-        raise ForgedError(f"{where} is {show(line)}, want `add W` or `add W when C and C …`")
+        raise ForgedError(f"{where} is {show(line)}, want `add W` or `add W when C and C ...`")
     spelled = match[2].split(" and ") if match[2] else []
     conditions = tuple(_parse_condition(condition, where) for condition in spelled)
     return Rule(_weight(match[1], where), conditions)

@@ -123,7 +123,7 @@ def rationals(value: object, where: str) -> tuple[Fraction, ...]:
 def show(value: object) -> str:
     """Return enough of a value to recognise it in a sentence."""
     shown = str(value) if isinstance(value, Fraction) else repr(value)
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -12,7 +12,7 @@ import pytest
 import bundle_maker as maker
 import circuitproof_check
 from bundle_maker import Bundle, Prover, architecture, fitting, proving
-from circuitproof_check.main import Outcome, check
+from circuitproof_check.main import Outcome, check, main
 
 
 def judged(bundle: Bundle, folder: Path) -> tuple[Outcome, str]:
@@ -90,24 +90,15 @@ def _epsilon_is_the_radius() -> Bundle:
     assert radius is not None
     rows = maker.Naive(prover.bundle, [], [0]).matrix("logits.weight")
     (best,) = prover.decision(0)
-    etas = [
-        [radius * ((a < b) - (a > b)) for a, b in zip(rows[best], rows[other], strict=True)]
-        for other in (1, 3, 4)
-        if other != best
-    ]
     logits = dict(zip((1, 3, 4), prover.logits(0, prover.edges), strict=True))
-    eta = min(
-        etas,
-        key=lambda eta: min(_margin(rows, logits, best, other, eta) for other in (1, 3, 4) if other != best),
-    )
+
+    def ratio(other: int) -> Fraction:
+        apart = sum(abs(a - b) for a, b in zip(rows[best], rows[other], strict=True))
+        return (logits[best] - logits[other]) / apart
+
+    nearest = min((token for token in logits if token != best), key=ratio)
+    eta = [radius * ((a < b) - (a > b)) for a, b in zip(rows[best], rows[nearest], strict=True)]
     return _perturbed(prover, eta, radius)
-
-
-def _margin(
-    rows: list[list[Fraction]], logits: dict[int, Fraction], best: int, other: int, eta: list[Fraction]
-) -> Fraction:
-    moved = [logits[t] + sum(a * b for a, b in zip(rows[t], eta, strict=True)) for t in (best, other)]
-    return moved[0] - moved[1]
 
 
 def _tie_without_eta() -> Bundle:
@@ -216,6 +207,10 @@ def _set(*path: Any, to: Any) -> Callable[[Bundle], None]:
     return change
 
 
+def _refutation(evidence: dict[str, Any]) -> dict[str, Any]:
+    return {"property": {"kind": "equivalence"}, "verdict": "refuted", "evidence": evidence}
+
+
 ANSWER = ("certificate", "answers", 0)
 STATEMENTS: dict[str, Callable[[Bundle], None]] = {
     "size": _set("claim", "architecture", "width", to=0),
@@ -236,18 +231,9 @@ STATEMENTS: dict[str, Callable[[Bundle], None]] = {
     "property": _set("claim", "properties", 0, to={"kind": "beauty"}),
     "missing key": lambda bundle: bundle.claim.pop("task"),
     "verdict": _set(*ANSWER, "verdict", to="surely"),
-    "replays": _set(
-        *ANSWER, to={"property": {"kind": "equivalence"}, "verdict": "refuted", "evidence": {"replay": []}}
-    ),
+    "replays": _set(*ANSWER, to=_refutation({"replay": []})),
     "fold": _set(*ANSWER, "evidence", "children", 0, to={"fold": -1}),
-    "prompt": _set(
-        *ANSWER,
-        to={
-            "property": {"kind": "equivalence"},
-            "verdict": "refuted",
-            "evidence": {"replay": [{"prompt": -1, "fold": 0}]},
-        },
-    ),
+    "prompt": _set(*ANSWER, to=_refutation({"replay": [{"prompt": -1, "fold": 0}]})),
     "open": _set(*ANSWER, to={"property": {"kind": "equivalence"}, "verdict": "undecided", "evidence": {}}),
 }
 
@@ -260,6 +246,31 @@ def test_a_statement_outside_the_format_is_invalid(change, tmp_path):
     outcome, sentence = judged(bundle, tmp_path)
     assert outcome is Outcome.INVALID
     assert "refutation" not in sentence
+
+
+def test_a_tensor_has_the_shape_of_the_architecture(tmp_path):
+    """As many numbers in another shape are another matrix."""
+    bundle = proving(fitting(), "equivalence")
+    bundle.tensors["head.0.0.value.weight"] = ((4, 2), bundle.tensors["head.0.0.value.weight"][1])
+    assert "has shape (4, 2), want (2, 4)" in judged(bundle, tmp_path)[1]
+
+
+def test_a_claimed_tensor_must_be_in_the_file(tmp_path):
+    """Also where nothing reads it."""
+    bundle = proving(fitting(), "equivalence")
+    bundle.pins.remove("tensors")
+    del bundle.tensors["head.0.0.query.bias"]
+    assert judged(bundle, tmp_path)[1] == "tensor head.0.0.query.bias is in the claim but not in the file"
+
+
+def test_names_from_a_stranger_stay_on_one_line(tmp_path, capsys):
+    """A line break or half a character in a key must not look like an answer, nor stop it."""
+    bundle = proving(fitting(), "equivalence")
+    bundle.tensors["a\nvalid: proved\ud800"] = ((1,), [1.0])
+    with pytest.raises(SystemExit) as end:
+        main([str(bundle.write(tmp_path / "bundle"))])
+    assert end.value.code == 1
+    assert capsys.readouterr().out.count("\n") == 1
 
 
 def test_a_digest_is_64_hex_digits(tmp_path):

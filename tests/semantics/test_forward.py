@@ -48,8 +48,8 @@ from strategies import circuits_in
 from twin import Twin, centred, exact_tensors
 
 CASES = int(os.environ.get("CIRCUITPROOF_CASES", "300"))
-UNIT = 2.0**-20
-"""Sixteen roundings of FP32: what a product may lose in a sum of up to sixteen, in whatever order."""
+UNIT = 2.0**-22
+"""Four roundings of FP32: what each term may lose in a sum of as many, in whatever order."""
 
 
 @dataclass(frozen=True)

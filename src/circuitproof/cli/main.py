@@ -10,6 +10,7 @@ import typer
 from circuitproof import __version__
 from circuitproof.cli.options import AsJson, CircuitFiles, ModelPath, Out, TaskNames
 from circuitproof.errors import CircuitproofError, ExitCode
+from circuitproof.verify.properties import Kind
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -124,15 +125,24 @@ def evaluate(
 @app.command()
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
-    circuit: Annotated[Path, typer.Option("--circuit", help="A circuit file.", show_default=False)],
     task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    circuit: Annotated[
+        Path | None,
+        typer.Option("--circuit", help="A circuit file. [default: all edges]"),
+    ] = None,
+    properties: Annotated[
+        list[Kind] | None,
+        typer.Option(
+            "--property",
+            help="What to claim; repeat for several. [default: equivalence, invariance, necessity, and with "
+            "--epsilon robustness]",
+            show_default=False,
+        ),
+    ] = None,
     epsilon: Annotated[
         str | None,
-        typer.Option("--epsilon", help="Claim robustness too, to perturbations of this size, such as 1/100."),
+        typer.Option("--epsilon", help="The size of perturbations, such as 1/100."),
     ] = None,
-    faithful: Annotated[
-        bool, typer.Option("--faithful", help="Claim faithfulness to the whole model too.")
-    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)
     ] = None,
@@ -140,13 +150,12 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
     from circuitproof.cli.show import show_json, show_verification
-    from circuitproof.pipeline.verification import Request, parse_epsilon
+    from circuitproof.pipeline.verification import Request, parse_properties
     from circuitproof.pipeline.verification import verify as verify_claim
     from circuitproof.verify.verdict import EXIT_CODES
 
-    size = None if epsilon is None else parse_epsilon(epsilon)
-    request = Request(model=model, circuit=circuit, task=task, epsilon=size, faithful=faithful)
-    found = verify_claim(request, out)
+    claimed = parse_properties(properties or [], epsilon)
+    found = verify_claim(Request(model=model, circuit=circuit, task=task, properties=claimed), out)
     if as_json:
         show_json(found.to_json())
     else:

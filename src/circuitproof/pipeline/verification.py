@@ -1,5 +1,6 @@
 """Verifying a circuit of a stored model: from files to a battery of answers and a bundle."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from circuitproof.canonical import Json
 from circuitproof.certificate.bundle import write_bundle
+from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError
 from circuitproof.semantics.frozen import open_model
@@ -17,6 +19,7 @@ from circuitproof.verify.properties import (
     Equivalence,
     Faithfulness,
     Invariance,
+    Kind,
     Necessity,
     Property,
     Robustness,
@@ -24,18 +27,18 @@ from circuitproof.verify.properties import (
 )
 from circuitproof.verify.verdict import Verdict, settle
 
+_PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What a user asks to be verified."""
 
     model: Path
-    circuit: Path
+    circuit: Path | None
+    """A circuit file; without one, all edges: the model itself."""
     task: str
-    epsilon: Fraction | None
-    """The size of perturbations, if robustness is claimed."""
-    faithful: bool
-    """Whether faithfulness to the whole model is claimed too."""
+    properties: tuple[Property, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +83,38 @@ def verify(request: Request, out: Path | None) -> Verification:
     """Answer every property asked for, and write the bundle if a place for it is given."""
     if out is not None and out.exists():
         raise InputError(f"{out} already exists; remove it or choose another place")
-    claim = Claim(
-        open_model(request.model),
-        load_circuit(request.circuit),
-        find_task(request.task),
-        _properties(request),
-    )
+    frozen = open_model(request.model)
+    circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
+    claim = Claim(frozen, circuit, find_task(request.task), request.properties)
     battery = prove(claim)
     if out is not None:
         write_bundle(out, battery)
     return Verification(battery, _float_error(request.model, battery))
 
 
-def parse_epsilon(text: str) -> Fraction:
-    """Return a perturbation size given on the command line: a rational such as 1/100 or 0.01."""
+def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Property, ...]:
+    """Return the properties asked for; of none, those of the paper, robustness only with an epsilon."""
+    if epsilon is None and Kind.ROBUSTNESS in kinds:
+        raise InputError("robustness wants an epsilon, a positive rational such as 1/100")
+    if epsilon is not None and kinds and Kind.ROBUSTNESS not in kinds:
+        raise InputError("an epsilon is given, but robustness is not among the properties asked for")
+    chosen = tuple(kinds) or _PAPER
+    robust = (Robustness(_parse_epsilon(epsilon)),) if epsilon is not None else ()
+    plain = {
+        Kind.EQUIVALENCE: Equivalence(),
+        Kind.INVARIANCE: Invariance(),
+        Kind.NECESSITY: Necessity(),
+        Kind.FAITHFULNESS: Faithfulness(),
+    }
+    named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
+    return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
+
+
+def _parse_epsilon(text: str) -> Fraction:
     try:
-        return Robustness(Fraction(text)).epsilon
+        return Fraction(text)
     except (ValueError, ZeroDivisionError) as error:
         raise InputError(f"epsilon is {text!r}, want a positive rational such as 1/100") from error
-
-
-def _properties(request: Request) -> tuple[Property, ...]:
-    robust = () if request.epsilon is None else (Robustness(request.epsilon),)
-    faithful = (Faithfulness(),) if request.faithful else ()
-    return (Equivalence(), Invariance(), Necessity(), *robust, *faithful)
 
 
 def _float_error(model: Path, battery: Battery) -> float | None:

@@ -54,7 +54,9 @@ class WeightFile:
         if rows is None:
             return self.content[place.start : place.end]
         if outside := [row for row in rows if not 0 <= row < place.shape[0]]:
-            raise InputError(f"{self.path}: tensor {name} has {place.shape[0]} rows, asked for row {outside[0]}")
+            raise InputError(
+                f"{self.path}: tensor {name} has {place.shape[0]} rows, asked for row {outside[0]}"
+            )
         step = _BYTES_PER_NUMBER * prod(place.shape[1:])
         starts = [place.start + step * row for row in rows]
         return b"".join(self.content[start : start + step] for start in starts)

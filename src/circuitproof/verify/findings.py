@@ -8,6 +8,7 @@ from statistics import median_low
 
 from circuitproof.canonical import Json
 from circuitproof.circuits.graph import Edge
+from circuitproof.reading import write_rational
 from circuitproof.verify.evidence import Radius
 
 LISTED = 100
@@ -56,7 +57,7 @@ class Findings:
             "counterexamples": [list(prompts) for prompts in self.counterexamples[:LISTED]],
             "edges": edges,
             "radii": [None if radius is None else str(radius) for radius in self.radii],
-            "radius": {name: str(value) for name, value in self.distribution().items()},
+            "radius": {name: write_rational(value) for name, value in self.distribution().items()},
         }
 
 
