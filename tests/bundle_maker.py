@@ -37,7 +37,7 @@ class Bundle:
         """Write the files with their digests."""
         files = {"domain.json": as_bytes(self.domain)}
         if "domain" in self.pins:
-            count = len(self.domain["prompts"])
+            count = len(self.domain.get("prompts", []))
             self.claim["domain"] = {"digest": digest(files["domain.json"]), "prompts": count}
         if "tensors" in self.pins:
             self.claim["weights"] = pinned(self.tensors)

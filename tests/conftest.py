@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ from hypothesis import settings
 # A busy machine must not turn a law into a failure, and the whole suite is to be done in a minute.
 settings.register_profile("circuitproof", deadline=None, max_examples=60)
 settings.load_profile("circuitproof")
+
+# Models of this size need one thread; two on a busy machine wait for each other. Torch reads it on loading.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "reference"
 

@@ -38,7 +38,9 @@ def exact_tensors(tensors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _exact(value: Any) -> Any:
-    return [_exact(entry) for entry in value] if isinstance(value, list) else Fraction(*value.as_integer_ratio())
+    return (
+        [_exact(entry) for entry in value] if isinstance(value, list) else Fraction(*value.as_integer_ratio())
+    )
 
 
 def nearest(values: Sequence[Fraction], mass: Fraction) -> list[Fraction]:
@@ -92,7 +94,10 @@ def band_norm(norm: BandNorm, values: Sequence[Fraction]) -> list[Fraction]:
 def program_row(program: Program, prompt: Sequence[int], query: int) -> list[Fraction]:
     """Return the weight of every key up to `query`."""
     weights = [
-        sum((rule.weight for rule in program.rules if _applies(rule.conditions, prompt, query, key)), program.default)
+        sum(
+            (rule.weight for rule in program.rules if _applies(rule.conditions, prompt, query, key)),
+            program.default,
+        )
         for key in range(query + 1)
     ]
     if total := sum(weights):
@@ -129,7 +134,7 @@ def plus(left: Vector, right: Vector) -> Vector:
 
 @dataclass(frozen=True)
 class Twin:
-    """A model as nested lists of fractions by tensor name. The operators are methods so that a test can watch them."""
+    """A model: nested lists of fractions by tensor name. Operators are methods, so that a test can watch."""
 
     architecture: Architecture
     programs: Mapping[Head, Program]
@@ -140,7 +145,9 @@ class Twin:
         outputs: Outputs = {}
         for node in circuit.graph.nodes():
             if node != LOGITS:
-                outputs[node] = [self.output(node, circuit, outputs, prompt[: i + 1]) for i in range(len(prompt))]
+                outputs[node] = [
+                    self.output(node, circuit, outputs, prompt[: i + 1]) for i in range(len(prompt))
+                ]
         last = self.read(LOGITS, circuit, outputs, len(prompt) - 1)
         rows = self.weights["embed.token" if self.architecture.tied else "logits.weight"]
         biases = self.weights["logits.bias"] if self.architecture.logit_bias else [Fraction(0)] * len(rows)

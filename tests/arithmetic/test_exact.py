@@ -59,7 +59,9 @@ def test_an_affine_map_is_products_of_rows_and_a_bias(drawn, has_bias):
     grid = grid_of([bias], len(bias)) if has_bias else None
     found = Exact().affine(grid_of(rows, len(weight[0])), grid_of(weight, len(weight[0])), grid)
     offset = bias if has_bias else [Fraction(0)] * len(bias)
-    assert values_of(found) == [list(map(plus, [twin.dot(one, row) for one in weight], offset)) for row in rows]
+    assert values_of(found) == [
+        list(map(plus, [twin.dot(one, row) for one in weight], offset)) for row in rows
+    ]
 
 
 @given(matrices(3, 2), st.lists(st.integers(0, 2)))
@@ -72,7 +74,8 @@ def test_constants_rows_and_sums_are_those_of_the_grid(rows, chosen):
 
 
 @given(
-    matrices(3, 2), st.lists(st.lists(st.tuples(st.integers(0, 2), shares), max_size=4).map(tuple), max_size=4)
+    matrices(3, 2),
+    st.lists(st.lists(st.tuples(st.integers(0, 2), shares), max_size=4).map(tuple), max_size=4),
 )
 def test_a_mix_is_a_sum_of_rows_with_weights(values, rows):
     """Rows may occur twice, and a sum of none is zero."""
@@ -97,7 +100,9 @@ def attentions(draw):
     rows, width = draw(sizes), draw(sizes)
     queries, keys, values = (draw(matrices(rows, width)) for _ in range(3))
     places = st.integers(0, rows - 1)
-    contexts = draw(st.lists(st.tuples(places, st.lists(places, min_size=1, max_size=4).map(tuple)), max_size=4))
+    contexts = draw(
+        st.lists(st.tuples(places, st.lists(places, min_size=1, max_size=4).map(tuple)), max_size=4)
+    )
     return queries, keys, values, contexts
 
 
@@ -190,13 +195,19 @@ def test_band_norm_is_its_definition(norm, drawn):
     rows, scale, shift = drawn
     found, _ = normalise(norm, rows, (scale, shift))
     assert found == [
-        [one * factor + offset for one, factor, offset in zip(twin.band_norm(norm, row), scale, shift, strict=True)]
+        [
+            one * factor + offset
+            for one, factor, offset in zip(twin.band_norm(norm, row), scale, shift, strict=True)
+        ]
         for row in rows
     ]
 
 
 @given(norms, banded())
-@example(BandNorm(Fraction(1), Fraction(2), Lift.REFERENCE), ([[Fraction(0)] * 3], [Fraction(1)] * 3, [Fraction(0)] * 3))
+@example(
+    BandNorm(Fraction(1), Fraction(2), Lift.REFERENCE),
+    ([[Fraction(0)] * 3], [Fraction(1)] * 3, [Fraction(0)] * 3),
+)
 def test_the_witness_of_band_norm_is_where_each_side_was_and_what_is_positive_in_it(norm, drawn):
     """Enough to redo the norm with additions alone."""
     rows, scale, shift = drawn
@@ -261,9 +272,7 @@ def test_no_norm_leaves_rows_alone():
 
 def test_layer_norm_is_not_exact():
     """A standard deviation is a square root."""
-    with pytest.raises(
-        NotExactError, match="LayerNorm has no exact value; remove the norms or use BandNorm"
-    ):
+    with pytest.raises(NotExactError, match="LayerNorm has no exact value; remove the norms or use BandNorm"):
         Exact().normalise(zeros(1, 2), LayerNorm(Fraction(1, 100)), (zeros(1, 2), zeros(1, 2)))
 
 

@@ -82,7 +82,7 @@ def test_a_grid_is_a_matrix_with_a_denominator_per_row(numbers, below, found):
     """Anything else would be broadcast silently somewhere."""
     with pytest.raises(
         DeclarationError,
-        match=rf"a grid wants a matrix and a denominator per row, got shape \({found}\) and {len(below)} denom",
+        match=rf"wants a matrix and a denominator per row, got shape \({found}\) and {len(below)} denom",
     ):
         Grid(numbers, 0, below)
 
@@ -217,7 +217,8 @@ def test_a_sum_is_entrywise_and_a_single_row_goes_to_every_row(grids_to_add):
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [((2, 3), (3, 3)), ((2, 3), (2, 2)), ((2, 3), (1, 1)), ((1, 1), (2, 3)), ((0, 3), (2, 3))]
+    ("left", "right"),
+    [((2, 3), (3, 3)), ((2, 3), (2, 2)), ((2, 3), (1, 1)), ((1, 1), (2, 3)), ((0, 3), (2, 3))],
 )
 def test_shapes_that_do_not_fit_are_not_added(left, right):
     """A single number is not spread over a row: a bias of the wrong width is a mistake."""
@@ -232,7 +233,11 @@ def test_multiplying_by_a_rational_multiplies_every_entry(grid, factor):
     assert values_of(multiply(grid, factor)) == [[entry * factor for entry in row] for row in values_of(grid)]
 
 
-@given(sizes.flatmap(lambda width: st.tuples(grid_of(sizes, st.just(width)), grid_of(st.just(1), st.just(width)))))
+@given(
+    sizes.flatmap(
+        lambda width: st.tuples(grid_of(sizes, st.just(width)), grid_of(st.just(1), st.just(width)))
+    )
+)
 def test_columns_are_multiplied_by_the_entries_of_a_row(drawn):
     """The scale of a norm."""
     grid, factors = drawn
@@ -265,7 +270,9 @@ def test_a_product_is_that_of_fractions(most, factors):
         patch.setattr(grids, "_PLAIN_PRODUCTS", most)
         product = matmul(left, right)
     assert product.shape == (left.shape[0], right.shape[1])
-    wanted = product_of(values_of(left), values_of(right)) if right.shape[0] else values_of(zeros(*product.shape))
+    wanted = (
+        product_of(values_of(left), values_of(right)) if right.shape[0] else values_of(zeros(*product.shape))
+    )
     assert values_of(product) == wanted
 
 
@@ -314,7 +321,9 @@ def test_a_product_of_floats_at_full_width_is_exact(seed):
     draw = np.random.default_rng(seed)
     inner = (768, 3072)[seed % 2]
     left, right = (
-        grid_of_float32((draw.standard_normal(shape) * 2.0 ** draw.integers(-9, 9, shape)).astype("<f4").view("<u4"))
+        grid_of_float32(
+            (draw.standard_normal(shape) * 2.0 ** draw.integers(-9, 9, shape)).astype("<f4").view("<u4")
+        )
         for shape in ((3, inner), (inner, 3))
     )
     assert left.numbers.size * 3 > SLICING[1]
@@ -326,7 +335,9 @@ def test_numbers_with_very_many_digits_do_not_overflow_the_sum_of_slices(bits, m
     """A thousand products of slices no longer fit a machine integer; then Python multiplies."""
     monkeypatch.setattr(grids, "_PLAIN_PRODUCTS", 0)
     number = 2**bits - 1
-    assert matmul(whole_numbers([[number]]), whole_numbers([[-number]])).numbers.tolist() == [[-number * number]]
+    assert matmul(whole_numbers([[number]]), whole_numbers([[-number]])).numbers.tolist() == [
+        [-number * number]
+    ]
 
 
 def test_shapes_that_do_not_fit_are_not_multiplied():

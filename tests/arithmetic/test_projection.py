@@ -33,7 +33,9 @@ def by_trying_supports(values, mass):
 @given(few | many, masses)
 def test_projection_is_the_sort_formula(values, mass):
     """Integers over one divisor say the same as fractions."""
-    assert fractions_of(project(values, mass)) == nearest([Fraction(value) for value in values], Fraction(mass))
+    assert fractions_of(project(values, mass)) == nearest(
+        [Fraction(value) for value in values], Fraction(mass)
+    )
 
 
 @given(few, masses)
@@ -81,6 +83,7 @@ def test_a_value_that_just_fails_to_enter_stays_out():
 def test_nothing_to_project_or_no_mass_is_refused(values, mass):
     """There is no such point, or it is all zeros and has no support."""
     with pytest.raises(
-        DeclarationError, match=rf"cannot project {len(values)} values onto mass {mass}; want some, and positive"
+        DeclarationError,
+        match=rf"cannot project {len(values)} values onto mass {mass}; want some, and positive",
     ):
         project(values, mass)

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-import torch
 
 from circuitproof import canonical
 from circuitproof.errors import InputError
@@ -22,16 +21,6 @@ RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 SILENT = Watcher()
 CHANGES_OF_THE_DISK = ("replace", "rename", "unlink", "rmdir", "mkdir", "open", "chmod")
 """The calls through which everything that is written goes."""
-
-
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch):
-    """Two threads on a busy machine wait for each other; models of this size need one."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    yield
-    torch.set_num_threads(before)
 
 
 def model_content(out: Path) -> dict[str, bytes]:

@@ -199,8 +199,8 @@ def test_a_model_that_knows_nothing_pays_log_of_the_vocabulary(length):
 
 
 def test_evaluation_reaches_the_end_of_a_very_long_text_and_not_beyond():
-    """Single precision cannot count past 16 million; places must be found in a wider type."""
-    tokens = torch.zeros(1, dtype=torch.long).expand(10 * (2**24 + 3))
+    """The last start is 2^24 + 3, which single precision would round up, past the end."""
+    tokens = torch.zeros(1, dtype=torch.long).expand(10 * (2**24 + 8))
     data = TextData(tokens, 4, 1, 0)
     assert data.evaluate(Transformer(tiny_architecture())) == {"held-out loss": pytest.approx(log(7))}
 

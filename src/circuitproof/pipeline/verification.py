@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 
 from circuitproof.canonical import Json
@@ -11,6 +12,7 @@ from circuitproof.certificate.bundle import write_bundle
 from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError
+from circuitproof.reading import Fields
 from circuitproof.semantics.frozen import open_model
 from circuitproof.tasks.catalogue import find_task
 from circuitproof.verify.battery import Battery, prove
@@ -47,7 +49,10 @@ class Verification:
 
     battery: Battery
     float_error: float | None
-    """The largest difference between torch's candidate logits and the exact ones; nothing without torch."""
+    """The largest difference between torch's candidate logits and the exact ones; nothing without torch.
+
+    It is infinite where a float overflows, which says nothing against the exact answers.
+    """
 
     @property
     def verdict(self) -> Verdict:
@@ -74,7 +79,7 @@ class Verification:
             "cells": self.battery.cells,
             "ties": self.battery.ties,
             "necessity_implied": self.battery.implies_necessity,
-            "float_error": self.float_error,
+            "float_error": "infinite" if self.float_error == inf else self.float_error,
             "answers": answers,
         }
 
@@ -87,9 +92,10 @@ def verify(request: Request, out: Path | None) -> Verification:
     circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
     claim = Claim(frozen, circuit, find_task(request.task), request.properties)
     battery = prove(claim)
+    found = Verification(battery, _float_error(request.model, battery))
     if out is not None:
         write_bundle(out, battery)
-    return Verification(battery, _float_error(request.model, battery))
+    return found
 
 
 def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Property, ...]:
@@ -99,7 +105,8 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
     if epsilon is not None and kinds and Kind.ROBUSTNESS not in kinds:
         raise InputError("an epsilon is given, but robustness is not among the properties asked for")
     chosen = tuple(kinds) or _PAPER
-    robust = (Robustness(_parse_epsilon(epsilon)),) if epsilon is not None else ()
+    asked = Fields({"epsilon": epsilon}, "command line")
+    robust = (Robustness(asked.rational("epsilon")),) if epsilon is not None else ()
     plain = {
         Kind.EQUIVALENCE: Equivalence(),
         Kind.INVARIANCE: Invariance(),
@@ -108,13 +115,6 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
     }
     named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
-
-
-def _parse_epsilon(text: str) -> Fraction:
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError) as error:
-        raise InputError(f"epsilon is {text!r}, want a positive rational such as 1/100") from error
 
 
 def _float_error(model: Path, battery: Battery) -> float | None:
@@ -127,9 +127,16 @@ def _float_error(model: Path, battery: Battery) -> float | None:
     claim = battery.claim
     measured = task_logits(load_model(model).model, claim.task, [claim.circuit])[0].tolist()
     exact = [found.logits for found in battery.folded.of(claim.circuit)]
-    errors = [
-        abs(float(Fraction(number) - logit))
+    return max(
+        _distance(number, logit)
         for numbers, logits in zip(measured, exact, strict=True)
         for number, logit in zip(numbers, logits, strict=True)
-    ]
-    return max(errors)
+    )
+
+
+def _distance(number: float, logit: Fraction) -> float:
+    """Return how far a float is from an exact number; infinity and NaN are infinitely far."""
+    try:
+        return abs(float(Fraction(number) - logit))
+    except (OverflowError, ValueError):
+        return inf

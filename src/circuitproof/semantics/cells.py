@@ -9,7 +9,7 @@ same nodes in both is one *stage*. A **cell** is a row of the logits: one comput
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from circuitproof.arithmetic.protocol import RationalRow
 from circuitproof.circuits.circuit import Circuit
@@ -146,6 +146,8 @@ class Cells:
                 return 0
             case StagePart(stage):
                 return self.cell(stage, prompt)
+            case _:
+                assert_never(part)
 
 
 def refuse_unreadable(prompts: Sequence[Prompt], vocabulary: int, context: int) -> None:

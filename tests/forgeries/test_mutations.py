@@ -1,0 +1,144 @@
+"""A thousand random changes to a valid bundle, digests sealed anew: what is still accepted is still true.
+
+`CIRCUITPROOF_CHANGES=100000 pytest tests/forgeries/test_mutations.py` is the nightly size.
+"""
+
+import os
+import random
+import struct
+from collections import Counter
+from copy import deepcopy
+from fractions import Fraction
+from functools import cache
+
+import pytest
+
+from bundle_maker import KINDS, Bundle, Prover, every_edge, fitting, proving
+from circuitproof_check.main import Outcome, check
+
+CHANGES = int(os.environ.get("CIRCUITPROOF_CHANGES", "1000"))
+PORTIONS = 10
+PARTS = ("claim", "domain", "certificate", "tensors")
+
+
+@cache
+def valid_bundle() -> Bundle:
+    """Return a small bundle that proves all five properties."""
+    return proving(fitting(), *KINDS)
+
+
+def places(value, path=()):
+    """Walk every place of a JSON value."""
+    yield path
+    children = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, child in children:
+        yield from places(child, (*path, key))
+
+
+def change_json(value, draw):  # one branch per kind of value
+    """Change one place: a number, a rational, a word, or the order and number of entries."""
+    path = draw.choice([path for path in places(value) if path])
+    parent = value
+    for key in path[:-1]:
+        parent = parent[key]
+    key, old = path[-1], parent[path[-1]]
+    if isinstance(parent, list) and draw.random() < 0.3:
+        change_list(parent, key, draw)
+    elif isinstance(old, bool) or old is None:
+        parent[key] = not old
+    elif isinstance(old, int):
+        parent[key] = old + draw.choice((-1, 1, 1000))
+    elif isinstance(old, str):
+        parent[key] = change_text(old, draw)
+    elif isinstance(parent, dict) and draw.random() < 0.5:
+        del parent[key]
+    elif isinstance(old, list) and old:
+        change_list(old, draw.randrange(len(old)), draw)
+
+
+def change_list(entries, place, draw):
+    """Drop, repeat or exchange an entry."""
+    match draw.choice(("drop", "repeat", "exchange")):
+        case "drop":
+            del entries[place]
+        case "repeat":
+            entries.insert(place, deepcopy(entries[place]))
+        case _:
+            other = draw.randrange(len(entries))
+            entries[place], entries[other] = entries[other], entries[place]
+
+
+def change_text(text, draw):
+    """Change a rational a little, a verdict to another, any other text by a letter."""
+    verdicts = ("proved", "refuted", "undecided")
+    if text in verdicts:
+        return draw.choice(verdicts)
+    try:
+        number = Fraction(text)
+    except ValueError:
+        place = draw.randrange(len(text) + 1)
+        return text[:place] + draw.choice("01 x") + text[place + 1 :]
+    return str(draw.choice((-number, number + 1, number * 2, number + Fraction(1, 10**9), Fraction(0))))
+
+
+def change_tensor(tensors, draw):
+    """Flip a bit of a weight, exchange two, or negate one."""
+    shape, numbers = tensors[name := draw.choice(sorted(tensors))]
+    place, other = draw.randrange(len(numbers)), draw.randrange(len(numbers))
+    changed = list(numbers)
+    match draw.choice(("bit", "exchange", "negate")):
+        case "bit":
+            bits = struct.unpack("<I", struct.pack("<f", changed[place]))[0] ^ (1 << draw.randrange(32))
+            changed[place] = struct.unpack("<f", struct.pack("<I", bits))[0]
+        case "exchange":
+            changed[place], changed[other] = changed[other], changed[place]
+        case _:
+            changed[place] = -changed[place]
+    tensors[name] = (shape, changed)
+
+
+def holds(prover, claimed):
+    """Say, from the naive forward pass, whether a property of the (changed) claim is true."""
+    prompts = range(len(prover.prompts))
+    task = prover.claim["task"]
+    is_clear = all(len(prover.decision(p)) == 1 for p in prompts)
+    match claimed["kind"]:
+        case "equivalence":
+            return all(prover.decision(p) == {task["answer"]["answers"][p]} for p in prompts)
+        case "invariance":
+            classes = task["relation"]["classes"]
+            decided = {(classes[p], *sorted(prover.decision(p))) for p in prompts}
+            return is_clear and len(decided) == len(set(classes))
+        case "necessity":
+            lesions = [prover.lesion(edge) for edge in range(len(prover.edges))]
+            return all(any(prover.is_needed(p, lesion) for p in prompts) for lesion in lesions)
+        case "robustness":
+            radii = [prover.radius(p) for p in prompts]
+            return is_clear and all(r is None or r > Fraction(claimed["epsilon"]) for r in radii)
+        case _:
+            every = every_edge(prover.claim["architecture"])
+            return all(prover.decision(p) == prover.decision(p, every) for p in prompts)
+
+
+@pytest.mark.parametrize("portion", range(PORTIONS))
+def test_no_random_change_makes_the_checker_accept_what_is_false(portion, tmp_path):
+    """Sealed digests prove nothing: the checker must compute, and say why it refuses."""
+    draw = random.Random(portion)  # noqa: S311  # changes, not secrets
+    outcomes = Counter()
+    for number in range(CHANGES // PORTIONS):
+        bundle = deepcopy(valid_bundle())
+        part = draw.choice(PARTS)
+        for _ in range(draw.choice((1, 1, 2))):
+            if part == "tensors":
+                change_tensor(bundle.tensors, draw)
+            else:
+                change_json(getattr(bundle, part), draw)
+        outcome, reason = check(bundle.write(tmp_path / str(number)))
+        assert reason
+        outcomes[outcome] += 1
+        if outcome is Outcome.VALID:
+            prover = Prover(bundle)
+            assert all(holds(prover, claimed) for claimed in bundle.claim["properties"]), (part, reason)
+    assert outcomes[Outcome.INVALID] > outcomes.total() / 3
