@@ -1,4 +1,5 @@
 import json
+import sys
 from contextlib import suppress
 from decimal import Decimal
 from enum import StrEnum
@@ -323,3 +324,10 @@ def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path):
         read_bytes(tmp_path / "absent")
     with pytest.raises(InputError, match=r"^cannot read .*: Is a directory$"):
         read_json(tmp_path)
+
+
+def test_a_rational_of_more_digits_than_python_likes_is_written():
+    """Exact logits of deep circuits are long; the limit on other conversions stays as it was."""
+    limit = sys.get_int_max_str_digits()
+    assert len(write_rational(Fraction(10**5000, 3))) == 5003
+    assert sys.get_int_max_str_digits() == limit

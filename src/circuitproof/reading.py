@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -207,7 +208,12 @@ def write_rational(value: Fraction) -> str:
     >>> write_rational(Fraction(22, 5)), write_rational(Fraction(3))
     ('22/5', '3')
     """
-    return str(value)
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
+    try:
+        return str(value)
+    finally:
+        sys.set_int_max_str_digits(limit)
 
 
 def _typed(value: object, kind: type[Value], wanted: str, where: str) -> Value:

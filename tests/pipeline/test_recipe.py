@@ -14,7 +14,6 @@ from circuitproof.architecture import (
     Lift,
     inverse_root,
 )
-from circuitproof.canonical import digest_bytes
 from circuitproof.errors import InputError
 from circuitproof.pipeline.recipe import TasksSource, TextSource, load_recipe
 from circuitproof.tasks.brackets import toy_brackets
@@ -51,16 +50,27 @@ def test_a_recipe_says_what_it_says(tmp_path):
     assert architecture.activation == LeakyRelu(Fraction(1, 100))
 
 
-def test_the_digest_is_that_of_the_file(tmp_path):
-    """Even a comment makes another recipe: only the same bytes surely mean the same run."""
-    path = write_recipe(tmp_path / "tiny.toml")
-    assert load_recipe(path).digest == digest_bytes(path.read_bytes())
+def test_the_digest_covers_the_recipe_and_the_files_it_names(tmp_path):
+    """Even a comment makes another recipe, and so does another text: only the same bytes are the same."""
+    path = write_recipe(
+        tmp_path / "tiny.toml", {"data.kind": '"text"', "data.tasks": None, "data.path": '"words"'}
+    )
+    (tmp_path / "words").write_text("words")
+    digests = {load_recipe(path).digest}
+    (tmp_path / "words").write_text("other words")
+    digests.add(load_recipe(path).digest)
+    path.write_text(path.read_text() + "# a comment")
+    digests.add(load_recipe(path).digest)
+    assert len(digests) == 3
 
 
 def test_paths_are_relative_to_the_recipe(tmp_path, monkeypatch):
     """A recipe works from any folder."""
     monkeypatch.chdir("/")
     text = {"data.kind": '"text"', "data.tasks": None, "data.path": '"a/text"'}
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "text").write_text("words")
+    (tmp_path / "t.json").write_text("{}")
     path = write_recipe(tmp_path / "text.toml", text)
     assert load_recipe(path).source == TextSource(tmp_path / "a" / "text", None, 32)
     path = write_recipe(tmp_path / "text.toml", text | {"data.tokenizer": '"t.json"'})
@@ -187,6 +197,7 @@ MISTAKES = {
         "bad.toml.data.tasks: there is no task 'bracket'; known tasks: quotes, brackets",
     ),
     "no tasks": ({"data.tasks": "[]"}, "bad.toml.data.tasks is empty; name at least one task"),
+    "a task twice": ({"data.tasks": '["quotes", "quotes"]'}, "data.tasks names a task twice; name each once"),
     "number for a task": ({"data.tasks": "[3]"}, r"bad.toml.data.tasks\[0\] is the number 3, want a string"),
     "word for the tasks": (
         {"data.tasks": '"quotes"'},

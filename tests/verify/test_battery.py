@@ -192,7 +192,9 @@ def test_robustness_gives_the_exact_radius_of_every_prompt():
 
 def test_an_epsilon_equal_to_the_radius_is_refuted_and_any_smaller_one_proved():
     """The radius is attained; a strict and a weak inequality differ just here."""
-    assert counted(answer_to(Robustness(Fraction(1, 2)))) == (Verdict.REFUTED, 1, 4)
+    refuted = answer_to(Robustness(Fraction(1, 2)))
+    assert counted(refuted) == (Verdict.REFUTED, 1, 4)
+    assert refuted.evidence == Replay((Replayed(0, FoldLeaf(0), (Fraction(1, 2), Fraction(-1, 2))),))
     assert answer_to(Robustness(Fraction(1, 2) - Fraction(1, 10**30))).verdict is Verdict.PROVED
 
 
@@ -350,6 +352,7 @@ CHAIN = ("embed -> head 0.0", "head 0.0 -> mlp 0", "mlp 0 -> logits")
         (CHAIN, True),
         (ADDED, False),
         ((*THROUGH_MLP, "embed -> head 0.0"), False),
+        ((*DIRECT, "head 0.0 -> mlp 0"), False),
         ((*THROUGH_MLP, "head 0.0 -> mlp 0"), False),
         (("embed -> head 0.0", "head 0.0 -> logits", "mlp 0 -> logits"), False),
     ],

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
+from typing import assert_never
 
 import numpy as np
 
@@ -153,6 +154,8 @@ class Exact:
                 self.witnesses.append(BandBranches(tuple(branches for _, branches in banded)))
                 balanced = grid_of_rows([row for row, _ in banded], values.shape[1])
                 return add(multiply_columns(balanced, gain[0]), gain[1])
+            case _:
+                assert_never(norm)
 
 
 def _band(row: Row, norm: BandNorm) -> tuple[Row, tuple[SideBranch, SideBranch]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from circuitproof.architecture import Architecture, read_architecture
-from circuitproof.canonical import Digest, digest_bytes
+from circuitproof.canonical import Digest, digest_bytes, digest_json
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.reading import Fields, read_bytes, read_toml, reading, reading_part
 from circuitproof.tasks.catalogue import find_task
@@ -51,12 +51,11 @@ class Recipe:
     source: Source
     plan: Plan
     digest: Digest
-    """The digest of the file's bytes: a run goes on only with the recipe that began it."""
+    """The digest of the recipe and of the files it names: a run goes on only with what began it."""
 
 
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe; paths in it are relative to its own folder."""
-    digest = digest_bytes(read_bytes(path))
     with reading(read_toml(path), path.name) as fields:
         with reading_part(fields, "architecture") as part:
             architecture = _read_architecture(part)
@@ -64,9 +63,16 @@ def load_recipe(path: Path) -> Recipe:
             source = _read_source(part, path.parent)
         with reading_part(fields, "training") as part:
             plan = _read_plan(part, _read_seed(fields))
-        recipe = Recipe(fields.text("name"), architecture, source, plan, digest)
+        recipe = Recipe(fields.text("name"), architecture, source, plan, _digest(path, source))
     _refuse_misfit(recipe, path.name)
     return recipe
+
+
+def _digest(path: Path, source: Source) -> Digest:
+    files = [path]
+    if isinstance(source, TextSource):
+        files += [source.path] if source.tokenizer is None else [source.path, source.tokenizer]
+    return digest_json([str(digest_bytes(read_bytes(file))) for file in files])
 
 
 def _read_architecture(fields: Fields) -> Architecture:
@@ -90,6 +96,8 @@ def _read_source(fields: Fields, folder: Path) -> Source:
             names = fields.texts("tasks")
             if not names:
                 raise InputError(f"{fields.path('tasks')} is empty; name at least one task")
+            if len(set(names)) != len(names):
+                raise InputError(f"{fields.path('tasks')} names a task twice; name each once")
             return TasksSource(tuple(_find(name, fields.path("tasks")) for name in names), batch)
         case _DataKind.TEXT:
             tokenizer = folder / fields.text("tokenizer") if fields.has("tokenizer") else None

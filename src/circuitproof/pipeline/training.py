@@ -9,10 +9,11 @@ from circuitproof.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.pipeline.recipe import Recipe, TasksSource, TextSource
 from circuitproof.reading import read_json, reading
 from circuitproof.train.data import Data, TaskData, TextData, read_text
-from circuitproof.train.loop import Watcher, train
+from circuitproof.train.loop import Evaluation, Watcher, read_evaluation, train
 
 MODEL = "model"
 _RUN = "run.json"
+_HISTORY = "training.json"
 
 
 def train_recipe(recipe: Recipe, out: Path, watcher: Watcher) -> StoredModel:
@@ -32,8 +33,17 @@ def train_recipe(recipe: Recipe, out: Path, watcher: Watcher) -> StoredModel:
                 "evaluations": [evaluation.to_json() for evaluation in trained.evaluations],
             }
         )
-        save_model(out / MODEL, StoredModel(trained.model, data.alphabet), {"training.json": history})
+        save_model(out / MODEL, StoredModel(trained.model, data.alphabet), {_HISTORY: history})
+    else:
+        for evaluation in _read_history(out / MODEL / _HISTORY):
+            watcher.on_evaluation(evaluation)
     return load_model(out / MODEL)
+
+
+def _read_history(path: Path) -> tuple[Evaluation, ...]:
+    with reading(read_json(path), str(path)) as fields:
+        fields.text("recipe"), fields.text("recipe_digest")
+        return fields.each("evaluations", read_evaluation)
 
 
 def _claim_folder(recipe: Recipe, out: Path) -> None:

@@ -175,7 +175,7 @@ def _resume(architecture: Architecture, plan: Plan, checkpoints: Path) -> _Train
     _restore_optimizer(training, path)
     with reading(read_json(path / _PROGRESS), str(path / _PROGRESS)) as fields:
         training.step = fields.integer("step")
-        training.evaluations.extend(fields.each("evaluations", _read_evaluation))
+        training.evaluations.extend(fields.each("evaluations", read_evaluation))
     return training
 
 
@@ -184,7 +184,8 @@ def _stored(checkpoints: Path) -> list[Path]:
     return sorted(path for path in checkpoints.glob("step-*") if _NAME.fullmatch(path.name))
 
 
-def _read_evaluation(fields: Fields) -> Evaluation:
+def read_evaluation(fields: Fields) -> Evaluation:
+    """Read an evaluation as `Evaluation.to_json` writes it."""
     step, measures = fields.integer("step"), fields.fields("measures")
     return Evaluation(step, {name: float(measures.rational(name)) for name in measures.keys()})  # noqa: SIM118  # Fields is not a mapping
 
