@@ -78,7 +78,6 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     lines = read_programs(programs, "claim.programs")
     rule_programs_have_heads(lines, size)
     edges = read_circuit(circuit, "claim.circuit", size)
-    rule_kept_heads_are_exact(edges, lines, size)
     prompts = read_domain(domain, size)
     _check_pin(pinned, domain_bytes, len(prompts))
     return Claim(
@@ -116,16 +115,6 @@ def rule_programs_have_heads(programs: Collection[tuple[int, int]], size: Archit
     for layer, index in programs:
         if layer >= size.layers or index >= size.heads:
             raise ForgedError(f"head {layer}.{index} is outside {size.layers} layers of {size.heads} heads")
-
-
-def rule_kept_heads_are_exact(
-    edges: tuple[Edge, ...], programs: Collection[tuple[int, int]], size: Architecture
-) -> None:
-    """Another attention than sparsemax occurs only where every kept head is a program."""
-    nodes = {node for edge in edges for node in (edge.source, edge.target) if node.is_head}
-    for node in sorted(nodes):
-        if size.attention != "sparsemax" and (node.layer, node.index) not in programs:
-            raise ForgedError(f"head {node.layer}.{node.index} is kept and its {size.attention} is not exact")
 
 
 def _check_pin(value: object, domain_bytes: bytes, count: int) -> None:

@@ -335,9 +335,7 @@ def test_numbers_with_very_many_digits_do_not_overflow_the_sum_of_slices(bits, m
     """A thousand products of slices no longer fit a machine integer; then Python multiplies."""
     monkeypatch.setattr(grids, "_PLAIN_PRODUCTS", 0)
     one, other = (2**size - 1 for size in bits)
-    assert matmul(whole_numbers([[number]]), whole_numbers([[-number]])).numbers.tolist() == [
-        [-number * number]
-    ]
+    assert matmul(whole_numbers([[one]]), whole_numbers([[-other]])).numbers.tolist() == [[-one * other]]
 
 
 def test_shapes_that_do_not_fit_are_not_multiplied():

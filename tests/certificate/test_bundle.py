@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.verify.battery import Battery, prove
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.properties import Equivalence, Faithfulness, Invariance, Necessity, Robustness
+from circuitproof.verify.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import (
     ADDED,
@@ -22,6 +24,7 @@ from hand_models import (
     PLAIN,
     QUOTE_EDGES,
     adder_claim,
+    build,
     circuit_of,
     freeze,
     quote_model,
@@ -219,3 +222,27 @@ def test_the_checker_agrees_from_the_files_alone(tmp_path, claim, outcome):
 def test_the_checker_agrees_about_quotes(tmp_path):
     """Rules in place of tables, a program head, 128 prompts."""
     assert checked(tmp_path, quotes()) is Outcome.VALID
+
+
+ROLES = ("query", "key", "value", "output")
+
+
+def deep_claim(layers: int, tiny: float) -> Claim:
+    """Return a chain of neural heads with the smallest weights there are; each cubes what it reads."""
+    pattern = [[tiny, 3 * tiny], [5 * tiny, tiny]]
+    names = [f"head.{layer}.0.{role}.weight" for layer in range(layers) for role in ROLES]
+    weights = {"embed.token": [*pattern, *pattern, [0, 0]], "embed.position": [[tiny, 7 * tiny]] * 3}
+    model = build(weights | dict.fromkeys(names, pattern), replace(PLAIN, layers=layers, tied=True))
+    nodes = ["embed", *(f"head {layer}.0" for layer in range(layers)), "logits"]
+    edges = [f"{source} -> {target}" for source, target in pairwise(nodes)]
+    task = table_task({(0, 1, 2): 1})
+    return Claim(freeze(model), circuit_of(edges, layers=layers), task, (Equivalence(),))
+
+
+def test_numbers_of_any_length_are_written_and_checked(tmp_path):
+    """Exact logits of deep circuits have more digits than Python turns into text by default."""
+    battery = prove(deep_claim(4, 2.0**-149))
+    assert max(len(bin(logit.denominator)) for logit in battery.folded.folds[0].logits) > 15_000
+    write_bundle(tmp_path / "bundle", battery)
+    assert battery.answers[0].verdict is Verdict.PROVED
+    assert check(tmp_path / "bundle")[0] is Outcome.VALID

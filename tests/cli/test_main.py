@@ -312,3 +312,12 @@ def test_the_interrupt_handler_ends_with_exit_code_3(run, monkeypatch):
     with pytest.raises(SystemExit) as end:
         installed[signal.SIGINT](signal.SIGINT, None)
     assert end.value.code == 3
+
+
+def test_a_crash_is_a_failure_and_not_a_refutation(monkeypatch, capsys):
+    """Exit code 1 means refuted; a mistake of ours must never say so."""
+    monkeypatch.setattr("circuitproof.cli.main.app", lambda: 1 / 0)
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 3
+    assert "this is a mistake in circuitproof, not an answer" in capsys.readouterr().err

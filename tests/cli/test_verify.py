@@ -45,7 +45,10 @@ def test_a_proved_claim_ends_with_0_and_says_how_much_it_says(run, tmp_path):
     assert (code, err) == (0, "")
     assert "quotes: 2 edges, proved" in out
     assert "128 prompts in 2 cells, 0 ties; necessity is already implied by equivalence" in out
-    assert "largest error of a float logit: 0.00e+00" in out
+    assert (
+        "measured in floats: largest error of a logit 0.00e+00; the circuit decides as the model on 128 of 128"
+        in out
+    )
     assert "embed -> head 0.0: 0 flips, 128 ties; head 0.0 -> logits: 0 flips, 128 ties" in out
     assert "robustness at 1/3" in out
     assert "min radius 0.5; median radius 0.5; max radius 0.5" in out
@@ -73,7 +76,7 @@ def test_a_refuted_claim_ends_with_1_and_names_the_counterexamples(run, tmp_path
     assert (code, err) == (1, "")
     assert "quotes: 3 edges, refuted" in out
     assert "16 counterexamples, first prompt 3" in out
-    assert "1 counterexamples, first prompt 0 and prompt 3" in out
+    assert "1 counterexample, first prompt 0 and prompt 3" in out
     assert "necessity is not implied" in out
     assert (tmp_path / "bundle" / "certificate.json").exists()
 
@@ -95,7 +98,10 @@ def test_properties_can_be_chosen(run, tmp_path):
     arguments = given(tmp_path)
     code, out, _ = run(*arguments, "--property", "faithfulness", "--property", "equivalence", "--json")
     assert code == 0
-    assert [answer["property"] for answer in json.loads(out)["answers"]] == ["equivalence", "faithfulness"]
+    assert [answer["property"]["kind"] for answer in json.loads(out)["answers"]] == [
+        "equivalence",
+        "faithfulness",
+    ]
     whole = [*arguments[:2], *arguments[4:]]
     assert run(*whole, "--property", "equivalence")[1].startswith("quotes: 6 edges, proved")
 
@@ -113,7 +119,7 @@ def test_without_torch_the_error_is_not_measured(run, tmp_path, monkeypatch):
     monkeypatch.setattr(verification, "find_spec", lambda _: None)
     code, out, _ = run(*arguments)
     assert code == 0
-    assert "largest error of a float logit: not measured, torch is not installed" in out
+    assert "not measured in floats: torch is not installed" in out
 
 
 def refused(result: tuple[int, str, str]) -> str:

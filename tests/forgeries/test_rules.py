@@ -171,11 +171,6 @@ odd(
     size=architecture(heads=2),
     edges=["embed -> head 0.0", "head 0.0 -> head 0.1", "head 0.1 -> logits"],
 )
-odd(
-    "rule_kept_heads_are_exact",
-    size=architecture(attention="softmax"),
-    edges=["embed -> head 0.0", "embed -> logits"],
-)
 odd("rule_weights_are_not_negative", programs={"0.0": ["default -1", "otherwise self"]})
 odd("rule_domain_is_not_empty", change=lambda b: b.domain.update(prompts=[], strata=[]))
 odd(

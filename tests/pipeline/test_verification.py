@@ -102,8 +102,9 @@ def test_the_result_is_written_as_json_with_all_that_makes_it_worth_something(tm
         "ties": 0,
         "necessity_implied": True,
         "float_error": 0,
+        "float_agreement": 128,
     }
-    assert [answer["property"] for answer in answers] == ["equivalence", "invariance", "necessity"]
+    assert [answer["property"]["kind"] for answer in answers] == ["equivalence", "invariance", "necessity"]
     assert [(answer["met"], answer["obligations"]) for answer in answers] == [(128, 128), (2, 2), (2, 2)]
     assert [len(edge["ties"]) for edge in answers[2]["findings"]["edges"]] == [128, 128]
 

@@ -37,7 +37,7 @@ def test_many_counterexamples_are_listed_up_to_a_limit_and_all_counted():
 
 def test_a_pair_is_named_as_a_pair():
     """Invariance is refuted by two prompts that only together show anything."""
-    assert Findings(((4, 9),)).words() == "1 counterexamples, first prompt 4 and prompt 9"
+    assert Findings(((4, 9),)).words() == "1 counterexample, first prompt 4 and prompt 9"
 
 
 def test_flips_and_ties_are_told_apart_for_each_edge():

@@ -10,7 +10,6 @@ from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Head, Mlp, Node
 from circuitproof.semantics.frozen import WeightFile
 from circuitproof.verify.claim import Claim
-from circuitproof.verify.properties import Faithfulness
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,7 @@ def safetensors_bytes(file: WeightFile, chosen: Sequence[Extract]) -> bytes:
 
 
 def _extracts(claim: Claim) -> Iterator[Extract]:
-    is_faithful = any(isinstance(prop, Faithfulness) for prop in claim.properties)
-    circuit = whole(claim.frozen.graph) if is_faithful else claim.circuit.live()
+    circuit = whole(claim.frozen.graph) if claim.needs_whole_model else claim.circuit.live()
     prefixes = tuple(prefix for node in circuit.nodes() for prefix in _prefixes(node))
     partial = _partial(claim)
     for name in claim.frozen.file.places:

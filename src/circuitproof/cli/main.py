@@ -1,6 +1,7 @@
 """The commands of `circuitproof`. Heavy imports stand inside them, so that `--help` answers at once."""
 
 import signal
+import traceback
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -32,6 +33,9 @@ def main() -> None:
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}")
+    except Exception:  # noqa: BLE001  # a crash is a failure, exit code 3, and must not look like a refutation
+        traceback.print_exc()
+        _fail("this is a mistake in circuitproof, not an answer; please report it with the lines above")
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -70,10 +70,13 @@ def show_verification(found: "Verification") -> None:
         f"{len(battery.claim.task.domain)} prompts in {battery.cells} cells, {battery.ties} ties; "
         f"necessity is {'already implied by equivalence' if battery.implies_necessity else 'not implied'}"
     )
-    measured = (
-        "not measured, torch is not installed" if found.float_error is None else f"{found.float_error:.2e}"
+    if found.float_error is None or found.float_agreement is None:
+        show_line("not measured in floats: torch is not installed")
+        return
+    show_line(
+        f"measured in floats: largest error of a logit {found.float_error:.2e}; the circuit decides as the "
+        f"model on {found.float_agreement} of {len(battery.claim.task.domain)} prompts"
     )
-    show_line(f"largest error of a float logit: {measured}")
 
 
 def _answer_row(answer: "Answer") -> tuple[str, str, str, str]:

@@ -42,7 +42,8 @@ def train_recipe(recipe: Recipe, out: Path, watcher: Watcher) -> StoredModel:
 
 def _read_history(path: Path) -> tuple[Evaluation, ...]:
     with reading(read_json(path), str(path)) as fields:
-        fields.text("recipe"), fields.text("recipe_digest")
+        for key in ("recipe", "recipe_digest"):
+            fields.text(key)
         return fields.each("evaluations", read_evaluation)
 
 

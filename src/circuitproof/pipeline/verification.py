@@ -26,6 +26,7 @@ from circuitproof.verify.properties import (
     Property,
     Robustness,
     kind_of,
+    property_to_json,
 )
 from circuitproof.verify.verdict import Verdict, settle
 
@@ -49,10 +50,9 @@ class Verification:
 
     battery: Battery
     float_error: float | None
-    """The largest difference between torch's candidate logits and the exact ones; nothing without torch.
-
-    It is infinite where a float overflows, which says nothing against the exact answers.
-    """
+    """The largest difference between torch's candidate logits and the exact ones; nothing without torch."""
+    float_agreement: int | None
+    """On how many prompts circuit and model decide alike in torch: measured, not proved."""
 
     @property
     def verdict(self) -> Verdict:
@@ -64,7 +64,7 @@ class Verification:
         claim = self.battery.claim
         answers: list[Json] = [
             {
-                "property": str(kind_of(answer.prop)),
+                "property": property_to_json(answer.prop),
                 "verdict": str(answer.verdict),
                 "obligations": answer.obligations,
                 "met": answer.met,
@@ -80,6 +80,7 @@ class Verification:
             "ties": self.battery.ties,
             "necessity_implied": self.battery.implies_necessity,
             "float_error": "infinite" if self.float_error == inf else self.float_error,
+            "float_agreement": self.float_agreement,
             "answers": answers,
         }
 
@@ -92,7 +93,7 @@ def verify(request: Request, out: Path | None) -> Verification:
     circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
     claim = Claim(frozen, circuit, find_task(request.task), request.properties)
     battery = prove(claim)
-    found = Verification(battery, _float_error(request.model, battery))
+    found = _measured(request.model, battery)
     if out is not None:
         write_bundle(out, battery)
     return found
@@ -117,21 +118,28 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
 
 
-def _float_error(model: Path, battery: Battery) -> float | None:
-    """Measure how far torch's logits of the circuit are from the exact ones."""
+def _measured(path: Path, battery: Battery) -> Verification:
+    """Measure in torch how far logits are from the exact ones, and where circuit and model decide alike."""
     if find_spec("torch") is None:
-        return None
+        return Verification(battery, None, None)
     from circuitproof.model.checkpoint import load_model
     from circuitproof.model.decisions import task_logits
 
-    claim = battery.claim
-    measured = task_logits(load_model(model).model, claim.task, [claim.circuit])[0].tolist()
+    claim, model = battery.claim, load_model(path).model
+    circuit = task_logits(model, claim.task, [claim.circuit])[0].tolist()
+    alone = task_logits(model, claim.task)[0].tolist()
     exact = [found.logits for found in battery.folded.of(claim.circuit)]
-    return max(
+    error = max(
         _distance(number, logit)
-        for numbers, logits in zip(measured, exact, strict=True)
+        for numbers, logits in zip(circuit, exact, strict=True)
         for number, logit in zip(numbers, logits, strict=True)
     )
+    agreeing = sum(_maximal(one) == _maximal(other) for one, other in zip(circuit, alone, strict=True))
+    return Verification(battery, error, agreeing)
+
+
+def _maximal(logits: Sequence[float]) -> list[int]:
+    return [place for place, logit in enumerate(logits) if logit == max(logits)]
 
 
 def _distance(number: float, logit: Fraction) -> float:

@@ -7,7 +7,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from circuitproof.architecture import Architecture, Shapes, read_architecture, tensor_shapes
+from circuitproof.architecture import (
+    Architecture,
+    Attention,
+    Gelu,
+    LayerNorm,
+    Shapes,
+    read_architecture,
+    tensor_shapes,
+)
 from circuitproof.canonical import Json
 from circuitproof.circuits.graph import Graph, Head
 from circuitproof.errors import DeclarationError, InputError
@@ -39,6 +47,17 @@ class Declaration:
         size = self.architecture.vocabulary
         if self.alphabet is not None and len(self.alphabet) > size:
             raise DeclarationError(f"{len(self.alphabet)} tokens have names, but the vocabulary has {size}")
+
+    @property
+    def inexact_operator(self) -> str | None:
+        """Return what keeps the whole model from being computed exactly, if anything does."""
+        sizes = self.architecture
+        if isinstance(sizes.norm, LayerNorm):
+            return "LayerNorm"
+        if isinstance(sizes.activation, Gelu):
+            return "GELU"
+        is_neural = len(self.programs) < sizes.layers * sizes.heads
+        return "softmax" if is_neural and sizes.attention is Attention.SOFTMAX else None
 
     def shapes(self) -> Shapes:
         """Return every tensor of the model with its shape."""

@@ -143,6 +143,8 @@ def open_model(path: Path) -> Frozen:
     for name, shape in declared.shapes().items():
         if (found := file.shapes().get(name)) != shape:
             raise InputError(f"{file.path}: tensor {name} has shape {found}, the architecture wants {shape}")
+    if unknown := sorted(file.places.keys() - declared.shapes().keys()):
+        raise InputError(f"{file.path} holds tensor {unknown[0]}, which the architecture does not have")
     return Frozen(declared, file)
 
 

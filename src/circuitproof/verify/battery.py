@@ -88,7 +88,7 @@ def _circuits(claim: Claim) -> list[Circuit]:
     circuits = [claim.circuit]
     if any(isinstance(prop, Necessity) for prop in claim.properties):
         circuits.extend(claim.circuit.lesions())
-    if any(isinstance(prop, Faithfulness) for prop in claim.properties):
+    if claim.needs_whole_model:
         circuits.append(whole(claim.frozen.graph))
     return circuits
 
@@ -118,6 +118,9 @@ def _equivalence(claim: Claim, folded: Folded) -> Answer:
 
 
 def _faithfulness(claim: Claim, folded: Folded) -> Answer:
+    if (operator := claim.frozen.declaration.inexact_operator) is not None:
+        reason = f"the whole model uses {operator}, which has no exact value: this can only be measured"
+        return Answer(Faithfulness(), Undecided(Open(reason)), len(claim.task.domain), 0, Findings())
     everything = whole(claim.frozen.graph)
     pairs = zip(folded.places[claim.circuit], folded.places[everything], strict=True)
     leaves = [FoldLeaf(one, model=other) for one, other in pairs]

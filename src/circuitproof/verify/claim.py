@@ -8,7 +8,7 @@ from circuitproof.errors import InputError
 from circuitproof.semantics.cells import refuse_unreadable
 from circuitproof.semantics.frozen import Frozen
 from circuitproof.tasks.task import Task
-from circuitproof.verify.properties import Property, kind_of
+from circuitproof.verify.properties import Faithfulness, Property, kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,12 @@ class Claim:
                 f"candidate {max(self.task.candidates)} is not in the model's {sizes.vocabulary} tokens"
             )
         refuse_unreadable(self.task.domain.prompts, sizes.vocabulary, sizes.context)
+
+    @property
+    def needs_whole_model(self) -> bool:
+        """Say whether the whole model is to be computed beside the circuit, and can be."""
+        is_asked = any(isinstance(prop, Faithfulness) for prop in self.properties)
+        return is_asked and self.frozen.declaration.inexact_operator is None
 
 
 def reads_prompt(circuit: Circuit) -> bool:

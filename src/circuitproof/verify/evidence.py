@@ -13,8 +13,7 @@ from circuitproof.reading import write_rational
 class FoldLeaf:
     """A prompt's exact logits, by the index of their fold, with what else the property is about.
 
-    `lesion` is the fold without an edge, `model` that of the whole model, `radius` the exact radius (nothing
-    stands for infinity).
+    `lesion` is the fold without an edge, `model` that of the whole model, `radius` the exact radius.
     """
 
     fold: int

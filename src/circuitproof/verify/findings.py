@@ -44,7 +44,8 @@ class Findings:
         parts.extend(f"{name} radius {_shown(value)}" for name, value in self.distribution().items())
         if self.counterexamples:
             first = " and ".join(f"prompt {x}" for x in self.counterexamples[0])
-            parts.append(f"{len(self.counterexamples)} counterexamples, first {first}")
+            count = len(self.counterexamples)
+            parts.append(f"{count} counterexample{'s' if count > 1 else ''}, first {first}")
         return "; ".join(parts)
 
     def to_json(self) -> Json:
