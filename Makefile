@@ -22,7 +22,7 @@ demo: $(READY)
 	$(BIN)/circuitproof-check build/demo-band/bundle --against build/demo-band/model
 
 test: $(READY)
-	$(BIN)/pytest --cov --cov-report=term
+	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -31,7 +31,7 @@ lint: $(READY)
 	$(BIN)/pyright
 
 bench: $(READY)
-	for script in circuits battery; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in circuits battery extraction; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .ruff_cache .hypothesis .coverage* .import_linter_cache

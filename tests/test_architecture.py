@@ -25,6 +25,7 @@ from circuitproof.architecture import (
 from circuitproof.canonical import canonical_json
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.reading import parse_json, reading
+from models import tiny_architecture
 from strategies import architectures, positive_rationals, small_architectures
 
 TOY = Architecture(
@@ -294,3 +295,11 @@ def test_a_program_on_a_head_that_is_not_there_is_refused(head):
     """Installing a program nowhere must not look like having installed it."""
     with pytest.raises(DeclarationError, match=r"cannot be a program: there are 2 layers of 2 heads"):
         tensor_shapes(TOY, frozenset({(0, 0), head}))
+
+
+@pytest.mark.parametrize("lift", Lift)
+def test_a_band_norm_of_width_one_is_refused(lift):
+    """Centring leaves nothing of a single number, and the reference lift has no odd place to put mass in."""
+    band = BandNorm(Fraction(1), Fraction(2), lift)
+    with pytest.raises(DeclarationError, match="width is 1, want at least 2: BandNorm centres what it reads"):
+        replace(tiny_architecture(), norm=band, width=1)

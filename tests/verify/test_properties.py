@@ -2,19 +2,33 @@ from fractions import Fraction
 
 import pytest
 
+from circuitproof.circuits.circuit import circuit_of, whole
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph
 from circuitproof.errors import DeclarationError
 from circuitproof.verify.properties import (
     Equivalence,
     Faithfulness,
     Invariance,
     Kind,
+    Minimum,
     Necessity,
     Robustness,
+    SubsetMinimality,
     kind_of,
     property_to_json,
 )
 
-ALL = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1, 100)), Faithfulness())
+GRAPH = Graph(1, 1)
+DIRECT = circuit_of(GRAPH, [Edge(EMBED, LOGITS)])
+ALL = (
+    Equivalence(),
+    Invariance(),
+    Necessity(),
+    Robustness(Fraction(1, 100)),
+    Faithfulness(),
+    SubsetMinimality(),
+    Minimum((DIRECT,)),
+)
 
 
 def test_each_property_has_its_own_name_and_every_name_a_property():
@@ -22,7 +36,7 @@ def test_each_property_has_its_own_name_and_every_name_a_property():
     assert tuple(map(kind_of, ALL)) == tuple(Kind)
 
 
-@pytest.mark.parametrize("prop", [prop for prop in ALL if not isinstance(prop, Robustness)])
+@pytest.mark.parametrize("prop", [prop for prop in ALL if not isinstance(prop, Robustness | Minimum)])
 def test_a_property_without_numbers_is_its_kind_and_nothing_else(prop):
     """The format refuses keys that it does not name."""
     assert property_to_json(prop) == {"kind": str(kind_of(prop))}
@@ -39,3 +53,15 @@ def test_an_epsilon_that_is_not_positive_is_no_property(epsilon):
     """At zero the property says only that nothing ties, and below it nothing at all."""
     with pytest.raises(DeclarationError, match=f"^epsilon is {epsilon}, want a positive rational"):
         Robustness(epsilon)
+
+
+def test_minimum_states_its_circuits_edge_by_edge():
+    """A reader sees which circuits are meant."""
+    assert property_to_json(Minimum((DIRECT,))) == {"kind": "minimum", "circuits": [["embed -> logits"]]}
+
+
+@pytest.mark.parametrize("circuits", [(), (DIRECT, DIRECT), (DIRECT, whole(GRAPH))])
+def test_minimum_wants_distinct_circuits_of_one_size(circuits):
+    """Of different sizes the larger could not be a minimum."""
+    with pytest.raises(DeclarationError, match="minimum wants"):
+        Minimum(circuits)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from circuitproof.canonical import Json
-from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Head, Mlp, Node
 from circuitproof.semantics.frozen import WeightFile
 from circuitproof.verify.claim import Claim
@@ -49,8 +48,8 @@ def safetensors_bytes(file: WeightFile, chosen: Sequence[Extract]) -> bytes:
 
 
 def _extracts(claim: Claim) -> Iterator[Extract]:
-    circuit = whole(claim.frozen.graph) if claim.needs_whole_model else claim.circuit.live()
-    prefixes = tuple(prefix for node in circuit.nodes() for prefix in _prefixes(node))
+    nodes = {node for circuit in claim.circuits() for node in circuit.live().nodes()}
+    prefixes = tuple(prefix for node in nodes for prefix in _prefixes(node))
     partial = _partial(claim)
     for name in claim.frozen.file.places:
         if name in partial:

@@ -10,6 +10,7 @@ import typer
 
 from circuitproof import __version__
 from circuitproof.cli.options import AsJson, CircuitFiles, ModelPath, Out, TaskNames
+from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
 from circuitproof.errors import CircuitproofError, ExitCode
 from circuitproof.verify.properties import Kind
 
@@ -168,6 +169,30 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 @app.command()
+def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
+    model: ModelPath,
+    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    most: Annotated[int, typer.Option("--most", min=1, help="The most edges to try.")] = 4,
+    budget: Annotated[int, typer.Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
+    from circuitproof.cli.show import show_json, show_minimality
+    from circuitproof.pipeline.minimality import find_minimum
+    from circuitproof.verify.verdict import EXIT_CODES
+
+    found = find_minimum(model, task, most=most, budget=budget, out=out)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        show_minimality(found)
+    raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+@app.command()
 def circuit(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="A circuit in any spelling.", show_default=False)
@@ -212,6 +237,72 @@ def import_release(
     show_line(f"{out} holds the model of {source}")
     for task, kept in release.circuits.items():
         show_line(f"{out / f'{task}.circuit.json'} holds the {task} circuit of {len(kept)} edges")
+
+
+@app.command()
+def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorded
+    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
+    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    out: Out,
+    objective: Annotated[
+        Objective, typer.Option("--objective", help="Keep the model's decisions, or the right answers.")
+    ] = Objective.MODEL,
+    granularity: Annotated[
+        Granularity, typer.Option("--granularity", help="Remove single edges, or all between two blocks.")
+    ] = Granularity.HEAD,
+    order: Annotated[
+        Order, typer.Option("--order", help="Try the least important first, or go from the logits backwards.")
+    ] = Order.ATTRIBUTION,
+    search: Annotated[
+        Search, typer.Option("--search", help="Try each part, or bisect along the order (large models).")
+    ] = Search.GREEDY,
+    threshold: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--threshold",
+            help="By how many nats the divergence may rise; repeat for several. "
+            "[default: 0.0001, 0.001, 0.01, 0.1, 1]",
+            show_default=False,
+        ),
+    ] = None,
+    rule: Annotated[
+        Rule, typer.Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
+    ] = Rule.SPARSITY,
+    as_json: AsJson = False,
+) -> None:
+    """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
+    from circuitproof.cli.show import progress, show_json, show_line, show_table
+    from circuitproof.pipeline.extraction import THRESHOLDS, Method, report_path
+    from circuitproof.pipeline.extraction import extract as extract_circuit
+
+    method = Method(
+        objective=objective,
+        granularity=granularity,
+        order=order,
+        search=search,
+        rule=rule,
+        thresholds=tuple(threshold or THRESHOLDS),
+    )
+    with progress(f"extracting {task}", len(method.thresholds)) as bar:
+        found = extract_circuit(model, task, method, out, lambda _: bar.advance(bar.task_ids[0]))
+    if as_json:
+        show_json(found.to_json())
+        return
+    rows = [
+        (
+            f"{candidate.threshold:g}{' *' if candidate == found.selected else ''}",
+            f"{len(candidate.circuit)}",
+            f"{len(candidate.circuit.nodes())}",
+            f"{candidate.heads}",
+            f"{candidate.measure.agreed}/{candidate.measure.prompts}",
+            f"{candidate.measure.worst_margin:.4f}",
+            f"{candidate.measure.kl:.2e}",
+        )
+        for candidate in found.candidates
+    ]
+    columns = ("threshold", "edges#", "nodes#", "heads#", "agreement#", "worst margin#", "KL#")
+    show_table(f"{task}: faithful to the {objective}, measured in FP32; * is selected", columns, rows)
+    show_line(f"{out} holds the circuit, {report_path(out)} the report")
 
 
 if __name__ == "__main__":

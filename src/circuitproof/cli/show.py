@@ -11,6 +11,7 @@ from rich.table import Table
 from circuitproof.canonical import Json, readable_json
 
 if TYPE_CHECKING:
+    from circuitproof.pipeline.minimality import Minimality
     from circuitproof.pipeline.verification import Verification
     from circuitproof.verify.verdict import Answer
 
@@ -77,6 +78,20 @@ def show_verification(found: "Verification") -> None:
         f"measured in floats: largest error of a logit {found.float_error:.2e}; the circuit decides as the "
         f"model on {found.float_agreement} of {len(battery.claim.task.domain)} prompts"
     )
+
+
+def show_minimality(found: "Minimality") -> None:
+    """Print the minimum circuits, or how far the search came."""
+    search, tried = found.search, len(found.search.trials)
+    if not search.minimum:
+        show_line(f"undecided: all {tried} circuits of fewer than {search.refuted_below} edges are refuted")
+        return
+    size, count = len(search.minimum[0]), len(search.minimum)
+    show_line(
+        f"{found.verdict}: {size} edges are the fewest; of {tried} circuits up to there {count} suffice"
+    )
+    for circuit in search.minimum:
+        show_line("  " + ", ".join(map(str, circuit)))
 
 
 def _answer_row(answer: "Answer") -> tuple[str, str, str, str]:

@@ -25,6 +25,7 @@ from circuitproof.verify.properties import (
     Necessity,
     Property,
     Robustness,
+    SubsetMinimality,
     kind_of,
     property_to_json,
 )
@@ -113,7 +114,10 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
         Kind.INVARIANCE: Invariance(),
         Kind.NECESSITY: Necessity(),
         Kind.FAITHFULNESS: Faithfulness(),
+        Kind.SUBSET_MINIMALITY: SubsetMinimality(),
     }
+    if Kind.MINIMUM in kinds:
+        raise InputError("the minimum is searched for, not claimed: use circuitproof minimal")
     named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
 

@@ -8,11 +8,14 @@ from typing import assert_never
 
 from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.circuits.graph import Edge, Head
+from circuitproof.errors import InputError
 from circuitproof.programs.syntax import Otherwise
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.evidence import (
+    CircuitSplit,
     EdgeSplit,
     FoldLeaf,
+    OneCircuit,
     OneEdge,
     Open,
     PromptSplit,
@@ -25,9 +28,11 @@ from circuitproof.verify.properties import (
     Equivalence,
     Faithfulness,
     Invariance,
+    Minimum,
     Necessity,
     Property,
     Robustness,
+    SubsetMinimality,
 )
 from circuitproof.verify.robustness import directions, radii, violation
 from circuitproof.verify.verdict import Answer, Outcome, Proved, Refuted, Undecided
@@ -80,17 +85,8 @@ def is_chain(circuit: Circuit) -> bool:
 
 def prove(claim: Claim) -> Battery:
     """Answer every property of a claim."""
-    folded = fold(claim.frozen, claim.task.candidates, _circuits(claim), claim.task.domain.prompts)
+    folded = fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.domain.prompts)
     return Battery(claim, folded, tuple(_answer(claim, folded, prop) for prop in claim.properties))
-
-
-def _circuits(claim: Claim) -> list[Circuit]:
-    circuits = [claim.circuit]
-    if any(isinstance(prop, Necessity) for prop in claim.properties):
-        circuits.extend(claim.circuit.lesions())
-    if claim.needs_whole_model:
-        circuits.append(whole(claim.frozen.graph))
-    return circuits
 
 
 def _answer(claim: Claim, folded: Folded, prop: Property) -> Answer:
@@ -105,6 +101,10 @@ def _answer(claim: Claim, folded: Folded, prop: Property) -> Answer:
             return _robustness(claim, folded, prop)
         case Faithfulness():
             return _faithfulness(claim, folded)
+        case SubsetMinimality():
+            return _fewest(claim, folded, prop, frozenset({claim.circuit}))
+        case Minimum(circuits):
+            return _fewest(claim, folded, prop, frozenset(circuits))
         case _:
             assert_never(prop)
 
@@ -204,3 +204,30 @@ def _robustness(claim: Claim, folded: Folded, prop: Robustness) -> Answer:
     failing = [x for x in range(len(found)) if x not in sizes or not sizes[x].exceeds(prop.epsilon)]
     leaves = [FoldLeaf(place, radius=sizes.get(x)) for x, place in enumerate(folded.places[claim.circuit])]
     return _for_every_prompt(prop, leaves, failing, lambda x: violation(found[x], rows, prop.epsilon))
+
+
+def _fewest(
+    claim: Claim, folded: Folded, prop: SubsetMinimality | Minimum, expected: frozenset[Circuit]
+) -> Answer:
+    """Answer that of all smaller circuits just the expected ones decide the task."""
+    circuits = claim.smaller_circuits(prop)
+    trees = [_trial(claim, folded, circuit) for circuit in circuits]
+    surprising = [
+        OneCircuit(circuit, tree)
+        for circuit, tree in zip(circuits, trees, strict=True)
+        if isinstance(tree, PromptSplit) != (circuit in expected)
+    ]
+    if expected - frozenset(circuits):
+        raise InputError("a circuit that is said to be a minimum has dead edges or does not read its prompt")
+    outcome: Outcome = Refuted(surprising[0]) if surprising else Proved(CircuitSplit(tuple(trees)))
+    return Answer(prop, outcome, len(circuits), len(circuits) - len(surprising), Findings())
+
+
+def _trial(claim: Claim, folded: Folded, circuit: Circuit) -> Replay | PromptSplit:
+    """Return a prompt that a circuit decides wrong, or the folds of all prompts, which it decides right."""
+    wanted = [claim.task.candidates.index(answer) for answer in claim.task.answers()]
+    leaves = [FoldLeaf(place) for place in folded.places[circuit]]
+    for x, found in enumerate(folded.of(circuit)):
+        if found.decision != frozenset({wanted[x]}):
+            return Replay((Replayed(x, leaves[x]),))
+    return PromptSplit(tuple(leaves))

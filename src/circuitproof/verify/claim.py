@@ -2,13 +2,21 @@
 
 from dataclasses import dataclass
 
-from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Node
+from circuitproof.circuits.smaller import circuits_of_size
 from circuitproof.errors import InputError
 from circuitproof.semantics.cells import refuse_unreadable
 from circuitproof.semantics.frozen import Frozen
 from circuitproof.tasks.task import Task
-from circuitproof.verify.properties import Faithfulness, Property, kind_of
+from circuitproof.verify.properties import (
+    Faithfulness,
+    Minimum,
+    Necessity,
+    Property,
+    SubsetMinimality,
+    kind_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +49,32 @@ class Claim:
             raise InputError(
                 f"candidate {max(self.task.candidates)} is not in the model's {sizes.vocabulary} tokens"
             )
+        for prop in self.properties:
+            if isinstance(prop, Minimum) and self.circuit not in prop.circuits:
+                raise InputError("the claim's circuit is not among those that are said to be the minimum")
         refuse_unreadable(self.task.domain.prompts, sizes.vocabulary, sizes.context)
 
-    @property
-    def needs_whole_model(self) -> bool:
-        """Say whether the whole model is to be computed beside the circuit, and can be."""
-        is_asked = any(isinstance(prop, Faithfulness) for prop in self.properties)
-        return is_asked and self.frozen.declaration.inexact_operator is None
+    def smaller_circuits(self, prop: "SubsetMinimality | Minimum") -> tuple[Circuit, ...]:
+        """Return every circuit that a property about size speaks of, by size and then in order of edges."""
+        graph = self.frozen.graph
+        edges = graph.edges() if isinstance(prop, Minimum) else tuple(self.circuit)
+        sizes = range(1, len(self.circuit) + 1)
+        return tuple(circuit for size in sizes for circuit in circuits_of_size(graph, edges, size))
+
+    def circuits(self) -> tuple[Circuit, ...]:
+        """Return every circuit whose logits the properties need, each once, the claim's own first."""
+        needed = [self.circuit]
+        for prop in self.properties:
+            match prop:
+                case Necessity():
+                    needed.extend(self.circuit.lesions())
+                case SubsetMinimality() | Minimum():
+                    needed.extend(self.smaller_circuits(prop))
+                case Faithfulness() if self.frozen.declaration.inexact_operator is None:
+                    needed.append(whole(self.frozen.graph))
+                case _:
+                    pass
+        return tuple(dict.fromkeys(needed))
 
 
 def reads_prompt(circuit: Circuit) -> bool:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TypeAlias, assert_never
 
 from circuitproof.canonical import Json
+from circuitproof.circuits.circuit import Circuit
 from circuitproof.reading import write_rational
 
 
@@ -79,13 +80,28 @@ class OneEdge:
 
 
 @dataclass(frozen=True, slots=True)
+class CircuitSplit:
+    """Which smaller circuit? For each, in order, a replay that refutes it or a proof that it suffices."""
+
+    children: "tuple[Replay | PromptSplit, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class OneCircuit:
+    """A smaller circuit, and evidence about it."""
+
+    circuit: Circuit
+    evidence: "Replay | PromptSplit"
+
+
+@dataclass(frozen=True, slots=True)
 class Open:
     """A question left open, and why."""
 
     reason: str
 
 
-Evidence: TypeAlias = PromptSplit | EdgeSplit | OneEdge | Replay | Open
+Evidence: TypeAlias = PromptSplit | EdgeSplit | CircuitSplit | OneEdge | OneCircuit | Replay | Open
 
 
 def evidence_to_json(evidence: Evidence, numbers: Mapping[int, int]) -> Json:
@@ -95,8 +111,13 @@ def evidence_to_json(evidence: Evidence, numbers: Mapping[int, int]) -> Json:
             return {"split": "prompt", "children": [_leaf(child, numbers) for child in children]}
         case EdgeSplit(children):
             return {"split": "edge", "children": [evidence_to_json(child, numbers) for child in children]}
+        case CircuitSplit(children):
+            return {"split": "circuit", "children": [evidence_to_json(child, numbers) for child in children]}
         case OneEdge(edge, tree):
             return {"edge": edge, "evidence": evidence_to_json(tree, numbers)}
+        case OneCircuit(circuit, tree):
+            names: list[Json] = [str(edge) for edge in circuit]
+            return {"circuit": names, "evidence": evidence_to_json(tree, numbers)}
         case Replay(prompts):
             return {"replay": [_replayed(prompt, numbers) for prompt in prompts]}
         case Open(reason):
@@ -114,10 +135,10 @@ def _leaves(evidence: Evidence) -> Iterator[FoldLeaf]:
     match evidence:
         case PromptSplit(children):
             yield from children
-        case EdgeSplit(children):
+        case EdgeSplit(children) | CircuitSplit(children):
             for child in children:
                 yield from _leaves(child)
-        case OneEdge(_, tree):
+        case OneEdge(_, tree) | OneCircuit(_, tree):
             yield from _leaves(tree)
         case Replay(prompts):
             yield from (replayed.leaf for replayed in prompts)

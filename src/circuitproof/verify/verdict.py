@@ -6,7 +6,16 @@ from enum import StrEnum
 from typing import TypeAlias, assert_never
 
 from circuitproof.errors import DeclarationError, ExitCode
-from circuitproof.verify.evidence import EdgeSplit, Evidence, OneEdge, Open, PromptSplit, Replay
+from circuitproof.verify.evidence import (
+    CircuitSplit,
+    EdgeSplit,
+    Evidence,
+    OneCircuit,
+    OneEdge,
+    Open,
+    PromptSplit,
+    Replay,
+)
 from circuitproof.verify.findings import Findings
 from circuitproof.verify.properties import Property
 
@@ -23,14 +32,14 @@ class Verdict(StrEnum):
 class Proved:
     """The property holds; `evidence` is what a stranger checks to agree."""
 
-    evidence: PromptSplit | EdgeSplit
+    evidence: PromptSplit | EdgeSplit | CircuitSplit
 
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
     """The property fails; `evidence` is what a stranger replays to agree."""
 
-    evidence: Replay | OneEdge
+    evidence: Replay | OneEdge | OneCircuit
 
 
 @dataclass(frozen=True, slots=True)

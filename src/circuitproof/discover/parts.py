@@ -1,0 +1,37 @@
+"""The parts of a graph that extraction removes at once: single edges, or all edges between two blocks."""
+
+from collections.abc import Sequence
+from typing import TypeAlias, assert_never
+
+from circuitproof.circuits.graph import Edge, Graph
+from circuitproof.discover.choices import Granularity
+
+Part: TypeAlias = tuple[Edge, ...]
+"""Edges that are removed together; the parts of a graph share no edge and leave none out."""
+
+
+def parts_of(graph: Graph, granularity: Granularity) -> tuple[Part, ...]:
+    """Return every part of a graph, in the order of its edges.
+
+    >>> [len(parts_of(Graph(2, 2), granularity)) for granularity in Granularity]
+    [26, 15]
+    """
+    match granularity:
+        case Granularity.HEAD:
+            return tuple((edge,) for edge in graph.edges())
+        case Granularity.BLOCK:
+            return _between_blocks(graph)
+        case _:
+            assert_never(granularity)
+
+
+def topological(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Return the parts from the logits backwards: the latest reader first, and its latest source first."""
+    return tuple(sorted(parts, key=lambda part: (part[0].target.place, part[0].source.place), reverse=True))
+
+
+def _between_blocks(graph: Graph) -> tuple[Part, ...]:
+    blocks: dict[object, list[Edge]] = {}
+    for edge in graph.edges():
+        blocks.setdefault((edge.source.place[:2], edge.target.place[:2]), []).append(edge)
+    return tuple(map(tuple, blocks.values()))

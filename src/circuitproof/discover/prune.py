@@ -1,0 +1,57 @@
+"""Greedy removal: try each part in turn and delete it if that costs no more than is tolerated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from circuitproof.circuits.circuit import Circuit, whole
+from circuitproof.discover.objective import Measure, Meter, Tolerance
+from circuitproof.discover.parts import Part
+
+_FIRST_WINDOW = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What is left of a model, dead parts trimmed, and what became of each part along the order."""
+
+    circuit: Circuit
+    measure: Measure
+    removed: tuple[bool, ...]
+
+
+def prune(
+    meter: Meter, order: Sequence[Part], tolerance: Tolerance, guess: Sequence[bool] | None = None
+) -> Pruned:
+    """Return what greedy removal leaves, the same as trying one part after the other.
+
+    Which circuit is tried next depends on what became of the parts before, so a run of parts is tried at
+    once under a guess (without one: that every part goes), up to the first part that the guess has wrong.
+    A guess changes only how many batches it takes: one for each wrong guess, and a few for the windows,
+    which double as long as the guess is right.
+    """
+    guess = guess or [True] * len(order)
+    kept = whole(meter.model.graph)
+    (measure,) = meter.measure([kept])
+    removed: list[bool] = []
+    window = _FIRST_WINDOW
+    while len(removed) < len(order):
+        ahead = slice(len(removed), len(removed) + window)
+        tried = _foresee(kept, order[ahead], guess[ahead])
+        window *= 2
+        for circuit, found, is_expected in zip(tried, meter.measure(tried), guess[ahead], strict=True):
+            removed.append(tolerance.allows(measure, found))
+            if removed[-1]:
+                kept, measure = circuit, found
+            if removed[-1] != is_expected:
+                window = _FIRST_WINDOW
+                break
+    return Pruned(kept.live(), measure, tuple(removed))
+
+
+def _foresee(kept: Circuit, parts: Sequence[Part], guess: Sequence[bool]) -> list[Circuit]:
+    """Return the circuits that are tried one after the other if the guess is right."""
+    tried: list[Circuit] = []
+    for part, goes in zip(parts, guess, strict=True):
+        tried.append(kept.without(*part))
+        kept = tried[-1] if goes else kept
+    return tried

@@ -1,0 +1,124 @@
+"""Extracting a circuit from a stored model: from files to a chosen circuit and a report of all candidates."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from circuitproof.canonical import Digest, Json, readable_json, write_file
+from circuitproof.discover.attribute import arrange
+from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.discover.objective import Meter, Tolerance
+from circuitproof.discover.parts import parts_of
+from circuitproof.discover.selection import select
+from circuitproof.discover.sweep import Candidate, sweep
+from circuitproof.errors import InputError
+from circuitproof.model.checkpoint import load_model
+from circuitproof.sealed import read_manifest
+from circuitproof.semantics.declaration import WEIGHTS
+from circuitproof.tasks.catalogue import find_task
+
+THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
+"""What is swept when nobody says otherwise, in nats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """Everything that is fixed before a circuit is looked for."""
+
+    objective: Objective = Objective.MODEL
+    granularity: Granularity = Granularity.HEAD
+    order: Order = Order.ATTRIBUTION
+    search: Search = Search.GREEDY
+    rule: Rule = Rule.SPARSITY
+    thresholds: tuple[float, ...] = THRESHOLDS
+    agreement: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.thresholds:
+            raise InputError("no thresholds to sweep; give at least one")
+        if len(set(self.thresholds)) != len(self.thresholds):
+            raise InputError(f"thresholds are {self.thresholds}; give each of them once")
+        self.tolerances()
+
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        """Return what each step of the sweep may cost, the least first."""
+        return tuple(Tolerance(threshold, self.agreement) for threshold in sorted(self.thresholds))
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the method as JSON."""
+        return {
+            "objective": str(self.objective),
+            "granularity": str(self.granularity),
+            "order": str(self.order),
+            "search": str(self.search),
+            "rule": str(self.rule),
+            "thresholds": [*sorted(self.thresholds)],
+            "agreement": self.agreement,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """The chosen circuit, every candidate, and what they were found from."""
+
+    task: str
+    task_digest: Digest
+    weights_digest: Digest
+    method: Method
+    candidates: tuple[Candidate, ...]
+    selected: Candidate
+
+    def to_json(self) -> Json:
+        """Return the report as JSON."""
+        return {
+            "task": self.task,
+            "task_digest": str(self.task_digest),
+            "weights_digest": str(self.weights_digest),
+            **self.method.to_json(),
+            "candidates": [candidate.to_json() for candidate in self.candidates],
+            "selected": self.candidates.index(self.selected),
+            "circuit_digest": str(self.selected.circuit.digest),
+        }
+
+
+def extract(
+    model_path: Path,
+    task_name: str,
+    method: Method,
+    out: Path,
+    on_candidate: Callable[[Candidate], None] = lambda _: None,
+) -> Extraction:
+    """Find circuits, choose one, and write it to `out` with the report beside.
+
+    The circuit is written last: where it is, the report is too.
+    """
+    if os.path.lexists(out):
+        raise InputError(f"{out} already exists; remove it or choose another place")
+    task = find_task(task_name)
+    stored = load_model(model_path)
+    task.refuse_other_alphabet(stored.alphabet)
+    meter = Meter(stored.model, task, method.objective)
+    parts = parts_of(stored.model.graph, method.granularity)
+    order = arrange(stored.model, task, meter.target, parts, method.order)
+    candidates = sweep(meter, order, method.tolerances(), method.search, on_candidate)
+    found = Extraction(
+        task=task.name,
+        task_digest=task.digest,
+        weights_digest=read_manifest(model_path)[WEIGHTS],
+        method=method,
+        candidates=candidates,
+        selected=select(candidates, method.rule, method.agreement),
+    )
+    write_file(report_path(out), readable_json(found.to_json()))
+    write_file(out, readable_json(found.selected.circuit.to_json()))
+    return found
+
+
+def report_path(out: Path) -> Path:
+    """Return where the report on the circuit in `out` stands.
+
+    >>> str(report_path(Path("quotes.circuit.json")))
+    'quotes.circuit.report.json'
+    """
+    return out.with_suffix(".report.json")
