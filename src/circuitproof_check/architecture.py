@@ -1,56 +1,31 @@
-"""The transformer of a claim: sizes, operators, and the tensors that follow from them."""
+"""The transformer of a claim: sizes, operators, the tensors that follow from them, nodes and edges."""
 
 from collections.abc import Container
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from circuitproof_check.reading import (
-    ForgedError,
-    boolean,
-    fields,
-    integer,
-    kind,
-    rational,
-    show,
-    text,
-)
+from .reading import boolean, fields, integer, items, kind, rational, require, text
 
 _SIZES = ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width")
-_REST = ("norm", "attention", "attention_scale", "activation", "tied", "biases", "logit_bias")
+_FLAGS = ("tied", "biases", "logit_bias")
+_OPERATORS = ("norm", "attention", "attention_scale", "activation")
 
-
-class Lift(Enum):
-    """How the band norm raises a side whose mass is below the band."""
-
-    REFERENCE = "reference"
-    CONTINUOUS = "continuous"
+Shapes = dict[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The band norm."""
+    """The band norm; a side below the band is lifted continuously, or as the reference does."""
 
     low: Fraction
     high: Fraction
-    lift: Lift
-
-
-@dataclass(frozen=True, slots=True)
-class Inexact:
-    """An operator without an exact meaning; nothing that is evaluated may use it."""
-
-    name: str
-    parameter: str
-
-
-Norm: TypeAlias = Band | Inexact | None
+    is_continuous: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """Sizes and operators; the activation is the slope below zero."""
+    """Sizes and operators; a norm or an activation without an exact meaning is a string."""
 
     vocabulary: int
     context: int
@@ -59,10 +34,11 @@ class Architecture:
     width: int
     head_width: int
     mlp_width: int
-    norm: Norm
+    norm: Band | str | None
     attention: str
     attention_scale: Fraction
-    activation: Fraction | Inexact
+    activation: Fraction | str
+    """The slope below zero."""
     tied: bool
     biases: bool
     logit_bias: bool
@@ -70,96 +46,60 @@ class Architecture:
 
 def read_architecture(value: object, where: str) -> Architecture:
     """Read sizes and operators."""
-    values = dict(zip(_SIZES + _REST, fields(value, where, *_SIZES, *_REST), strict=True))
+    names = (*_SIZES, *_FLAGS, *_OPERATORS)
+    values = dict(zip(names, fields(value, where, *names), strict=True))
     sizes = {name: integer(values[name], f"{where}.{name}", 1) for name in _SIZES}
-    flags = {name: boolean(values[name], f"{where}.{name}") for name in ("tied", "biases", "logit_bias")}
+    flags = {name: boolean(values[name], f"{where}.{name}") for name in _FLAGS}
     scale = rational(values["attention_scale"], f"{where}.attention_scale")
-    rule_scale_is_positive(scale)
+    require("scale_is_positive", scale > 0, where, scale)
     attention = text(values["attention"], f"{where}.attention")
-    if attention not in ("sparsemax", "softmax"):
-        raise ForgedError(f"{where}.attention is {show(attention)}, want sparsemax or softmax")
-    norm = _read_norm(values["norm"], f"{where}.norm")
-    rule_reference_lift_has_an_odd_coordinate(norm, sizes["width"])
+    require("attention_is_known", attention in ("sparsemax", "softmax"), where, attention)
     return Architecture(
         **sizes,
         **flags,
-        norm=norm,
+        norm=_read_norm(values["norm"], f"{where}.norm", sizes["width"]),
         attention=attention,
         attention_scale=scale,
         activation=_read_activation(values["activation"], f"{where}.activation"),
     )
 
 
-def _read_norm(value: object, where: str) -> Norm:
-    match kind(value, where):
-        case "none":
-            fields(value, where, "kind")
-            return None
-        case "band":
-            _, low, high, lift = fields(value, where, "kind", "low", "high", "lift")
-            if lift not in [member.value for member in Lift]:
-                raise ForgedError(f"{where}.lift is {show(lift)}, want reference or continuous")
-            band = Band(rational(low, f"{where}.low"), rational(high, f"{where}.high"), Lift(lift))
-            rule_band_is_a_band(band)
-            return band
-        case "layer":
-            _, epsilon = fields(value, where, "kind", "epsilon")
-            return Inexact("layer", text(epsilon, f"{where}.epsilon"))
-        case other:
-            raise ForgedError(f"{where}.kind is {show(other)}, want none, band or layer")
+def _read_norm(value: object, where: str, width: int) -> Band | str | None:
+    name = kind(value, where)
+    require("norm_is_known", name in ("none", "band", "layer"), where, name)
+    if name == "layer":
+        return f"layer norm {text(fields(value, where, 'kind', 'epsilon')[1], f'{where}.epsilon')}"
+    if name == "band":
+        _, *bounds, lift = fields(value, where, "kind", "low", "high", "lift")
+        require("lift_is_known", lift in ("reference", "continuous"), where, lift)
+        low, high = (rational(bound, where) for bound in bounds)
+        require("band_is_a_band", 0 < low <= high, where, low, high)
+        require("band_has_both_sides", width > 1, where, width)
+        return Band(low, high, lift == "continuous")
+    fields(value, where, "kind")
+    return None
 
 
-def _read_activation(value: object, where: str) -> Fraction | Inexact:
-    match kind(value, where):
-        case "relu":
-            fields(value, where, "kind")
-            return Fraction(0)
-        case "leaky relu":
-            _, spelled = fields(value, where, "kind", "slope")
-            slope = rational(spelled, f"{where}.slope")
-            rule_slope_is_between_zero_and_one(slope)
-            return slope
-        case "gelu":
-            _, form = fields(value, where, "kind", "form")
-            return Inexact("gelu", text(form, f"{where}.form"))
-        case other:
-            raise ForgedError(f"{where}.kind is {show(other)}, want relu, leaky relu or gelu")
+def _read_activation(value: object, where: str) -> Fraction | str:
+    name = kind(value, where)
+    require("activation_is_known", name in ("relu", "leaky relu", "gelu"), where, name)
+    if name == "gelu":
+        return f"gelu {text(fields(value, where, 'kind', 'form')[1], f'{where}.form')}"
+    if name == "leaky relu":
+        slope = rational(fields(value, where, "kind", "slope")[1], f"{where}.slope")
+        require("slope_is_between_0_and_1", 0 < slope < 1, where, slope)
+        return slope
+    fields(value, where, "kind")
+    return Fraction(0)
 
 
-def rule_scale_is_positive(scale: Fraction) -> None:
-    """The attention scale is above zero."""
-    if scale <= 0:
-        raise ForgedError(f"attention_scale is {show(scale)}, want a positive rational")
-
-
-def rule_band_is_a_band(band: Band) -> None:
-    """0 < low ≤ high."""
-    if not 0 < band.low <= band.high:
-        raise ForgedError(f"norm: low is {show(band.low)} and high {show(band.high)}, want 0 < low <= high")
-
-
-def rule_reference_lift_has_an_odd_coordinate(norm: Norm, width: int) -> None:
-    """The reference lift of an empty negative side needs an odd coordinate."""
-    if isinstance(norm, Band) and norm.lift is Lift.REFERENCE and width == 1:
-        raise ForgedError("norm: the reference lift has no meaning at width 1, want at least 2")
-
-
-def rule_slope_is_between_zero_and_one(slope: Fraction) -> None:
-    """0 < slope < 1."""
-    if not 0 < slope < 1:
-        raise ForgedError(f"activation: the slope is {show(slope)}, want 0 < slope < 1")
-
-
-def tensor_shapes(size: Architecture, programs: Container[tuple[int, int]]) -> dict[str, tuple[int, ...]]:
+def tensor_shapes(size: Architecture, programs: Container[tuple[int, int]]) -> Shapes:
     """Return the shape of every tensor that a model with these program heads has."""
     width, vocabulary = size.width, size.vocabulary
-    shapes: dict[str, tuple[int, ...]] = {
-        "embed.token": (vocabulary, width),
-        "embed.position": (size.context, width),
-        **_norm_shapes(size, "logits"),
-        **({} if size.tied else {"logits.weight": (vocabulary, width)}),
-        **({"logits.bias": (vocabulary,)} if size.logit_bias else {}),
-    }
+    shapes: Shapes = {"embed.token": (vocabulary, width), "embed.position": (size.context, width)}
+    shapes |= _norm_shapes(size, "logits")
+    shapes |= {} if size.tied else {"logits.weight": (vocabulary, width)}
+    shapes |= {"logits.bias": (vocabulary,)} if size.logit_bias else {}
     for layer in range(size.layers):
         shapes |= _norm_shapes(size, f"attention.{layer}") | _norm_shapes(size, f"mlp.{layer}")
         shapes |= {f"attention.{layer}.output.bias": (width,)} if size.biases else {}
@@ -172,10 +112,79 @@ def tensor_shapes(size: Architecture, programs: Container[tuple[int, int]]) -> d
     return shapes
 
 
-def _linear_shapes(size: Architecture, name: str, out: int, into: int) -> dict[str, tuple[int, ...]]:
+def _linear_shapes(size: Architecture, name: str, out: int, into: int) -> Shapes:
     return {f"{name}.weight": (out, into)} | ({f"{name}.bias": (out,)} if size.biases else {})
 
 
-def _norm_shapes(size: Architecture, name: str) -> dict[str, tuple[int, ...]]:
+def _norm_shapes(size: Architecture, name: str) -> Shapes:
     shape = (size.width,)
     return {} if size.norm is None else {f"{name}.norm.scale": shape, f"{name}.norm.shift": shape}
+
+
+class Node(NamedTuple):
+    """`embed` has stage 0, heads of layer L 2L + 1, `mlp L` 2L + 2; sorted in the order of computation."""
+
+    stage: int
+    head: int = 0
+
+    @property
+    def layer(self) -> int:
+        """The layer of a head or an MLP."""
+        return (self.stage - 1) // 2
+
+    @property
+    def is_head(self) -> bool:
+        """Whether the node is a head."""
+        return self.stage % 2 == 1
+
+
+EMBED = Node(0)
+Edge: TypeAlias = tuple[Node, Node]
+"""The source and the target; sorting gives the order of a claim."""
+Edges: TypeAlias = tuple[Edge, ...]
+
+
+def logits_node(size: Architecture) -> Node:
+    """Return the node that nothing reads; its stage is even, so that it is not taken for a head."""
+    return Node(2 * size.layers + 2)
+
+
+def all_nodes(size: Architecture) -> dict[str, Node]:
+    """Return the nodes by name, in the order of computation."""
+    nodes = {"embed": EMBED}
+    for layer in range(size.layers):
+        nodes |= {f"head {layer}.{head}": Node(2 * layer + 1, head) for head in range(size.heads)}
+        nodes[f"mlp {layer}"] = Node(2 * layer + 2)
+    return nodes | {"logits": logits_node(size)}
+
+
+def all_edges(size: Architecture) -> Edges:
+    """Return every edge of the model."""
+    nodes = all_nodes(size).values()
+    return tuple((source, target) for source in nodes for target in nodes if source.stage < target.stage)
+
+
+def read_circuit(value: object, where: str, size: Architecture) -> Edges:
+    """Read the kept edges."""
+    layers, heads, ablation, listed = fields(value, where, "layers", "heads", "ablation", "edges")
+    found = integer(layers, f"{where}.layers"), integer(heads, f"{where}.heads")
+    wanted = size.layers, size.heads
+    require("circuit_has_the_sizes", found == wanted, where, found, wanted)
+    require("ablation_is_zero", ablation == "zero", where, ablation)
+    nodes = all_nodes(size)
+    edges = tuple(_read_edge(name, f"{where}.edges", nodes) for name in items(listed, f"{where}.edges"))
+    in_order = sorted(set(edges))
+    require("edges_stand_in_order", list(edges) == in_order, where)
+    reached = {EMBED}
+    for source, target in in_order:
+        reached |= {target} if source in reached else set()
+    require("embed_reaches_logits", nodes["logits"] in reached, where)
+    return edges
+
+
+def _read_edge(value: object, where: str, nodes: dict[str, Node]) -> Edge:
+    source, _, target = text(value, where).partition(" -> ")
+    require("edges_join_nodes", source in nodes and target in nodes, where, value)
+    edge = nodes[source], nodes[target]
+    require("edges_lead_forward", edge[0].stage < edge[1].stage, where, value)
+    return edge

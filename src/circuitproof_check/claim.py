@@ -3,56 +3,39 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from itertools import pairwise
 
-from circuitproof_check.architecture import (
-    Architecture,
-    read_architecture,
-    tensor_shapes,
-)
-from circuitproof_check.circuit import Edge, read_circuit
-from circuitproof_check.files import sha256
-from circuitproof_check.programs import Program, parse_program
-from circuitproof_check.reading import (
-    ForgedError,
-    fields,
-    integer,
-    integers,
-    items,
-    kind,
-    mapping,
-    rational,
-    show,
-    text,
-)
-from circuitproof_check.task import Prompts, Task, read_domain, read_task
-from circuitproof_check.tensors import Slice
+from .architecture import Architecture, Edges, Shapes, read_architecture, read_circuit, tensor_shapes
+from .programs import Program, parse_program
+from .reading import fields, integer, integers, items, kind, mapping, rational, require, sha256, text
+from .tensors import Slice
 
-FORMAT = "circuitproof claim 1"
-_HEAD = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)")
+KINDS = ("equivalence", "invariance", "necessity", "robustness", "faithfulness")
+_NUMBER = "(0|[1-9][0-9]*)"
+_HEAD = re.compile(rf"{_NUMBER}\.{_NUMBER}")
+_TOKEN = re.compile(_NUMBER)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 Lines = dict[tuple[int, int], tuple[str, ...]]
-
-
-class Kind(Enum):
-    """What can be claimed."""
-
-    EQUIVALENCE = "equivalence"
-    INVARIANCE = "invariance"
-    NECESSITY = "necessity"
-    ROBUSTNESS = "robustness"
-    FAITHFULNESS = "faithfulness"
+Prompts = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
     """One thing that is claimed; epsilon is that of robustness."""
 
-    kind: Kind
+    kind: str
     epsilon: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The candidates, and for each prompt the answer and the class."""
+
+    candidates: tuple[int, ...]
+    answers: tuple[int, ...]
+    classes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +45,7 @@ class Claim:
     architecture: Architecture
     lines: Lines
     programs: Mapping[tuple[int, int], Program]
-    edges: tuple[Edge, ...]
+    edges: Edges
     prompts: Prompts
     task: Task
     slices: Mapping[str, Slice]
@@ -73,136 +56,144 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     """Read the statement and its prompts."""
     names = ("format", "architecture", "programs", "circuit", "task", "domain", "weights", "properties")
     spelled, sizes, programs, circuit, task, pinned, weights, properties = fields(value, "claim", *names)
-    rule_format_is_known(spelled, FORMAT)
+    check_format(spelled, "circuitproof claim 1")
     size = read_architecture(sizes, "claim.architecture")
     lines = read_programs(programs, "claim.programs")
-    rule_programs_have_heads(lines, size)
-    edges = read_circuit(circuit, "claim.circuit", size)
-    prompts = read_domain(domain, size)
-    _check_pin(pinned, domain_bytes, len(prompts))
+    have_heads = all(layer < size.layers and index < size.heads for layer, index in lines)
+    require("programs_have_heads", have_heads, "claim.programs", list(lines))
+    digest, count = fields(pinned, "claim.domain", "digest", "prompts")
+    found = sha256(domain_bytes)
+    require("domain_is_the_claimed", digest == found, "domain", found, digest)
+    prompts = _read_domain(domain, size)
+    is_counted = integer(count, "claim.domain.prompts") == len(prompts)
+    require("prompts_are_counted", is_counted, "domain", len(prompts), count)
     return Claim(
         architecture=size,
         lines=lines,
-        programs={head: parse_program(text, f"program {head}") for head, text in lines.items()},
-        edges=edges,
+        programs={head: parse_program(program, f"program {head}") for head, program in lines.items()},
+        edges=read_circuit(circuit, "claim.circuit", size),
         prompts=prompts,
-        task=read_task(task, prompts, size),
+        task=_read_task(task, prompts, size),
         slices=_read_slices(weights, tensor_shapes(size, lines)),
-        properties=read_properties(properties, "claim.properties"),
+        properties=_read_properties(properties, "claim.properties"),
     )
 
 
-def rule_format_is_known(found: object, wanted: str) -> None:
-    """The file says which format it has."""
-    if found != wanted:
-        raise ForgedError(f"the format is {show(found)}, want {wanted!r}")
+def check_format(found: object, wanted: str) -> None:
+    """Demand that a file says which format it has."""
+    require("format_is_known", found == wanted, "format", found, wanted)
 
 
 def read_programs(value: object, where: str) -> Lines:
     """Return the lines of each program head's program."""
     programs: Lines = {}
     for name, lines in mapping(value, where).items():
-        match = _HEAD.fullmatch(name)
-        if match is None:
-            raise ForgedError(f"{where} has the key {show(name)}, want a head such as 0.1")
-        place = f"{where}.{name}"
-        programs[int(match[1]), int(match[2])] = tuple(text(line, place) for line in items(lines, place))
+        require("program_keys_are_heads", _HEAD.fullmatch(name), where, name)
+        layer, _, index = name.partition(".")
+        programs[int(layer), int(index)] = tuple(text(line, where) for line in items(lines, where))
     return programs
 
 
-def rule_programs_have_heads(programs: Collection[tuple[int, int]], size: Architecture) -> None:
-    """A program belongs to a head of the architecture."""
-    for layer, index in programs:
-        if layer >= size.layers or index >= size.heads:
-            raise ForgedError(f"head {layer}.{index} is outside {size.layers} layers of {size.heads} heads")
+def _read_domain(value: object, size: Architecture) -> Prompts:
+    rows, strata = fields(value, "domain", "prompts", "strata")
+    prompts = tuple(integers(row, "domain.prompts") for row in items(rows, "domain.prompts"))
+    require("domain_is_not_empty", prompts, "domain")
+    require("prompts_are_distinct", len(set(prompts)) == len(prompts), "domain")
+    for index, prompt in enumerate(prompts):
+        where, fits = f"prompt {index}", 1 <= len(prompt) <= size.context
+        require("prompts_fit_the_context", fits, where, len(prompt), size.context)
+        _check_tokens(prompt, where, size)
+    _check_one_per_prompt([text(name, "domain.strata") for name in items(strata, "domain.strata")], prompts)
+    return prompts
 
 
-def _check_pin(value: object, domain_bytes: bytes, count: int) -> None:
-    digest, prompts = fields(value, "claim.domain", "digest", "prompts")
-    rule_domain_is_the_claimed(digest, domain_bytes)
-    rule_prompts_are_counted(integer(prompts, "claim.domain.prompts"), count)
+def _check_tokens(tokens: tuple[int, ...], where: str, size: Architecture) -> None:
+    are_known = all(0 <= token < size.vocabulary for token in tokens)
+    require("tokens_are_in_the_vocabulary", are_known, where, tokens, size.vocabulary)
 
 
-def rule_domain_is_the_claimed(digest: object, domain_bytes: bytes) -> None:
-    """The domain has the digest that the claim names."""
-    if digest != sha256(domain_bytes):
-        raise ForgedError(f"domain.json has digest {sha256(domain_bytes)}, the claim says {show(digest)}")
+def _check_one_per_prompt(entries: Collection[object], prompts: Prompts) -> None:
+    require("tables_have_one_per_prompt", len(entries) == len(prompts), "a table", len(entries), len(prompts))
 
 
-def rule_prompts_are_counted(claimed: int, count: int) -> None:
-    """The domain has as many prompts as the claim says."""
-    if claimed != count:
-        raise ForgedError(f"domain.json has {count} prompts, the claim says {claimed}")
+def _read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
+    keys = ("name", "names", "candidates", "answer", "relation")
+    title, names, listed, answer, relation = fields(value, "task", *keys)
+    text(title, "task.name")
+    for token, name in mapping(names, "task.names").items():
+        text(name, "task.names")
+        require("names_are_of_tokens", _TOKEN.fullmatch(token), "task.names", token)
+    candidates = integers(listed, "task.candidates")
+    require("candidates_are_a_choice", len(set(candidates)) == len(candidates) > 1, "task", candidates)
+    _check_tokens(candidates, "task.candidates", size)
+    answers = _read_answers(answer, "task.answer", prompts)
+    require("answers_are_candidates", set(answers) <= set(candidates), "task.answer", answers, candidates)
+    return Task(candidates, answers, _read_classes(relation, "task.relation", prompts))
 
 
-def _read_slices(value: object, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Slice]:
+def _read_answers(value: object, where: str, prompts: Prompts) -> tuple[int, ...]:
+    name, listed = fields(value, where, "kind", "answers")
+    require("answer_is_known", name in ("table", "only opener"), where, name)
+    if name == "only opener":
+        pairs = [integers(pair, where) for pair in items(listed, where)]
+        require("openers_have_partners", all(len(pair) == len(("opener", "answer")) for pair in pairs), where)
+        openers = _only_openers(prompts, [pair[0] for pair in pairs], where)
+        partners = {pair[0]: pair[1] for pair in pairs}
+        return tuple(partners[opener] for opener in openers)
+    answers = integers(listed, where)
+    _check_one_per_prompt(answers, prompts)
+    return answers
+
+
+def _read_classes(value: object, where: str, prompts: Prompts) -> tuple[int, ...]:
+    name = kind(value, where)
+    require("relation_is_known", name in ("table", "same opener"), where, name)
+    if name == "same opener":
+        openers = integers(fields(value, where, "kind", "openers")[1], where)
+        return _only_openers(prompts, openers, where)
+    classes = integers(fields(value, where, "kind", "classes")[1], where)
+    _check_one_per_prompt(classes, prompts)
+    return classes
+
+
+def _only_openers(prompts: Prompts, openers: Collection[int], where: str) -> tuple[int, ...]:
+    """Return the opener of each prompt."""
+    listed = set(openers)
+    require("openers_are_distinct", len(listed) == len(openers), where, openers)
+    found = [[token for token in prompt if token in listed] for prompt in prompts]
+    require("prompts_have_one_opener", all(len(tokens) == 1 for tokens in found), where)
+    return tuple(tokens[0] for tokens in found)
+
+
+def _read_slices(value: object, shapes: Shapes) -> dict[str, Slice]:
     slices: dict[str, Slice] = {}
     for name, entry in mapping(value, "claim.weights").items():
-        where = f"claim.weights.{name}"
-        shape, rows, digest = fields(entry, where, "shape", "rows", "digest")
-        sizes = integers(shape, f"{where}.shape", 1)
-        rule_tensor_is_of_the_architecture(name, sizes, shapes)
-        kept = None if rows is None else integers(rows, f"{where}.rows", 0)
-        rule_rows_increase_within_the_tensor(name, kept, sizes)
-        if not _DIGEST.fullmatch(text(digest, f"{where}.digest")):
-            raise ForgedError(f"{where}.digest is {show(digest)}, want 64 hex digits")
-        slices[name] = Slice(sizes, kept, text(digest, where))
+        where = f"tensor {name}"
+        listed, rows, digest = fields(entry, where, "shape", "rows", "digest")
+        shape, wanted = integers(listed, where), shapes.get(name)
+        require("tensors_are_known", shape == wanted, where, shape, wanted)
+        kept = None if rows is None else integers(rows, where, 0)
+        increase = not kept or (kept[-1] < shape[0] and all(a < b for a, b in pairwise(kept)))
+        require("rows_increase_in_the_tensor", increase, where, kept, shape)
+        spelled = text(digest, where)
+        require("digests_are_digests", _DIGEST.fullmatch(spelled), where, spelled)
+        slices[name] = Slice(shape, kept, spelled)
     return slices
 
 
-def rule_tensor_is_of_the_architecture(
-    name: str, shape: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]]
-) -> None:
-    """Names and shapes of tensors are those of the architecture."""
-    if name not in shapes:
-        raise ForgedError(f"the architecture has no tensor {show(name)}")
-    if shape != shapes[name]:
-        raise ForgedError(f"tensor {name} has shape {shape}, want {shapes[name]}")
-
-
-def rule_rows_increase_within_the_tensor(
-    name: str, rows: tuple[int, ...] | None, shape: tuple[int, ...]
-) -> None:
-    """Rows are distinct, increasing and within the full tensor."""
-    if rows and (rows[-1] >= shape[0] or any(a >= b for a, b in pairwise(rows))):
-        raise ForgedError(f"tensor {name}: rows {show(rows)} do not increase below {shape[0]}")
-
-
-def read_properties(value: object, where: str) -> tuple[Property, ...]:
-    """Read what is claimed."""
+def _read_properties(value: object, where: str) -> tuple[Property, ...]:
     properties = tuple(read_property(entry, where) for entry in items(value, where))
-    rule_something_is_claimed(properties)
-    rule_kinds_are_claimed_once(properties)
+    require("something_is_claimed", properties, where)
+    require("kinds_are_claimed_once", len({entry.kind for entry in properties}) == len(properties), where)
     return properties
 
 
 def read_property(value: object, where: str) -> Property:
     """Read one thing that is claimed."""
     name = kind(value, where)
-    if name not in [member.value for member in Kind]:
-        raise ForgedError(f"{where}: the kind {show(name)} is unknown")
-    if name != Kind.ROBUSTNESS.value:
-        fields(value, where, "kind")
-        return Property(Kind(name))
-    _, spelled = fields(value, where, "kind", "epsilon")
-    epsilon = rational(spelled, f"{where}.epsilon")
-    rule_epsilon_is_positive(epsilon)
-    return Property(Kind.ROBUSTNESS, epsilon)
-
-
-def rule_something_is_claimed(properties: tuple[Property, ...]) -> None:
-    """There is at least one property."""
-    if not properties:
-        raise ForgedError("claim.properties is empty: nothing is claimed")
-
-
-def rule_kinds_are_claimed_once(properties: tuple[Property, ...]) -> None:
-    """Each kind of property occurs at most once."""
-    if len({entry.kind for entry in properties}) != len(properties):
-        raise ForgedError("claim.properties has a kind twice, want each at most once")
-
-
-def rule_epsilon_is_positive(epsilon: Fraction) -> None:
-    """Epsilon is above zero."""
-    if epsilon <= 0:
-        raise ForgedError(f"epsilon is {show(epsilon)}, want a positive rational")
+    require("property_is_known", name in KINDS, where, name)
+    if name != "robustness":
+        return Property(text(fields(value, where, "kind")[0], where))
+    epsilon = rational(fields(value, where, "kind", "epsilon")[1], f"{where}.epsilon")
+    require("epsilon_is_positive", epsilon > 0, where, epsilon)
+    return Property("robustness", epsilon)

@@ -22,11 +22,7 @@ class Vector:
 
 
 def vector(numbers: Iterable[int], denominator: int = 1) -> Vector:
-    """Return the vector of `numbers` over a positive denominator.
-
-    >>> vector([2, 4], 6)
-    Vector(numbers=(1, 2), denominator=3)
-    """
+    """Return the vector of `numbers` over a positive denominator."""
     entries = tuple(numbers)
     common = gcd(denominator, *entries)
     if common == 1:
@@ -86,9 +82,6 @@ def projected(point: Vector, mass: Fraction) -> Vector:
     """Return max(x − τ, 0) with τ such that the entries sum to `mass`, which is positive.
 
     The largest entries stay, as many as exceed the τ of those before them; the first always does.
-
-    >>> projected(vector([3, 2, -9]), Fraction(2))
-    Vector(numbers=(3, 1, 0), denominator=2)
     """
     common = lcm(point.denominator, mass.denominator)
     entries = [number * (common // point.denominator) for number in point.numbers]

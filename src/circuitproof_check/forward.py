@@ -7,11 +7,11 @@ applied to the terms of a sum one by one for the same reason.
 
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
+from typing import cast
 
-from circuitproof_check.architecture import Band, Inexact, Lift
-from circuitproof_check.circuit import EMBED, Edge, Node, logits_node
-from circuitproof_check.claim import Claim
-from circuitproof_check.exact import (
+from .architecture import EMBED, Band, Edges, Node, logits_node
+from .claim import Claim
+from .exact import (
     Matrix,
     Vector,
     centred,
@@ -24,8 +24,8 @@ from circuitproof_check.exact import (
     total,
     vector,
 )
-from circuitproof_check.reading import ForgedError
-from circuitproof_check.tensors import Weights
+from .reading import require
+from .tensors import Weights
 
 Terms = tuple[Vector, ...]
 """The vectors whose sum a node reads."""
@@ -35,15 +35,13 @@ class Forward:
     """Evaluates any circuit of a claim's model."""
 
     def __init__(self, claim: Claim, weights: Weights) -> None:
-        self.claim = claim
-        self.size = claim.architecture
-        self.weights = weights
+        self.claim, self.size, self.weights = claim, claim.architecture, weights
         self._known: dict[Hashable, Vector] = {}
         self._matrices: dict[str, Matrix] = {}
 
-    def logits(self, edges: tuple[Edge, ...], prompt: tuple[int, ...]) -> tuple[Fraction, ...]:
+    def logits(self, edges: Edges, prompt: tuple[int, ...]) -> tuple[Fraction, ...]:
         """Return the logits of the candidates."""
-        return self.remember((edges, prompt), lambda: Run(self, edges, prompt).logits()).fractions()
+        return self.remember(("logits", edges, prompt), lambda: Run(self, edges, prompt).logits()).fractions()
 
     def output_row(self, token: int) -> Vector:
         """Return a row of the output embedding."""
@@ -82,9 +80,8 @@ class Forward:
         norm = self.size.norm
         if norm is None:
             return terms
-        if isinstance(norm, Inexact):
-            raise ForgedError(f"{name} has a {norm.name} norm, which has no exact meaning")
-        return (self.remember((name, terms), lambda: self._banded(name, terms, norm)),)
+        require("norm_is_exact", isinstance(norm, Band), name, norm)
+        return (self.remember((name, terms), lambda: self._banded(name, terms, cast("Band", norm))),)
 
     def _banded(self, name: str, terms: Terms, norm: Band) -> Vector:
         balanced = band_norm(total(terms, self.size.width), norm)
@@ -97,9 +94,8 @@ class Forward:
 
     def _matrix(self, name: str) -> Matrix:
         if name not in self._matrices:
-            self._matrices[name] = (
-                self._readout() if name == "logits" else self.weights.matrix(f"{name}.weight")
-            )
+            is_readout = name == "logits"
+            self._matrices[name] = self._readout() if is_readout else self.weights.matrix(f"{name}.weight")
         return self._matrices[name]
 
     def _readout(self) -> Matrix:
@@ -110,13 +106,11 @@ class Forward:
 class Run:
     """One circuit on one prompt."""
 
-    def __init__(self, forward: Forward, edges: tuple[Edge, ...], prompt: tuple[int, ...]) -> None:
-        self._forward = forward
-        self._size = forward.size
-        self._prompt = prompt
+    def __init__(self, forward: Forward, edges: Edges, prompt: tuple[int, ...]) -> None:
+        self._forward, self._size, self._prompt = forward, forward.size, prompt
         self._sources: dict[Node, list[Node]] = {}
-        for edge in edges:
-            self._sources.setdefault(edge.target, []).append(edge.source)
+        for source, target in edges:
+            self._sources.setdefault(target, []).append(source)
         self._outputs: dict[tuple[Node, int], Vector] = {}
 
     def logits(self) -> Vector:
@@ -148,14 +142,14 @@ class Run:
 
     def _mlp_of(self, name: str, terms: Terms) -> Vector:
         slope = self._size.activation
-        if isinstance(slope, Inexact):
-            raise ForgedError(f"{name} is evaluated and its {slope.name} has no exact meaning")
+        require("activation_is_exact", isinstance(slope, Fraction), name, slope)
         inputs = self._forward.normed(f"{name}.norm", terms)
-        raised = rectified(self._forward.affine(f"{name}.up", inputs, self._size.mlp_width), slope)
+        hidden = self._forward.affine(f"{name}.up", inputs, self._size.mlp_width)
+        raised = rectified(hidden, cast("Fraction", slope))
         return self._forward.affine(f"{name}.down", (raised,), self._size.width)
 
     def _head(self, node: Node, position: int) -> Vector:
-        name = f"head.{node.layer}.{node.index}"
+        name = f"head.{node.layer}.{node.head}"
         row = self._row(node, position)
         keys = [key for key, weight in enumerate(row) if weight]
         values = [self._projection(node, key, "value") for key in keys]
@@ -163,11 +157,12 @@ class Run:
         return self._forward.image(f"{name}.output", mixed)
 
     def _row(self, node: Node, position: int) -> Sequence[Fraction]:
-        program = self._forward.claim.programs.get((node.layer, node.index))
+        program = self._forward.claim.programs.get((node.layer, node.head))
         if program is not None:
             return program.row(self._prompt, position)
-        if self._size.attention != "sparsemax":
-            raise ForgedError(f"head {node.layer}.{node.index} is evaluated and its softmax is not exact")
+        is_exact = self._size.attention == "sparsemax"
+        where = f"head {node.layer}.{node.head}"
+        require("attention_is_exact", is_exact, where, self._size.attention)
         query = self._projection(node, position, "query")
         keys = [self._projection(node, key, "key") for key in range(position + 1)]
         scores = from_fractions([self._size.attention_scale * dot(query, key) for key in keys])
@@ -175,7 +170,7 @@ class Run:
 
     def _projection(self, node: Node, position: int, role: str) -> Vector:
         inputs = self._forward.normed(f"attention.{node.layer}.norm", self._terms(node, position))
-        name = f"head.{node.layer}.{node.index}.{role}"
+        name = f"head.{node.layer}.{node.head}.{role}"
         height = self._size.head_width
         return self._forward.remember((name, inputs), lambda: self._forward.affine(name, inputs, height))
 
@@ -195,7 +190,7 @@ def _side(centre: Vector, norm: Band, *, first: int) -> Vector:
         return projected(centre, norm.high)
     if mass >= norm.low:
         return side
-    if norm.lift is Lift.CONTINUOUS:
+    if norm.is_continuous:
         return projected(centre, norm.low)
     raised = [number > 0 for number in side.numbers]
     if not any(raised):

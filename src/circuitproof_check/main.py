@@ -10,21 +10,15 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
-from circuitproof_check.certificate import Verdict, judge
-from circuitproof_check.claim import Claim, read_claim
-from circuitproof_check.files import (
-    CERTIFICATE,
-    CLAIM,
-    DOMAIN,
-    WEIGHTS,
-    read_sealed,
-    rule_bundle_has_five_files,
-    sha256,
-)
-from circuitproof_check.forward import Forward
-from circuitproof_check.model import check_against
-from circuitproof_check.reading import ForgedError, UnreadableError, parse_json
-from circuitproof_check.tensors import Weights, read_safetensors
+from .claim import Claim, read_claim
+from .forward import Forward
+from .model import check_against
+from .properties import Verdict, judge
+from .reading import MANIFEST, ForgedError, UnreadableError, parse_json, read_sealed, require, sha256
+from .tensors import Weights, read_safetensors
+
+CLAIM, DOMAIN, WEIGHTS, CERTIFICATE = "claim.json", "domain.json", "weights.safetensors", "certificate.json"
+BUNDLE = frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE})
 
 
 class Outcome(IntEnum):
@@ -64,11 +58,11 @@ def check(bundle: Path, against: Path | None = None) -> tuple[Outcome, str]:
 def _judge(bundle: Path, against: Path | None) -> tuple[Outcome, str]:
     files = read_sealed(bundle)
     if CLAIM not in files:
-        return (
-            Outcome.INCOMPLETE,
-            f"{len(files)} files are as the manifest says, but {bundle} carries no claim",
-        )
-    rule_bundle_has_five_files(bundle, frozenset(files))
+        found = f"{len(files)} files are as the manifest says"
+        return Outcome.INCOMPLETE, f"{found}, but {bundle} carries no claim"
+    present = {entry.name for entry in bundle.iterdir()} - {MANIFEST}
+    strange = (files.keys() ^ BUNDLE) | (present ^ BUNDLE)
+    require("bundles_have_five_files", not strange, "bundle", strange)
     claim = read_claim(parse_json(files[CLAIM], CLAIM), parse_json(files[DOMAIN], DOMAIN), files[DOMAIN])
     tensors = read_safetensors(files[WEIGHTS], WEIGHTS)
     forward = Forward(claim, Weights(claim.slices, tensors))
@@ -82,7 +76,7 @@ def _summary(claim: Claim, verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
     """Return the outcome of properties whose evidence holds."""
     names: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
     for claimed, verdict in zip(claim.properties, verdicts, strict=True):
-        names[verdict].append(claimed.kind.value)
+        names[verdict].append(claimed.kind)
     scope = f"{len(claim.edges)} edges, {len(claim.prompts)} prompts"
     if refuted := names[Verdict.REFUTED]:
         return Outcome.INVALID, f"the refutation of {', '.join(refuted)} holds ({scope})"

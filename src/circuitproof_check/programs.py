@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from circuitproof_check.reading import ForgedError, rational, show
+from .reading import rational, require
 
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
@@ -16,22 +16,24 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_FEATURES = "key_position|query_position|relative_distance|absolute_distance|key_token|query_token"
-_COMPARISON = re.compile(rf"({_FEATURES}) (==|!=|<=|>=|<|>) (-?[0-9]+)")
-_MEMBERSHIP = re.compile(rf"({_FEATURES}) in \{{(-?[0-9]+(?:, *-?[0-9]+)*)\}}")
-_MATCH = re.compile(r"(not )?token_match|token_match (==|!=) (true|false)")
-_ADD = re.compile(r"add (\S+)(?: when (.+))?")
+_FEATURE: dict[str, Callable[[Sequence[int], int, int], int]] = {
+    "key_position": lambda _tokens, _query, key: key,
+    "query_position": lambda _tokens, query, _key: query,
+    "relative_distance": lambda _tokens, query, key: query - key,
+    "absolute_distance": lambda _tokens, query, key: abs(query - key),
+    "key_token": lambda tokens, _query, key: tokens[key],
+    "query_token": lambda tokens, query, _key: tokens[query],
+}
+_COMPARISON = re.compile(rf"({'|'.join(_FEATURE)}) (==|!=|<=|>=|<|>) (-?[0-9]+)")
+_MEMBERSHIP = re.compile(rf"({'|'.join(_FEATURE)}) in \{{(-?[0-9]+(?:, *-?[0-9]+)*)\}}")
+_MATCH = ("token_match", "token_match == true", "token_match != false")
+_MISMATCH = ("not token_match", "token_match != true", "token_match == false")
+_LAST = ("otherwise self", "otherwise nowhere")
 
 Condition = Callable[[Sequence[int], int, int], bool]
 """Whether a pair counts, from the tokens, the query position and the key position."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A weight for the pairs that meet every condition."""
-
-    weight: Fraction
-    conditions: tuple[Condition, ...]
+Rule = tuple[Fraction, tuple[Condition, ...]]
+"""A weight for the pairs that meet every condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,77 +53,41 @@ class Program:
         return tuple(Fraction(self.otherwise_self and key == query) for key in range(query + 1))
 
     def _weight(self, tokens: Sequence[int], query: int, key: int) -> Fraction:
-        rules = (rule for rule in self.rules if all(holds(tokens, query, key) for holds in rule.conditions))
-        return sum((rule.weight for rule in rules), self.default)
+        added = (
+            weight
+            for weight, conditions in self.rules
+            if all(holds(tokens, query, key) for holds in conditions)
+        )
+        return sum(added, self.default)
 
 
 def parse_program(lines: Sequence[str], where: str) -> Program:
     """Return the program that the lines spell."""
-    if len(lines) < len(("default", "otherwise")):
-        raise ForgedError(f"{where} has {len(lines)} lines, want at least `default` and `otherwise`")
-    first, *middle, last = lines
-    if not first.startswith("default "):
-        raise ForgedError(f"{where}: the first line is {show(first)}, want `default W`")
-    if last not in ("otherwise self", "otherwise nowhere"):
-        raise ForgedError(f"{where}: the last line is {show(last)}, want `otherwise self` or `nowhere`")
-    rules = tuple(_parse_rule(line, f"{where}, line {index}") for index, line in enumerate(middle, start=2))
-    return Program(_weight(first.removeprefix("default "), where), rules, last == "otherwise self")
+    is_framed = len(lines) > 1 and lines[0].startswith("default ") and lines[-1] in _LAST
+    require("programs_are_framed", is_framed, where, lines)
+    rules = tuple(_parse_rule(line, where) for line in lines[1:-1])
+    return Program(_weight(lines[0].removeprefix("default "), where), rules, lines[-1] == _LAST[0])
 
 
 def _parse_rule(line: str, where: str) -> Rule:
-    match = _ADD.fullmatch(line)
-    if match is None:
-        raise ForgedError(f"{where} is {show(line)}, want `add W` or `add W when C and C ...`")
-    spelled = match[2].split(" and ") if match[2] else []
-    conditions = tuple(_parse_condition(condition, where) for condition in spelled)
-    return Rule(_weight(match[1], where), conditions)
+    require("rules_add_weights", line.startswith("add "), where, line)
+    spelled, when, conditions = line.removeprefix("add ").partition(" when ")
+    parsed = tuple(_parse_condition(condition, where) for condition in conditions.split(" and ") if when)
+    return _weight(spelled, where), parsed
 
 
 def _weight(spelled: str, where: str) -> Fraction:
     weight = rational(spelled, where)
-    rule_weights_are_not_negative(weight, where)
+    require("weights_are_not_negative", weight >= 0, where, weight)
     return weight
-
-
-def rule_weights_are_not_negative(weight: Fraction, where: str) -> None:
-    """The weights of a program are non-negative."""
-    if weight < 0:
-        raise ForgedError(f"{where}: the weight is {show(weight)}, want at least 0")
 
 
 def _parse_condition(spelled: str, where: str) -> Condition:
     if match := _COMPARISON.fullmatch(spelled):
-        return _comparison(match[1], match[2], int(match[3]))
+        feature, compare, value = _FEATURE[match[1]], _COMPARE[match[2]], int(match[3])
+        return lambda tokens, query, key: compare(feature(tokens, query, key), value)
     if match := _MEMBERSHIP.fullmatch(spelled):
-        return _membership(match[1], frozenset(map(int, match[2].split(","))))
-    if match := _MATCH.fullmatch(spelled):
-        return _token_match(wanted=match[1] is None and (match[2] != "!=") == (match[3] != "false"))
-    raise ForgedError(f"{where}: {show(spelled)} is not a condition")
-
-
-def _comparison(feature: str, sign: str, value: int) -> Condition:
-    return lambda tokens, query, key: _COMPARE[sign](_feature(feature, tokens, query, key), value)
-
-
-def _membership(feature: str, members: frozenset[int]) -> Condition:
-    return lambda tokens, query, key: _feature(feature, tokens, query, key) in members
-
-
-def _token_match(*, wanted: bool) -> Condition:
-    return lambda tokens, query, key: (tokens[query] == tokens[key]) == wanted
-
-
-def _feature(feature: str, tokens: Sequence[int], query: int, key: int) -> int:
-    match feature:
-        case "key_position":
-            return key
-        case "query_position":
-            return query
-        case "relative_distance":
-            return query - key
-        case "absolute_distance":
-            return abs(query - key)
-        case "key_token":
-            return tokens[key]
-        case _:
-            return tokens[query]
+        feature, members = _FEATURE[match[1]], frozenset(map(int, match[2].split(",")))
+        return lambda tokens, query, key: feature(tokens, query, key) in members
+    require("conditions_are_known", spelled in _MATCH or spelled in _MISMATCH, where, spelled)
+    return lambda tokens, query, key: (tokens[query] == tokens[key]) == (spelled in _MATCH)

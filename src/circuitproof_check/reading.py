@@ -1,11 +1,14 @@
-"""Strict reading of JSON: unique keys, no key without a name in the format, values of the wanted type."""
+"""Strict reading: the one function that states rules, JSON values of the wanted type, sealed directories."""
 
+import hashlib
 import json
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import cast
 
-_RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
+MANIFEST = "manifest.json"
+_RATIONAL = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _SHOWN = 60
 
 
@@ -17,46 +20,51 @@ class ForgedError(Exception):
     """A rule of the format is broken."""
 
 
+def require(rule: str, condition: object, where: str, *found: object) -> None:
+    """Refuse what is judged unless the condition holds.
+
+    Every rule is one call of this function, under a name of its own that says the rule: the tests take away
+    each in turn and show a forgery that then passes.
+    """
+    if not condition:
+        shown = f": found {', '.join(map(show, found))}" if found else ""
+        raise ForgedError(f"{where} breaks the rule that {rule.replace('_', ' ')}{shown}")
+
+
+def show(value: object) -> str:
+    """Return enough of a value to recognise it in a sentence."""
+    shown = str(value) if isinstance(value, Fraction) else repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+
+
 def parse_json(content: bytes, where: str) -> object:
     """Return the JSON value in the bytes of a file."""
+
+    def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        keys = [key for key, _ in pairs]
+        require("keys_are_unique", len(set(keys)) == len(keys), where, keys)
+        return dict(pairs)
+
+    def no_constant(name: str) -> None:
+        require("constants_are_absent", name not in ("NaN", "Infinity", "-Infinity"), where, name)
+
     try:
-        return json.loads(
-            content.decode(), object_pairs_hook=_unique_keys, parse_constant=rule_constants_are_absent
-        )
+        return json.loads(content.decode(), object_pairs_hook=unique_keys, parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         raise ForgedError(f"{where} is not JSON: {error}") from error
-
-
-def rule_keys_are_unique(keys: list[str]) -> None:
-    """JSON keys are unique."""
-    if repeated := [key for key in keys if keys.count(key) > 1]:
-        raise ForgedError(f"the key {repeated[0]!r} is repeated, want unique keys")
-
-
-def rule_constants_are_absent(name: str) -> None:
-    """NaN and Infinity do not occur."""
-    raise ForgedError(f"the constant {name} occurs, want integers and strings only")
-
-
-def rule_keys_are_named(content: dict[str, object], names: tuple[str, ...], where: str) -> None:
-    """No key occurs that the format does not name."""
-    if unknown := [key for key in content if key not in names]:
-        raise ForgedError(f"{where} has the key {unknown[0]!r}, want only {', '.join(names)}")
 
 
 def fields(value: object, where: str, *names: str) -> tuple[object, ...]:
     """Return the values of an object that has just the keys `names`, in their order."""
     content = mapping(value, where)
-    if missing := [name for name in names if name not in content]:
-        raise ForgedError(f"{where} lacks the key {missing[0]!r}")
-    rule_keys_are_named(content, names, where)
+    strange = content.keys() ^ set(names)
+    require("keys_are_the_named", not strange, where, strange, names)
     return tuple(content[name] for name in names)
 
 
 def mapping(value: object, where: str) -> dict[str, object]:
     """Return an object with any keys."""
-    if not isinstance(value, dict):
-        raise ForgedError(f"{where} is {show(value)}, want an object")
+    require("objects_are_objects", isinstance(value, dict), where, value)
     return cast("dict[str, object]", value)
 
 
@@ -67,67 +75,70 @@ def kind(value: object, where: str) -> object:
 
 def items(value: object, where: str) -> list[object]:
     """Return the entries of a list."""
-    if not isinstance(value, list):
-        raise ForgedError(f"{where} is {show(value)}, want a list")
+    require("lists_are_lists", isinstance(value, list), where, value)
     return cast("list[object]", value)
 
 
 def text(value: object, where: str) -> str:
     """Return a string."""
-    if not isinstance(value, str):
-        raise ForgedError(f"{where} is {show(value)}, want a string")
-    return value
+    require("strings_are_strings", isinstance(value, str), where, value)
+    return cast("str", value)
 
 
 def boolean(value: object, where: str) -> bool:
     """Return true or false."""
-    if not isinstance(value, bool):
-        raise ForgedError(f"{where} is {show(value)}, want true or false")
-    return value
+    require("booleans_are_booleans", isinstance(value, bool), where, value)
+    return cast("bool", value)
 
 
 def integer(value: object, where: str, least: int | None = None, most: int | None = None) -> int:
     """Return an integer between bounds that may be left open."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ForgedError(f"{where} is {show(value)}, want an integer")
-    if (least is not None and value < least) or (most is not None and value > most):
-        raise ForgedError(f"{where} is {show(value)}, want {least} to {'any' if most is None else most}")
-    return value
+    require("integers_are_integers", isinstance(value, int) and not isinstance(value, bool), where, value)
+    number = cast("int", value)
+    is_within = (least is None or number >= least) and (most is None or number <= most)
+    require("integers_are_in_range", is_within, where, number, least, most)
+    return number
 
 
-def integers(value: object, where: str, least: int | None = None, most: int | None = None) -> tuple[int, ...]:
-    """Return a list of integers between bounds."""
-    return tuple(integer(entry, f"{where}[{i}]", least, most) for i, entry in enumerate(items(value, where)))
+def integers(value: object, where: str, least: int | None = None) -> tuple[int, ...]:
+    """Return a list of integers that are at least `least`."""
+    return tuple(integer(entry, where, least) for entry in items(value, where))
 
 
 def rational(value: object, where: str) -> Fraction:
-    """Return the number of a string "p" or "p/q".
-
-    >>> rational("-22/5", "here")
-    Fraction(-22, 5)
-    """
+    """Return the number of a string "p" or "p/q"."""
     spelled = text(value, where)
-    if not _RATIONAL.fullmatch(spelled):
-        raise ForgedError(f"{where} is {show(spelled)}, want a rational such as 22/5")
+    require("rationals_are_rationals", _RATIONAL.fullmatch(spelled), where, spelled)
     numerator, _, denominator = spelled.partition("/")
-    if denominator and not int(denominator):
-        raise ForgedError(f"{where} is {show(spelled)}, want a positive denominator")
     return Fraction(int(numerator), int(denominator or 1))
 
 
 def rationals(value: object, where: str) -> tuple[Fraction, ...]:
     """Return a list of rationals."""
-    return tuple(rational(entry, f"{where}[{i}]") for i, entry in enumerate(items(value, where)))
+    return tuple(rational(entry, where) for entry in items(value, where))
 
 
-def show(value: object) -> str:
-    """Return enough of a value to recognise it in a sentence."""
-    shown = str(value) if isinstance(value, Fraction) else repr(value)
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+def sha256(content: bytes) -> str:
+    """Return the SHA-256 digest in hex."""
+    return hashlib.sha256(content).hexdigest()
 
 
-def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    content = dict(pairs)
-    if len(content) != len(pairs):
-        rule_keys_are_unique([key for key, _ in pairs])
-    return content
+def read_sealed(directory: Path) -> dict[str, bytes]:
+    """Return the files of a directory by name, each with the digest that the manifest lists."""
+    contents: dict[str, bytes] = {}
+    for name, listed in _read_manifest(directory / MANIFEST).items():
+        is_here = Path(name).name == name and (directory / name).is_file()
+        require("listed_files_are_here", is_here, MANIFEST, name)
+        contents[name] = (directory / name).read_bytes()
+        found = sha256(contents[name])
+        require("files_have_their_digests", found == listed, MANIFEST, name)
+    require("manifests_list_files", contents, MANIFEST)
+    return contents
+
+
+def _read_manifest(path: Path) -> dict[str, str]:
+    try:
+        (files,) = fields(parse_json(path.read_bytes(), path.name), path.name, "files")
+        return {name: text(digest, name) for name, digest in mapping(files, path.name).items()}
+    except (OSError, ForgedError) as error:
+        raise UnreadableError(f"{path} is not a manifest: {error}") from error

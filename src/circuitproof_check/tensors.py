@@ -1,13 +1,13 @@
 """Tensors: safetensors files, and the exact values of FP32 bits."""
 
 import struct
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from circuitproof_check.exact import Matrix, Vector, vector
-from circuitproof_check.files import sha256
-from circuitproof_check.reading import ForgedError, fields, integers, mapping, parse_json, show
+from .exact import Matrix, Vector, vector
+from .reading import fields, integers, mapping, parse_json, require, sha256
 
 _LENGTH = 8
 _NUMBER = 4
@@ -45,28 +45,33 @@ class Weights:
     """The tensors of a bundle, known to be those of its claim."""
 
     def __init__(self, slices: Mapping[str, Slice], tensors: Mapping[str, Tensor]) -> None:
-        rule_tensors_are_those_of_the_claim(slices, tensors)
+        strange = slices.keys() ^ tensors.keys()
+        require("tensors_are_the_claimed", not strange, "weights", strange)
         for name, part in slices.items():
-            rule_stored_shape_is_claimed(name, part, tensors[name])
-            rule_full_tensor_has_its_digest(name, part, tensors[name])
-            rule_numbers_are_finite(name, tensors[name])
-        self._slices = slices
-        self._tensors = tensors
+            tensor, where = tensors[name], f"tensor {name}"
+            shape = part.shape if part.rows is None else (len(part.rows), *part.shape[1:])
+            require("stored_shape_is_claimed", tensor.shape == shape, where, tensor.shape, shape)
+            has_digest = part.rows is not None or sha256(tensor.content) == part.digest
+            require("full_tensors_have_their_digests", has_digest, where, part.digest)
+            is_finite = all(
+                word >> _FRACTION_BITS & _EXPONENT != _EXPONENT for word in _words(tensor.content)
+            )
+            require("numbers_are_finite", is_finite, where)
+        self._slices, self._tensors = slices, tensors
 
     def row(self, name: str, index: int) -> Vector:
         """Return one row of a tensor."""
         tensor, rows = self._tensor(name), self._slices[name].rows
         if rows is None:
             return decode(tensor.row(index))
-        if index not in rows:
-            raise ForgedError(f"row {index} of tensor {name} is needed but not in the file")
-        return decode(tensor.row(rows.index(index)))
+        place = bisect_left(rows, index)
+        require("needed_rows_are_here", rows[place : place + 1] == (index,), f"tensor {name}", index)
+        return decode(tensor.row(place))
 
     def whole(self, name: str) -> Vector:
         """Return every number of a tensor, row after row."""
-        tensor, part = self._tensor(name), self._slices[name]
-        if tensor.shape != part.shape:
-            raise ForgedError(f"every row of tensor {name} is needed, the file has {tensor.shape[0]}")
+        tensor, shape = self._tensor(name), self._slices[name].shape
+        require("needed_tensors_are_whole", tensor.shape == shape, f"tensor {name}", shape)
         return decode(tensor.content)
 
     def matrix(self, name: str) -> Matrix:
@@ -74,8 +79,7 @@ class Weights:
         return Matrix(self.whole(name), self._tensor(name).shape[1])
 
     def _tensor(self, name: str) -> Tensor:
-        if name not in self._tensors:
-            raise ForgedError(f"tensor {name} is needed but not in the claim")
+        require("needed_tensors_are_here", name in self._tensors, f"tensor {name}")
         return self._tensors[name]
 
 
@@ -91,8 +95,8 @@ def decode(content: bytes) -> Vector:
     leading = {upper: bool(upper & _EXPONENT) << _FRACTION_BITS for upper in uppers}
     factor = {upper: _sign(upper) << max(_exponent(upper) - least, 0) for upper in uppers}
     numbers = (
-        (word & _FRACTION | leading[upper]) * factor[upper]
-        for word, upper in zip(words, [word >> _FRACTION_BITS for word in words], strict=True)
+        (word & _FRACTION | leading[word >> _FRACTION_BITS]) * factor[word >> _FRACTION_BITS]
+        for word in words
     )
     return vector(numbers, 1 << (_UNIT - least))
 
@@ -111,70 +115,21 @@ def _words(content: bytes) -> tuple[int, ...]:
 
 def read_safetensors(content: bytes, where: str) -> dict[str, Tensor]:
     """Return the tensors of a safetensors file by name; the metadata is left aside."""
-    if len(content) < _LENGTH:
-        raise ForgedError(f"{where} has {len(content)} bytes, want a safetensors file")
     start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
-    if start > len(content):
-        raise ForgedError(f"{where} is truncated: the header ends at {start}, the file at {len(content)}")
     header = mapping(parse_json(content[_LENGTH:start], f"{where}: header"), f"{where}: header")
     header.pop("__metadata__", None)
     spans = {name: _read_span(entry, f"{where}: tensor {name}") for name, entry in header.items()}
-    rule_spans_fill_the_file(list(spans.values()), len(content) - start, where)
-    return {
-        name: Tensor(shape, content[start + begin : start + end])
-        for name, (begin, end, shape) in spans.items()
-    }
+    ordered = sorted(spans.values())
+    begins, ends = [begin for begin, _, _ in ordered], [end for _, end, _ in ordered]
+    is_filled = [*begins, len(content) - start] == [0, *ends]
+    require("spans_fill_the_file", is_filled, where)
+    return {name: Tensor(shape, content[start + a : start + b]) for name, (a, b, shape) in spans.items()}
 
 
 def _read_span(value: object, where: str) -> tuple[int, int, tuple[int, ...]]:
     dtype, shape, offsets = fields(value, where, "dtype", "shape", "data_offsets")
-    rule_numbers_are_fp32(dtype, where)
-    sizes = integers(shape, f"{where}: shape", 0)
-    begin, end, *more = (*integers(offsets, f"{where}: data_offsets", 0), -1, -1)
-    if more != [-1, -1] or end - begin != _NUMBER * prod(sizes):
-        raise ForgedError(f"{where} has data_offsets {show(offsets)}, want a span for shape {sizes}")
-    return begin, end, sizes
-
-
-def rule_numbers_are_fp32(dtype: object, where: str) -> None:
-    """Tensors are FP32."""
-    if dtype != "F32":
-        raise ForgedError(f"{where} has numbers of type {show(dtype)}, want F32")
-
-
-def rule_spans_fill_the_file(spans: list[tuple[int, int, tuple[int, ...]]], size: int, where: str) -> None:
-    """The tensors lie one after the other from the header to the end of the file."""
-    place = 0
-    for begin, end, _ in sorted(spans):
-        if begin != place:
-            raise ForgedError(f"{where}: a tensor begins at {begin}, want {place}: a gap or an overlap")
-        place = end
-    if place != size:
-        raise ForgedError(f"{where}: the tensors end at {place}, the file at {size}")
-
-
-def rule_tensors_are_those_of_the_claim(slices: Mapping[str, Slice], tensors: Mapping[str, Tensor]) -> None:
-    """The tensors of the file are just those of the claim."""
-    if missing := sorted(slices.keys() - tensors.keys()):
-        raise ForgedError(f"tensor {missing[0]} is in the claim but not in the file")
-    if extra := sorted(tensors.keys() - slices.keys()):
-        raise ForgedError(f"tensor {show(extra[0])} is in the file but not in the claim")
-
-
-def rule_stored_shape_is_claimed(name: str, part: Slice, tensor: Tensor) -> None:
-    """The file holds the full tensor, or just its claimed rows."""
-    shape = part.shape if part.rows is None else (len(part.rows), *part.shape[1:])
-    if tensor.shape != shape:
-        raise ForgedError(f"tensor {name} has shape {tensor.shape} in the file, want {shape}")
-
-
-def rule_full_tensor_has_its_digest(name: str, part: Slice, tensor: Tensor) -> None:
-    """A full tensor's bytes have the claimed digest."""
-    if part.rows is None and sha256(tensor.content) != part.digest:
-        raise ForgedError(f"tensor {name} has digest {sha256(tensor.content)}, want {show(part.digest)}")
-
-
-def rule_numbers_are_finite(name: str, tensor: Tensor) -> None:
-    """Infinities and NaN are refused."""
-    if any(word >> _FRACTION_BITS & _EXPONENT == _EXPONENT for word in _words(tensor.content)):
-        raise ForgedError(f"tensor {name} holds an infinite number or NaN")
+    require("numbers_are_fp32", dtype == "F32", where, dtype)
+    sizes, span = integers(shape, where, 0), integers(offsets, where, 0)
+    fits = len(span) == len(("begin", "end")) and span[1] - span[0] == _NUMBER * prod(sizes)
+    require("spans_fit_the_shapes", fits, where, span, sizes)
+    return span[0], span[1], sizes

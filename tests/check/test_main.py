@@ -72,23 +72,23 @@ def _list_name(name: str):
 
 
 FORGERIES = {
-    "changed": (_change, "'notes' is not what the manifest says"),
-    "truncated": (_truncate, "'notes' is not what the manifest says"),
-    "removed": (_remove, "'notes' is listed but missing"),
-    "replaced by a folder": (_replace_by_folder, "'notes' is listed but missing"),
-    "other digest": (_list_digest("0" * 64), "'notes' is not what the manifest says"),
+    "changed": (_change, "files have their digests: found 'notes'"),
+    "truncated": (_truncate, "files have their digests: found 'notes'"),
+    "removed": (_remove, "listed files are here: found 'notes'"),
+    "replaced by a folder": (_replace_by_folder, "listed files are here: found 'notes'"),
+    "other digest": (_list_digest("0" * 64), "files have their digests: found 'notes'"),
     "upper-case digest": (
         _list_digest(hashlib.sha256(b"text").hexdigest().upper()),
-        "'notes' is not what the manifest says",
+        "files have their digests: found 'notes'",
     ),
-    "above": (_list_name("../notes"), "lists '../notes', which is not a plain file name"),
-    "absolute": (_list_name("/etc/passwd"), "lists '/etc/passwd', which is not a plain file name"),
-    "below": (_list_name("deep/notes"), "lists 'deep/notes', which is not a plain file name"),
-    "itself": (_list_name("."), "lists '.', which is not a plain file name"),
-    "parent": (_list_name(".."), "'..' is listed but missing"),
-    "no name": (_list_name(""), "'' is listed but missing"),
-    "half a character": (_list_name("\ud800"), r"'\ud800' is listed but missing"),
-    "nul": (_list_name("notes\0"), r"'notes\x00' is listed but missing"),
+    "above": (_list_name("../notes"), "listed files are here: found '../notes'"),
+    "absolute": (_list_name("/etc/passwd"), "listed files are here: found '/etc/passwd'"),
+    "below": (_list_name("deep/notes"), "listed files are here: found 'deep/notes'"),
+    "itself": (_list_name("."), "listed files are here: found '.'"),
+    "parent": (_list_name(".."), "listed files are here: found '..'"),
+    "no name": (_list_name(""), "listed files are here: found ''"),
+    "half a character": (_list_name("\ud800"), r"listed files are here: found '\ud800'"),
+    "nul": (_list_name("notes\0"), r"listed files are here: found 'notes\x00'"),
 }
 
 
@@ -108,7 +108,7 @@ def test_a_manifest_that_lists_nothing_is_invalid(sealed):
     relist(sealed, {"files": {}})
     outcome, reason = check(sealed)
     assert outcome is Outcome.INVALID
-    assert "lists no files" in reason
+    assert "manifests list files" in reason
 
 
 @pytest.mark.parametrize(

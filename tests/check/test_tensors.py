@@ -87,7 +87,7 @@ def weights(numbers: list[float], shape: tuple[int, ...], part: Slice) -> Weight
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_numbers_that_are_not_finite_are_refused(number):
     """They have no exact value."""
-    with pytest.raises(ForgedError, match="infinite"):
+    with pytest.raises(ForgedError, match="numbers are finite"):
         weights([1.0, number], (2,), Slice((2,), None, maker.digest(maker.raw([1.0, number]))))
 
 
@@ -95,7 +95,7 @@ def test_kept_rows_are_found_by_their_place_in_the_full_tensor():
     """The file holds rows 2 and 5 of six."""
     part = weights([1.0, 2.0, 3.0, 4.0], (2, 2), Slice((6, 2), (2, 5), "0" * 64))
     assert part.row("a", 5).fractions() == (3, 4)
-    with pytest.raises(ForgedError, match="row 3 of tensor a is needed"):
+    with pytest.raises(ForgedError, match="needed rows are here: found 3"):
         part.row("a", 3)
-    with pytest.raises(ForgedError, match="every row of tensor a is needed"):
+    with pytest.raises(ForgedError, match="needed tensors are whole"):
         part.whole("a")

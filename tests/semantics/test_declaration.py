@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.architecture import tensor_shapes
+from circuitproof.architecture import Attention, tensor_shapes
 from circuitproof.canonical import readable_json
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.programs.text import parse
 from circuitproof.semantics.declaration import DECLARATION, Declaration, read_declaration
 from circuitproof.tasks.alphabet import Alphabet
-from models import PROGRAMS, tiny_architecture
+from models import ACTIVATIONS, NORMS, PROGRAMS, tiny_architecture
 from strategies import architectures
 
 LETTERS = Alphabet(tuple("ABCDEFG"))
@@ -91,3 +91,21 @@ def test_the_keys_are_those_of_a_declaration(tmp_path, key, sentence):
     """No more, and of the right kind."""
     with pytest.raises(InputError, match=rf"{DECLARATION}\.{key} .*{sentence}"):
         read_declaration(written(tmp_path, **{key: 1}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "programs", "operator"),
+    [
+        ({}, {}, None),
+        ({"norm": NORMS[2], "activation": ACTIVATIONS[0]}, {}, None),
+        ({"norm": NORMS[1]}, {}, "LayerNorm"),
+        ({"activation": ACTIVATIONS[2]}, {}, "GELU"),
+        ({"activation": ACTIVATIONS[3]}, PROGRAMS, "GELU"),
+        ({"attention": Attention.SOFTMAX}, {}, "softmax"),
+        ({"attention": Attention.SOFTMAX}, {Head(0, 0): PROGRAMS[Head(0, 0)]}, "softmax"),
+        ({"attention": Attention.SOFTMAX}, PROGRAMS, None),
+    ],
+)
+def test_a_declaration_says_what_keeps_the_whole_model_from_being_exact(changes, programs, operator):
+    """Softmax is no matter where every head is a program."""
+    assert Declaration(tiny_architecture(**changes), programs, None).inexact_operator == operator

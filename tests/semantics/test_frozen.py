@@ -265,6 +265,18 @@ def test_a_tensor_of_another_shape_is_refused(tmp_path, change, found):
         open_model(tmp_path / "model")
 
 
+def test_a_tensor_that_the_architecture_does_not_have_is_refused(tmp_path):
+    """Nothing would read it, so somebody expects something of it that does not happen."""
+    model = random_model(tiny_architecture())
+    written = {name: view.detach().numpy() for name, view in model.named_slices().items()}
+    extra = save(written | {"head.0.2.value.weight": np.zeros((3, 4), "<f4")})
+    write_sealed(tmp_path / "model", {**model_files(StoredModel(model, None)), WEIGHTS: extra})
+    with pytest.raises(
+        InputError, match=r"holds tensor head\.0\.2\.value\.weight, which the architecture does not have"
+    ):
+        open_model(tmp_path / "model")
+
+
 def test_a_model_opens_where_neither_torch_nor_safetensors_can_be_imported(tmp_path):
     """The door needs the bytes and nothing that wrote them."""
     model = random_model(tiny_architecture(), programs={Head(0, 0): PROGRAMS[Head(0, 0)]})

@@ -254,7 +254,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
         Order, typer.Option("--order", help="Try the least important first, or go from the logits backwards.")
     ] = Order.ATTRIBUTION,
     search: Annotated[
-        Search, typer.Option("--search", help="Try each part, or bisect along the order (large models).")
+        Search, typer.Option("--search", help="Try each part, or bisect along the order, once or in runs.")
     ] = Search.GREEDY,
     threshold: Annotated[
         list[float] | None,

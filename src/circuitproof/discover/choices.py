@@ -37,6 +37,8 @@ class Search(StrEnum):
     """Each part is tried in turn; the threshold bounds how far one removal may raise the divergence."""
     BISECTION = "bisection"
     """The longest beginning of the order goes at once; the threshold bounds the rise of all of it."""
+    RUNS = "runs"
+    """Bisection that begins again behind each part that must stay; the threshold bounds the whole rise."""
 
 
 class Rule(StrEnum):

@@ -7,7 +7,7 @@ from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.discover.objective import Measure, Meter, Tolerance
 from circuitproof.discover.parts import Part
 
-_FIRST_WINDOW = 8
+_FIRST_WINDOW = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,33 +25,40 @@ def prune(
     """Return what greedy removal leaves, the same as trying one part after the other.
 
     Which circuit is tried next depends on what became of the parts before, so a run of parts is tried at
-    once under a guess (without one: that every part goes), up to the first part that the guess has wrong.
-    A guess changes only how many batches it takes: one for each wrong guess, and a few for the windows,
-    which double as long as the guess is right.
+    once under a guess of which of them go (without one: the next ones fare as the last did), up to the
+    first part that the guess has wrong. A guess changes nothing but how many batches it takes: one for each
+    wrong guess, and a few for the windows, which double as long as the guess is right.
     """
-    guess = guess or [True] * len(order)
     kept = whole(meter.model.graph)
     (measure,) = meter.measure([kept])
     removed: list[bool] = []
     window = _FIRST_WINDOW
     while len(removed) < len(order):
-        ahead = slice(len(removed), len(removed) + window)
-        tried = _foresee(kept, order[ahead], guess[ahead])
+        parts = order[len(removed) : len(removed) + window]
+        expected = _expected(guess, removed, len(parts))
+        tried = _foresee(kept, parts, expected)
         window *= 2
-        for circuit, found, is_expected in zip(tried, meter.measure(tried), guess[ahead], strict=True):
+        for circuit, found, goes in zip(tried, meter.measure(tried), expected, strict=True):
             removed.append(tolerance.allows(measure, found))
             if removed[-1]:
                 kept, measure = circuit, found
-            if removed[-1] != is_expected:
+            if removed[-1] != goes:
                 window = _FIRST_WINDOW
                 break
     return Pruned(kept.live(), measure, tuple(removed))
 
 
-def _foresee(kept: Circuit, parts: Sequence[Part], guess: Sequence[bool]) -> list[Circuit]:
-    """Return the circuits that are tried one after the other if the guess is right."""
+def _expected(guess: Sequence[bool] | None, removed: Sequence[bool], count: int) -> Sequence[bool]:
+    """Return which of the next parts are expected to go."""
+    if guess is not None:
+        return guess[len(removed) : len(removed) + count]
+    return [removed[-1] if removed else True] * count
+
+
+def _foresee(kept: Circuit, parts: Sequence[Part], expected: Sequence[bool]) -> list[Circuit]:
+    """Return the circuits that are tried one after the other if what is expected happens."""
     tried: list[Circuit] = []
-    for part, goes in zip(parts, guess, strict=True):
+    for part, goes in zip(parts, expected, strict=True):
         tried.append(kept.without(*part))
         kept = tried[-1] if goes else kept
     return tried

@@ -7,7 +7,7 @@ from typing import assert_never
 from circuitproof.canonical import Json
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
-from circuitproof.discover.bisection import prune_prefix
+from circuitproof.discover.bisection import prune_prefix, prune_runs
 from circuitproof.discover.choices import Search
 from circuitproof.discover.objective import Measure, Meter, Tolerance
 from circuitproof.discover.parts import Part
@@ -71,5 +71,7 @@ def _search(
             return prune(meter, order, tolerance, guess)
         case Search.BISECTION:
             return prune_prefix(meter, order, tolerance)
+        case Search.RUNS:
+            return prune_runs(meter, order, tolerance)
         case _:
             assert_never(search)

@@ -1,0 +1,161 @@
+"""Extraction of the quotes circuit against the obvious loop of one edge at a time, in one run.
+
+Both walk the same edges in the same order at the same five thresholds and must find the same circuits. The
+last rows bisect the attribution order of a graph as large as GPT-2's: random weights of width 64, in which
+one head is made to copy the opener. All on one thread, because a shared machine makes two of them wait.
+"""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from circuitproof.architecture import inverse_root
+from circuitproof.circuits.circuit import Circuit, whole
+from circuitproof.circuits.graph import Graph
+from circuitproof.discover.attribute import arrange
+from circuitproof.discover.choices import Granularity, Objective, Order, Search
+from circuitproof.discover.objective import Measure, Meter, Tolerance
+from circuitproof.discover.parts import Part, parts_of
+from circuitproof.discover.sweep import sweep
+from circuitproof.model.transformer import Transformer, initialise
+from circuitproof.pipeline.recipe import load_recipe
+from circuitproof.pipeline.training import train_recipe
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof.tasks.task import Task
+from circuitproof.train.loop import Watcher
+from timing import print_table
+
+RECIPES = Path(__file__).parents[1] / "recipes"
+TOLERANCES = tuple(Tolerance(threshold) for threshold in (0.0001, 0.001, 0.01, 0.1, 1.0))
+
+
+class ForgetfulMeter(Meter):
+    """A meter that runs what it is asked, known or not."""
+
+    def measure(self, circuits: Sequence[Circuit]) -> tuple[Measure, ...]:
+        """Return the measure of each circuit, run now."""
+        self._known.clear()
+        return super().measure(circuits)
+
+
+def order_of(meter: Meter) -> tuple[Part, ...]:
+    """Return the edges, least important first."""
+    parts = parts_of(meter.model.graph, Granularity.HEAD)
+    return arrange(meter.model, meter.task, meter.target, parts, Order.ATTRIBUTION)
+
+
+def one_edge_at_a_time(meter: Meter) -> list[Circuit]:
+    """Return what the textbook's loop leaves at each threshold."""
+    order = order_of(meter)
+    return [_loop(meter, order, tolerance) for tolerance in TOLERANCES]
+
+
+def _loop(meter: Meter, order: Sequence[Part], tolerance: Tolerance) -> Circuit:
+    kept = whole(meter.model.graph)
+    (measure,) = meter.measure([kept])
+    for part in order:
+        smaller = kept.without(*part)
+        (found,) = meter.measure([smaller])
+        if tolerance.allows(measure, found):
+            kept, measure = smaller, found
+    return kept.live()
+
+
+def ours(meter: Meter, search: Search = Search.GREEDY) -> list[Circuit]:
+    """Return what the sweep leaves at each threshold."""
+    return [candidate.circuit for candidate in sweep(meter, order_of(meter), TOLERANCES, search)]
+
+
+def timed(work: Callable[[Meter], list[Circuit]], meter: Meter) -> tuple[list[Circuit], float]:
+    """Return the circuits and the seconds it took to find them."""
+    start = time.perf_counter()
+    return work(meter), time.perf_counter() - start
+
+
+def toy_rows(name: str, folder: Path) -> list[tuple[str, ...]]:
+    """Return the rows of a trained toy model."""
+    quiet = Watcher(on_step=lambda _step, _loss: None, on_evaluation=lambda _: None)
+    model = train_recipe(load_recipe(RECIPES / f"{name}.toml"), folder / name, quiet).model
+    slow, fast = (kind(model, toy_quotes(), Objective.MODEL) for kind in (ForgetfulMeter, Meter))
+    timed(ours, Meter(model, toy_quotes(), Objective.MODEL))
+    wanted, slow_seconds = timed(one_edge_at_a_time, slow)
+    found, seconds = timed(ours, fast)
+    if found != wanted:
+        raise SystemExit(f"{name}: the sweep and the loop found different circuits")
+    return [
+        _row(f"{name}, one edge at a time", slow.batches, slow.batches, wanted, slow_seconds),
+        (
+            *_row(f"{name}, sweep", fast.circuits, fast.batches, found, seconds),
+            f"{slow_seconds / seconds:.1f}",
+        ),
+    ]
+
+
+def _row(
+    name: str, circuits: int, forwards: int, found: Sequence[Circuit], seconds: float
+) -> tuple[str, ...]:
+    edges = " ".join(str(len(circuit)) for circuit in found)
+    return (name, edges, f"{circuits}", f"{forwards}", f"{seconds:.2f}")
+
+
+def deep_model() -> Transformer:
+    """Return 12 layers of 12 heads, one of which copies the opener's type to the logits."""
+    sizes = load_recipe(RECIPES / "toy.toml").architecture
+    sizes = replace(
+        sizes, layers=12, heads=12, width=64, head_width=16, mlp_width=256, attention_scale=inverse_root(16)
+    )
+    model = Transformer(sizes)
+    initialise(model, seed=0, deviation=0.02)
+    single, double = toy_quotes().candidates
+    with torch.no_grad():
+        layer = model.attentions[5]
+        layer.value[3, 0] = 50 * (model.token[single] - model.token[double])
+        layer.output[3, :, 0] = 50 * (model.unembed[single] - model.unembed[double])
+    return model
+
+
+def short_task() -> Task:
+    """Return quote closing on 64 prompts of six tokens."""
+    task = toy_quotes()
+    return replace(task, domain=Domain(task.domain.prompts[::2], task.domain.strata[::2]))
+
+
+def deep_row(search: Search) -> tuple[str, ...]:
+    """Return a row of the large graph."""
+    meter = Meter(deep_model(), short_task(), Objective.MODEL)
+    found, seconds = timed(lambda meter: ours(meter, search), meter)
+    edges = len(Graph(12, 12).edges())
+    return _row(f"12 x 12 heads, {edges} edges, {search}", meter.circuits, meter.batches, found, seconds)
+
+
+def main() -> None:
+    """Print the table."""
+    torch.set_num_threads(1)
+    folder = Path(tempfile.mkdtemp())
+    try:
+        rows = [row for name in ("toy", "toy-band") for row in toy_rows(name, folder)]
+    finally:
+        shutil.rmtree(folder)
+    columns = (
+        "extraction at five thresholds",
+        "edges found",
+        "circuits",
+        "forwards",
+        "seconds",
+        "times faster",
+    )
+    print_table(
+        "quotes, 128 prompts; the large graph 64",
+        columns,
+        [*rows, *map(deep_row, (Search.BISECTION, Search.RUNS))],
+    )
+
+
+if __name__ == "__main__":
+    main()
