@@ -171,15 +171,41 @@ def read_circuit(value: object, where: str, size: Architecture) -> Edges:
     wanted = size.layers, size.heads
     require("circuit_has_the_sizes", found == wanted, where, found, wanted)
     require("ablation_is_zero", ablation == "zero", where, ablation)
-    nodes = all_nodes(size)
-    edges = tuple(_read_edge(name, f"{where}.edges", nodes) for name in items(listed, f"{where}.edges"))
+    edges = read_edges(listed, f"{where}.edges", size)
     in_order = sorted(set(edges))
     require("edges_stand_in_order", list(edges) == in_order, where)
     reached = {EMBED}
     for source, target in in_order:
         reached |= {target} if source in reached else set()
-    require("embed_reaches_logits", nodes["logits"] in reached, where)
+    require("embed_reaches_logits", logits_node(size) in reached, where)
     return edges
+
+
+def read_edges(names: object, where: str, size: Architecture) -> Edges:
+    """Read edges by name."""
+    nodes = all_nodes(size)
+    return tuple(_read_edge(name, where, nodes) for name in items(names, where))
+
+
+def smaller_circuits(edges: Edges, most: int, logits: Node) -> list[Edges]:
+    """Return the circuits of at most `most` of these edges that have no dead edge and read their prompt.
+
+    Without an edge whose source reads nothing, such a circuit has still no dead edge: so adding edges to what
+    already reaches the logits, one at a time, finds all of them.
+    """
+    level: set[frozenset[Edge]] = {frozenset()}
+    found: list[Edges] = []
+    for _ in range(most):
+        level = {
+            kept | {edge}
+            for kept in level
+            for reached in [{logits, *(source for source, _ in kept)}]
+            for edge in edges
+            if edge[1] in reached and edge not in kept
+        }
+        reading = (kept for kept in level if any(source == EMBED for source, _ in kept))
+        found += sorted(tuple(sorted(kept)) for kept in reading)
+    return found
 
 
 def _read_edge(value: object, where: str, nodes: dict[str, Node]) -> Edge:

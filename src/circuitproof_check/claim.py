@@ -11,7 +11,15 @@ from .programs import Program, parse_program
 from .reading import fields, integer, integers, items, kind, mapping, rational, require, sha256, text
 from .tensors import Slice
 
-KINDS = ("equivalence", "invariance", "necessity", "robustness", "faithfulness")
+KINDS = (
+    "equivalence",
+    "invariance",
+    "necessity",
+    "robustness",
+    "faithfulness",
+    "subset minimality",
+    "minimum",
+)
 _NUMBER = "(0|[1-9][0-9]*)"
 _HEAD = re.compile(rf"{_NUMBER}\.{_NUMBER}")
 _TOKEN = re.compile(_NUMBER)
@@ -23,10 +31,11 @@ Prompts = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One thing that is claimed; epsilon is that of robustness."""
+    """One thing that is claimed; epsilon is that of robustness, circuits (edge names) those of minimum."""
 
     kind: str
     epsilon: Fraction = Fraction(0)
+    circuits: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +201,10 @@ def read_property(value: object, where: str) -> Property:
     """Read one thing that is claimed."""
     name = kind(value, where)
     require("property_is_known", name in KINDS, where, name)
+    if name == "minimum":
+        listed = items(fields(value, where, "kind", "circuits")[1], where)
+        circuits = tuple(tuple(text(edge, where) for edge in items(one, where)) for one in listed)
+        return Property("minimum", circuits=circuits)
     if name != "robustness":
         return Property(text(fields(value, where, "kind")[0], where))
     epsilon = rational(fields(value, where, "kind", "epsilon")[1], f"{where}.epsilon")

@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def check(bundle: Path, against: Path | None = None) -> tuple[Outcome, str]:
     """Return the answer about a directory, and the reason in one sentence."""
+    limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
     try:
         return _judge(bundle, against)
@@ -53,6 +54,8 @@ def check(bundle: Path, against: Path | None = None) -> tuple[Outcome, str]:
         return Outcome.FAILURE, f"{bundle} cannot be judged: {error}"
     except ForgedError as error:
         return Outcome.INVALID, str(error)
+    finally:
+        sys.set_int_max_str_digits(limit)
 
 
 def _judge(bundle: Path, against: Path | None) -> tuple[Outcome, str]:

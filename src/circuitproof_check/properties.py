@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
-from .architecture import Edges, all_edges
+from .architecture import Edges, all_edges, logits_node, read_edges, smaller_circuits
 from .claim import Claim, Property, check_format, read_property
 from .exact import dot, from_fractions, mix
 from .forward import Forward
@@ -241,11 +241,58 @@ def _faithfulness_refuted(case: Case, evidence: object, claimed: Property) -> No
     require("model_decides_otherwise", is_other, where)
 
 
+def _fewest_proved(case: Case, evidence: object, claimed: Property) -> None:
+    circuits, expected = _asked(case, claimed)
+    children = _split(evidence, "circuit", len(circuits), claimed.kind)
+    for number, (edges, child) in enumerate(zip(circuits, children, strict=False)):
+        where = f"{claimed.kind}, circuit {number}"
+        (_suffices if edges in expected else _fails)(case, child, edges, where)
+
+
+def _fewest_refuted(case: Case, evidence: object, claimed: Property) -> None:
+    circuits, expected = _asked(case, claimed)
+    names, tree = fields(evidence, claimed.kind, "circuit", "evidence")
+    edges = read_edges(names, claimed.kind, case.claim.architecture)
+    require("circuit_is_one_of_the_smaller", edges in circuits, claimed.kind, names)
+    (_fails if edges in expected else _suffices)(case, tree, edges, claimed.kind)
+
+
+def _asked(case: Case, claimed: Property) -> tuple[list[Edges], list[Edges]]:
+    """Return the smaller circuits and those of them that must decide the task; no others may."""
+    own, size, where = case.claim.edges, case.claim.architecture, claimed.kind
+    if claimed.kind == "subset minimality":
+        circuits, expected = smaller_circuits(own, len(own), logits_node(size)), [own]
+    else:
+        circuits = smaller_circuits(all_edges(size), len(own), logits_node(size))
+        expected = [read_edges(list(names), where, size) for names in claimed.circuits]
+        require("the_claims_circuit_is_listed", own in expected, where)
+        require("listed_circuits_have_its_size", {len(one) for one in expected} == {len(own)}, where)
+    require("expected_circuits_are_distinct", len(set(expected)) == len(expected), where)
+    require("expected_circuits_are_among_the_smaller", set(expected) <= set(circuits), where)
+    return circuits, expected
+
+
+def _suffices(case: Case, evidence: object, edges: Edges, where: str) -> None:
+    for prompt, place, (fold,) in case.by_prompt(evidence, where, "fold"):
+        decision, answer = case.decision(fold, prompt, place, edges), case.claim.task.answers[prompt]
+        require(
+            "expected_circuit_decides_the_answer", decision == frozenset({answer}), place, decision, answer
+        )
+
+
+def _fails(case: Case, evidence: object, edges: Edges, where: str) -> None:
+    prompt, (fold,) = case.replay(evidence, where, "fold")
+    is_other = case.decision(fold, prompt, where, edges) != frozenset({case.claim.task.answers[prompt]})
+    require("other_circuit_decides_otherwise", is_other, where)
+
+
 _CHECKS: dict[str, tuple[Check, Check]] = {
     "equivalence": (_equivalence_proved, _equivalence_refuted),
     "invariance": (_invariance_proved, _invariance_refuted),
     "necessity": (_necessity_proved, _necessity_refuted),
     "robustness": (_robustness_proved, _robustness_refuted),
     "faithfulness": (_faithfulness_proved, _faithfulness_refuted),
+    "subset minimality": (_fewest_proved, _fewest_refuted),
+    "minimum": (_fewest_proved, _fewest_refuted),
 }
 """How a proof of each property is checked, and how a refutation."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 
 import bundle_maker as maker
 import circuitproof_check
-from bundle_maker import Bundle, Prover, architecture, fitting, proving
+from bundle_maker import Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check import reading
 from circuitproof_check.main import Outcome, check
 
@@ -534,6 +535,141 @@ def _perturbed_tie() -> Bundle:
     prover = fitting(change=_tied)
     evidence = {"replay": [{"prompt": 0, "fold": prover.fold(0), "eta": ["1"] * 4}]}
     return refuting(prover, "robustness", evidence, epsilon="1")
+
+
+DIRECT = ["embed -> logits"]
+THROUGH_MLP = ["embed -> mlp 0", "mlp 0 -> logits"]
+
+
+def smaller(edges: list[str], most: int) -> list[list[str]]:
+    """Return the circuits up to a size, by trying all sets of edges."""
+    return [list(kept) for size in range(1, most + 1) for kept in combinations(edges, size) if is_whole(kept)]
+
+
+def is_whole(kept: tuple[str, ...]) -> bool:
+    """Say whether every edge reaches the logits and embed does."""
+    reached = {"logits"}
+    for _ in kept:
+        reached |= {edge.split(" -> ")[0] for edge in kept if edge.split(" -> ")[1] in reached}
+    return "embed" in reached and all(edge.split(" -> ")[1] in reached for edge in kept)
+
+
+def answers(prover: Prover) -> list[int]:
+    """Return the table of right answers."""
+    return prover.claim["task"]["answer"]["answers"]
+
+
+def wrong(prover: Prover, edges: list[str]) -> list[int]:
+    """Return the prompts that a circuit decides wrong."""
+    right = answers(prover)
+    return [p for p in range(len(prover.prompts)) if prover.decision(p, edges) != {right[p]}]
+
+
+def tree(prover: Prover, edges: list[str], prompt: int | None = None) -> dict[str, Any]:
+    """Return a replay of a prompt, by default one that is decided wrong; a split where there is none."""
+    missed = wrong(prover, edges) if prompt is None else [prompt]
+    if missed:
+        return {"replay": [{"prompt": missed[0], "fold": prover.fold(missed[0], edges)}]}
+    return prover.by_prompt(lambda p: {"fold": prover.fold(p, edges)})
+
+
+def fewest(
+    prover: Prover, listed: list[list[str]] | None, trees: dict[int, dict[str, Any]] | None = None
+) -> Bundle:
+    """Return a bundle that claims minimality; `trees` replaces the evidence about some circuits."""
+    entry = {"kind": "subset minimality"} if listed is None else {"kind": "minimum", "circuits": listed}
+    edges = prover.edges if listed is None else every_edge(prover.claim["architecture"])
+    circuits = smaller(edges, len(prover.edges))
+    children = [(trees or {}).get(n) or tree(prover, one) for n, one in enumerate(circuits)]
+    prover.answer(entry, "proved", {"split": "circuit", "children": children})
+    prover.bundle.claim["weights"] = maker.pinned(prover.bundle.tensors)
+    return prover.bundle
+
+
+def suiting(edges: list[str], is_suitable: Callable[[Prover], bool], **options: Any) -> Prover:
+    """Return the first random bundle with a circuit for which something holds."""
+    provers = (fitting(edges=edges, seed=seed, **options) for seed in range(200))
+    return next(prover for prover in provers if is_suitable(prover))
+
+
+def one_prompt(bundle: Bundle) -> None:
+    """Leave one prompt, so that many circuits decide the task."""
+    bundle.domain.update(prompts=bundle.domain["prompts"][:1], strata=["all"])
+
+
+def minimum(prover: Prover) -> list[list[str]]:
+    """Return the circuits of the claim's size that decide the task."""
+    graph = every_edge(prover.claim["architecture"])
+    return [
+        c for c in smaller(graph, len(prover.edges)) if len(c) == len(prover.edges) and not wrong(prover, c)
+    ]
+
+
+def test_a_proof_of_minimality_is_valid(tmp_path):
+    """So that each refusal of one below is due to the forgery."""
+    prover = suiting(THROUGH_MLP, lambda p: bool(wrong(p, DIRECT)))
+    assert check(fewest(prover, minimum(prover)).write(tmp_path / "minimum"))[0] is Outcome.VALID
+    prover = suiting(THROUGH_MLP, lambda p: bool(wrong(p, DIRECT)))
+    assert check(fewest(prover, None).write(tmp_path / "subsets"))[0] is Outcome.VALID
+
+
+@forgery("expected_circuit_decides_the_answer")
+def _expected_is_wrong() -> Bundle:
+    prover = suiting(THROUGH_MLP, lambda p: len(set(answers(p))) > 1)
+    candidates = prover.claim["task"]["candidates"]
+    answers(prover)[0] = next(token for token in candidates if token != answers(prover)[0])
+    return fewest(prover, None, {0: prover.by_prompt(lambda p: {"fold": prover.fold(p)})})
+
+
+@forgery("other_circuit_decides_otherwise")
+def _other_is_right() -> Bundle:
+    edges = ["embed -> mlp 0", "embed -> logits", "mlp 0 -> logits"]
+    prover = suiting(edges, lambda p: len(wrong(p, DIRECT)) < len(p.prompts))
+    right = next(p for p in range(len(prover.prompts)) if p not in wrong(prover, DIRECT))
+    trees = {n: tree(prover, one, right) for n, one in enumerate(smaller(edges, 3)) if one == DIRECT}
+    return fewest(prover, None, trees)
+
+
+@forgery("the_claims_circuit_is_listed")
+def _own_circuit_is_not_listed() -> Bundle:
+    prover = suiting(THROUGH_HEAD, lambda _: True)
+    for seed in range(200):
+        prover = fitting(edges=list(THROUGH_HEAD), seed=seed)
+        answers(prover)[:] = [min(prover.decision(p, THROUGH_MLP)) for p in range(len(prover.prompts))]
+        if wrong(prover, THROUGH_HEAD) and wrong(prover, DIRECT) and minimum(prover):
+            break
+    return fewest(prover, minimum(prover))
+
+
+@forgery("listed_circuits_have_its_size")
+def _listed_circuit_is_smaller() -> Bundle:
+    prover = suiting(THROUGH_MLP, lambda p: not wrong(p, DIRECT), change=one_prompt)
+    return fewest(prover, [DIRECT, *minimum(prover)])
+
+
+@forgery("expected_circuits_are_distinct")
+def _listed_twice() -> Bundle:
+    prover = suiting(THROUGH_MLP, lambda p: bool(wrong(p, DIRECT)))
+    return fewest(prover, [*minimum(prover), minimum(prover)[0]])
+
+
+@forgery("expected_circuits_are_among_the_smaller")
+def _dead_edge() -> Bundle:
+    prover = suiting(["embed -> head 0.0", "embed -> logits"], lambda p: len(set(answers(p))) > 1)
+    candidates = prover.claim["task"]["candidates"]
+    answers(prover)[0] = next(token for token in candidates if token != answers(prover)[0])
+    return fewest(prover, None)
+
+
+@forgery("circuit_is_one_of_the_smaller", refuting=True)
+def _larger_circuit() -> Bundle:
+    prover = suiting(
+        THROUGH_MLP, lambda p: not wrong(p, every_edge(p.claim["architecture"])), change=one_prompt
+    )
+    everything = every_edge(prover.claim["architecture"])
+    evidence = {"circuit": everything, "evidence": tree(prover, everything)}
+    prover.answer({"kind": "minimum", "circuits": minimum(prover)}, "refuted", evidence)
+    return prover.bundle
 
 
 def test_every_rule_stands_in_one_place_and_has_a_forgery():

@@ -55,18 +55,18 @@ def slow_logits(model, tokens, circuit):
 @pytest.mark.parametrize(("norm", "attention", "activation"), VARIANTS)
 def test_keeping_all_edges_equals_the_plain_forward(norm, attention, activation):
     """The first law of circuits, for every architecture."""
-    model = random_model(tiny_architecture(norm=norm, attention=attention, activation=activation))
+    model = random_model(tiny_architecture(norm=norm, attention=attention, activation=activation)).double()
     tokens = random_tokens(model.architecture)
-    assert torch.allclose(model(tokens), model(tokens, circuit=whole(GRAPH)), atol=1e-4)
+    assert torch.allclose(model(tokens), model(tokens, circuit=whole(GRAPH)), atol=1e-9)
 
 
 @given(circuits_of_graph, st.integers(0, 5), st.booleans(), st.booleans(), program_heads)
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_circuit_computes_what_its_definition_says(circuit, seed, tied, biases, programs):
     """The batched, gated forward against the node-by-node twin on random circuits."""
-    model = random_model(tiny_architecture(tied=tied, biases=biases), seed, programs)
+    model = random_model(tiny_architecture(tied=tied, biases=biases), seed, programs).double()
     tokens = random_tokens(model.architecture)
-    assert torch.allclose(model(tokens, circuit=circuit), slow_logits(model, tokens, circuit), atol=1e-4)
+    assert torch.allclose(model(tokens, circuit=circuit), slow_logits(model, tokens, circuit), atol=1e-9)
 
 
 @given(circuits_of_graph)

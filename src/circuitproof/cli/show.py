@@ -1,5 +1,6 @@
 """How results look on a terminal: tables for people, JSON for programs."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from circuitproof.pipeline.verification import Verification
     from circuitproof.verify.verdict import Answer
 
-_OUTPUT = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+_WIDE = None if sys.stdout.isatty() else 1000
+"""Where nobody looks at a terminal, lines are not broken."""
+_OUTPUT = Console(highlight=False, soft_wrap=True, markup=False, emoji=False, width=_WIDE)
 _NOTES = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 

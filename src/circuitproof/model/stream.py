@@ -136,10 +136,11 @@ class GatedStream:
         self._written.append(([source_column(self._gates.graph, Mlp(layer))], output))
 
     def _read(self, rows: list[int]) -> State:
-        shape = self._written[0][1].shape[2:]
-        total = torch.zeros(self._gates.values.shape[0], len(rows), *shape)
+        first = self._written[0][1]
+        shape = first.shape[2:]
+        total = first.new_zeros(self._gates.values.shape[0], len(rows), *shape)
         for columns, outputs in self._written:
-            kept = self._gates.values[:, rows][:, :, columns]
+            kept = self._gates.values[:, rows][:, :, columns].to(first.dtype)
             if bool(kept.any()):
                 total = total + (kept @ outputs.flatten(2)).unflatten(2, shape)
         return total

@@ -73,7 +73,7 @@ class AttentionLayer(nn.Module):
         if not self.programs:
             return self._attend(inputs, heads) @ values
         weights = [
-            patterns.of(self.programs[head])[None, None]
+            patterns.of(self.programs[head])[None, None].to(values.dtype)
             if head in self.programs
             else self._attend(_input_at(inputs, place), (head,))
             for place, head in enumerate(heads)
