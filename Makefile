@@ -20,6 +20,7 @@ demo: $(READY)
 	$(BIN)/circuitproof verify --model build/demo-band/model --task quotes \
 	    --property equivalence --property invariance --out build/demo-band/bundle
 	$(BIN)/circuitproof-check build/demo-band/bundle --against build/demo-band/model
+	-$(BIN)/circuitproof minimal build/demo-band/model --task quotes
 
 test: $(READY)
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term

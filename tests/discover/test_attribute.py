@@ -17,7 +17,7 @@ from circuitproof.tasks.quotes import toy_quotes
 from hand_models import ADDER, ADDER_TASK, build, quote_model, table_task
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
 
-PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 2, 4), repeat=length)]
+PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 4), repeat=length)]
 TASK = table_task({prompt: sum(prompt) % 2 for prompt in PROMPTS})
 
 
@@ -130,6 +130,6 @@ def test_a_gradient_that_is_no_number_is_refused():
     model = build(ADDER)
     target = target_of(model, ADDER_TASK, Objective.PROGRAM)
     with torch.no_grad():
-        model.token.fill_(float("inf"))
+        model.unembed.fill_(float("nan"))
     with pytest.raises(NumericError, match="the gradient of an edge is NaN or infinite"):
         scores_of(model, ADDER_TASK, target, parts_of(model.graph, Granularity.HEAD))

@@ -12,7 +12,7 @@ from circuitproof.tasks.quotes import toy_quotes
 from hand_models import QUOTE_EDGES, circuit_of, quote_model, table_task
 from models import random_model, tiny_architecture
 
-PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 2, 4), repeat=length)]
+PROMPTS = [prompt for length in (1, 2) for prompt in product((0, 2, 4), repeat=length)]
 TASK = table_task({prompt: sum(prompt) % 2 for prompt in PROMPTS})
 SEARCHES = [prune_prefix, prune_runs]
 
@@ -30,7 +30,7 @@ def without(order, count, graph):
     return whole(graph).without(*(edge for part in order[:count] for edge in part))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("tolerance", [Tolerance(0.01), Tolerance(1.0), Tolerance(1.0, 0.7)])
 def test_a_prefix_is_tolerated_and_one_part_more_is_not(seed, tolerance):
     """Bisection ends where tolerated and not tolerated meet, both of them measured."""
@@ -47,7 +47,7 @@ def test_a_prefix_is_tolerated_and_one_part_more_is_not(seed, tolerance):
         assert not tolerance.allows(before, more)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_prefix_takes_logarithmically_many_forwards(seed):
     """Up in strides that double, and down by halves."""
     meter, order = setting(seed)
@@ -55,7 +55,7 @@ def test_a_prefix_takes_logarithmically_many_forwards(seed):
     assert meter.circuits <= 2 * len(order).bit_length() + 1
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("tolerance", [Tolerance(0.01), Tolerance(1.0)])
 def test_runs_keep_a_part_only_where_its_removal_was_refused(seed, tolerance):
     """Each part that stays was tried with the parts before it gone, and was not tolerated."""

@@ -12,7 +12,7 @@ from circuitproof.errors import InputError, NumericError
 from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, build, circuit_of, table_task
 from models import NORMS, random_model, tiny_architecture
 
-PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 2, 4), repeat=length)]
+PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 4), repeat=length)]
 TASK = table_task({prompt: 1 + sum(prompt) % 3 for prompt in PROMPTS}, candidates=(1, 2, 3))
 """Prompts of three lengths and three candidates."""
 
@@ -53,7 +53,7 @@ def slow_measure(model, task, circuit, objective):
 def test_a_batch_of_circuits_measures_as_the_words_say(norm, objective):
     """The slow twin takes one prompt and one circuit at a time."""
     model = random_model(tiny_architecture(norm=norm), seed=3)
-    circuits = [whole(model.graph), *whole(model.graph).lesions()]
+    circuits = [whole(model.graph), *whole(model.graph).lesions()[::5]]
     for circuit, found in zip(circuits, Meter(model, TASK, objective).measure(circuits), strict=True):
         kl, agreed, margin = slow_measure(model, TASK, circuit, objective)
         assert found.kl == pytest.approx(kl, abs=1e-5)

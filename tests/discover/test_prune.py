@@ -12,7 +12,7 @@ from circuitproof.tasks.quotes import toy_quotes
 from hand_models import ADDED, ADDER, QUOTE_EDGES, build, circuit_of, quote_model, table_task
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
 
-PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 2, 4), repeat=length)]
+PROMPTS = [prompt for length in (1, 2) for prompt in product((0, 2, 4), repeat=length)]
 TASK = table_task({prompt: sum(prompt) % 2 for prompt in PROMPTS})
 
 
@@ -34,23 +34,23 @@ def slow_prune(model, task, objective, order, tolerance):
     return kept.live(), tuple(removed)
 
 
-@pytest.mark.parametrize("tolerance", [Tolerance(0.0), Tolerance(0.02), Tolerance(0.5), Tolerance(0.1, 0.8)])
-@pytest.mark.parametrize("norm", NORMS)
+TOLERANCES = [Tolerance(0.0), Tolerance(0.02), Tolerance(0.5), Tolerance(0.1, 0.8)]
+
+
+@pytest.mark.parametrize(("norm", "tolerance"), list(zip(NORMS, TOLERANCES, strict=True)))
 @pytest.mark.parametrize(("granularity", "objective"), list(zip(Granularity, Objective, strict=True)))
 def test_batched_removal_is_one_part_at_a_time(norm, granularity, objective, tolerance):
     """The law that makes the guesses harmless, whatever they are."""
     model = random_model(tiny_architecture(norm=norm), seed=5, programs=PROGRAMS if norm == NORMS[0] else {})
-    parts = parts_of(model.graph, granularity)
     meter = Meter(model, TASK, objective)
-    order = arrange(model, TASK, meter.target, parts, Order.ATTRIBUTION)
+    order = arrange(model, TASK, meter.target, parts_of(model.graph, granularity), Order.ATTRIBUTION)
     circuit, removed = slow_prune(model, TASK, objective, order, tolerance)
-    guesses = (None, [True] * len(order), [False] * len(order), [not gone for gone in removed], removed)
-    for guess in guesses:
+    for guess in (None, [not gone for gone in removed], removed):
         found = prune(Meter(model, TASK, objective), order, tolerance, guess)
         assert (found.circuit, found.removed) == (circuit, removed)
-        assert found.measure == meter.measure([found.circuit])[0] or found.measure.kl == pytest.approx(
-            meter.measure([found.circuit])[0].kl, abs=1e-5
-        )
+        (alone,) = meter.measure([found.circuit])
+        assert found.measure.kl == pytest.approx(alone.kl, abs=1e-6)
+        assert found.measure.agreed == alone.agreed
 
 
 def test_a_right_guess_takes_few_batches():

@@ -14,9 +14,9 @@ from circuitproof.errors import InputError
 from hand_models import QUOTE_EDGES, circuit_of, table_task
 from models import random_model, tiny_architecture
 
-PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 2, 4), repeat=length)]
+PROMPTS = [prompt for length in (1, 2) for prompt in product((0, 2, 4), repeat=length)]
 TASK = table_task({prompt: sum(prompt) % 2 for prompt in PROMPTS})
-TOLERANCES = [Tolerance(threshold) for threshold in (0.0, 0.001, 0.01, 0.1, 1.0)]
+TOLERANCES = [Tolerance(threshold) for threshold in (0.001, 0.03, 1.0)]
 ALONE = {Search.GREEDY: prune, Search.BISECTION: prune_prefix, Search.RUNS: prune_runs}
 
 
@@ -29,7 +29,7 @@ def setting(seed):
 
 
 @pytest.mark.parametrize("search", Search)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_each_candidate_is_what_a_fresh_run_finds(seed, search):
     """Reused work saves forwards and changes no circuit, whatever the order of the thresholds."""
     fresh = []
