@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A busy machine must not turn a law into a failure, and the whole suite is to be done in a minute.
-settings.register_profile("circuitproof", deadline=None, max_examples=60)
+# A busy machine must not turn a law into a failure. CIRCUITPROOF_EXAMPLES=1000 is the nightly size.
+settings.register_profile(
+    "circuitproof", deadline=None, max_examples=int(os.environ.get("CIRCUITPROOF_EXAMPLES", "30"))
+)
 settings.load_profile("circuitproof")
 
 # Models of this size need one thread; two on a busy machine wait for each other. Torch reads it on loading.
