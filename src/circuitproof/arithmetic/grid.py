@@ -195,9 +195,10 @@ def _integer_product(left: Integers, right: Integers) -> Integers:
     if min(len(lefts), len(rights)) >= _MOST_SLICES:
         return _plain_product(left, right)
     totals: list[Any] = [0] * (len(lefts) + len(rights) - 1)
-    for i, one in enumerate(lefts):
-        for j, other in enumerate(rights):
-            totals[i + j] = totals[i + j] + (one @ other).astype(np.int64)
+    stacked = np.concatenate(lefts)
+    for j, other in enumerate(rights):
+        for i, product in enumerate(np.split((stacked @ other).astype(np.int64), len(lefts))):
+            totals[i + j] = totals[i + j] + product
     result = totals[0].astype(object)
     for place, total in enumerate(totals[1:], start=1):
         result = result + (total.astype(object) << (width * place))

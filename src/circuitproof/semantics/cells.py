@@ -77,6 +77,7 @@ class Cells:
         self._biases = biases
         self._numbers: dict[tuple[Node, tuple[Part, ...]], int] = {}
         self._known: dict[tuple[int, Prompt], int] = {}
+        self._rows: dict[tuple[Head, Prompt], RationalRow] = {}
 
     def logits_stage(self, circuit: Circuit) -> int:
         """Return the stage that computes a circuit's logits; equal parts of circuits share stages."""
@@ -120,13 +121,19 @@ class Cells:
         if not isinstance(stage.node, Head):
             return self._input(stage, prompt)
         if stage.node in self._programs:
-            return self._mix(stage, self._programs[stage.node], prompt)
+            return self._mix(stage, self._attended(stage.node, prompt), prompt)
         inputs = tuple(self._input(stage, prompt[: place + 1]) for place in range(len(prompt)))
         return stage.contexts.setdefault((inputs[-1], inputs), len(stage.contexts))
 
-    def _mix(self, stage: Stage, program: Program, prompt: Prompt) -> int:
+    def _attended(self, head: Head, prompt: Prompt) -> RationalRow:
+        """Return where a program looks from the end of a prefix: the same in every circuit."""
+        if (head, prompt) not in self._rows:
+            self._rows[head, prompt] = program_row(self._programs[head], prompt, len(prompt) - 1)
+        return self._rows[head, prompt]
+
+    def _mix(self, stage: Stage, row: RationalRow, prompt: Prompt) -> int:
         weights: dict[int, Fraction] = {}
-        for key, weight in program_row(program, prompt, len(prompt) - 1):
+        for key, weight in row:
             source = self._input(stage, prompt[: key + 1])
             weights[source] = weights.get(source, Fraction(0)) + weight
         return stage.mixes.setdefault(tuple(sorted(weights.items())), len(stage.mixes))
