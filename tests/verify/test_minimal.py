@@ -135,5 +135,7 @@ def test_a_claim_about_the_minimum_is_about_one_of_its_circuits():
 def test_a_minimum_with_dead_edges_is_refused():
     """It is not among the circuits that are tried."""
     dead = circuit_of(["embed -> head 0.0", "embed -> logits"])
-    with pytest.raises(InputError, match="dead edges or does not read"):
+    with pytest.raises(
+        InputError, match="said to be minimal has dead edges or reads no prompt; keep its live part"
+    ):
         prove(adder_claim(Minimum((dead,)), edges=["embed -> head 0.0", "embed -> logits"]))

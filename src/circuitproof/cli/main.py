@@ -271,7 +271,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     as_json: AsJson = False,
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
-    from circuitproof.cli.show import progress, show_json, show_line, show_table
+    from circuitproof.cli.show import progress, show_candidates, show_json, show_line
     from circuitproof.pipeline.extraction import THRESHOLDS, Method, report_path
     from circuitproof.pipeline.extraction import extract as extract_circuit
 
@@ -288,20 +288,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     if as_json:
         show_json(found.to_json())
         return
-    rows = [
-        (
-            f"{candidate.threshold:g}{' *' if candidate == found.selected else ''}",
-            f"{len(candidate.circuit)}",
-            f"{len(candidate.circuit.nodes())}",
-            f"{candidate.heads}",
-            f"{candidate.measure.agreed}/{candidate.measure.prompts}",
-            f"{candidate.measure.worst_margin:.4f}",
-            f"{candidate.measure.kl:.2e}",
-        )
-        for candidate in found.candidates
-    ]
-    columns = ("threshold", "edges#", "nodes#", "heads#", "agreement#", "worst margin#", "KL#")
-    show_table(f"{task}: faithful to the {objective}, measured in FP32; * is selected", columns, rows)
+    show_candidates(f"{task}: faithful to the {objective}, measured in FP32; * is selected", found)
     show_line(f"{out} holds the circuit, {report_path(out)} the report")
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from circuitproof.canonical import Json, readable_json
 
 if TYPE_CHECKING:
+    from circuitproof.pipeline.extraction import Extraction
     from circuitproof.pipeline.minimality import Minimality
     from circuitproof.pipeline.verification import Verification
     from circuitproof.verify.verdict import Answer
@@ -95,6 +96,24 @@ def show_minimality(found: "Minimality") -> None:
     )
     for circuit in search.minimum:
         show_line("  " + ", ".join(map(str, circuit)))
+
+
+def show_candidates(title: str, found: "Extraction") -> None:
+    """Print every candidate of an extraction; the selected one has a star."""
+    rows = [
+        (
+            f"{candidate.threshold:g}{' *' if candidate == found.selected else ''}",
+            f"{len(candidate.circuit)}",
+            f"{len(candidate.circuit.nodes())}",
+            f"{candidate.heads}",
+            f"{candidate.measure.agreed}/{candidate.measure.prompts}",
+            f"{candidate.measure.worst_margin:.4f}",
+            f"{candidate.measure.kl:.2e}",
+        )
+        for candidate in found.candidates
+    ]
+    columns = ("threshold", "edges#", "nodes#", "heads#", "agreement#", "worst margin#", "KL#")
+    show_table(title, columns, rows)
 
 
 def _answer_row(answer: "Answer") -> tuple[str, str, str, str]:

@@ -218,7 +218,7 @@ def _fewest(
         if isinstance(tree, PromptSplit) != (circuit in expected)
     ]
     if expected - frozenset(circuits):
-        raise InputError("a circuit that is said to be a minimum has dead edges or does not read its prompt")
+        raise InputError("a circuit said to be minimal has dead edges or reads no prompt; keep its live part")
     outcome: Outcome = Refuted(surprising[0]) if surprising else Proved(CircuitSplit(tuple(trees)))
     return Answer(prop, outcome, len(circuits), len(circuits) - len(surprising), Findings())
 
