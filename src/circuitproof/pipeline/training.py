@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import assert_never
 
-from circuitproof.canonical import readable_json, write_file
+from circuitproof.canonical import readable_json
 from circuitproof.errors import InputError
 from circuitproof.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.pipeline.recipe import Recipe, TasksSource, TextSource
+from circuitproof.pipeline.stages import claim_folder
 from circuitproof.reading import read_json, reading
 from circuitproof.train.data import Data, TaskData, TextData, read_text
 from circuitproof.train.loop import Evaluation, Watcher, read_evaluation, train
 
 MODEL = "model"
-_RUN = "run.json"
 _HISTORY = "training.json"
 
 
@@ -22,7 +22,7 @@ def train_recipe(recipe: Recipe, out: Path, watcher: Watcher) -> StoredModel:
     A finished run is not repeated; an interrupted one goes on from its newest checkpoint and ends with the
     same weights, bit for bit.
     """
-    _claim_folder(recipe, out)
+    claim_folder(out, recipe.name, recipe.digest)
     if not (out / MODEL).exists():
         data = _data(recipe)
         trained = train(recipe.architecture, data, recipe.plan, out / "checkpoints", watcher)
@@ -45,28 +45,6 @@ def _read_history(path: Path) -> tuple[Evaluation, ...]:
         for key in ("recipe", "recipe_digest"):
             fields.text(key)
         return fields.each("evaluations", read_evaluation)
-
-
-def _claim_folder(recipe: Recipe, out: Path) -> None:
-    """Mark a new run folder with the recipe's digest, or refuse one that another recipe began."""
-    mark = out / _RUN
-    if not mark.exists():
-        if out.exists() and not out.is_dir():
-            raise InputError(f"{out} is a file, want a folder; choose another place")
-        if not _is_free(out):
-            raise InputError(f"{out} is not empty and no run of ours; choose another place")
-        write_file(mark, readable_json({"recipe": recipe.name, "recipe_digest": str(recipe.digest)}))
-    with reading(read_json(mark), str(mark)) as fields:
-        name, digest = fields.text("recipe"), fields.text("recipe_digest")
-    if digest != str(recipe.digest):
-        raise InputError(
-            f"{out} was begun with recipe {name!r} of another content; remove it or choose another place"
-        )
-
-
-def _is_free(out: Path) -> bool:
-    """Say whether a run may begin at `out`; a kill can have left the mark's temporary file there."""
-    return not out.exists() or all(path.name.startswith(f".{_RUN}.") for path in out.iterdir())
 
 
 def _data(recipe: Recipe) -> Data:

@@ -1,0 +1,106 @@
+"""Commands that find and convert circuits."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson, Out
+from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
+
+
+def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorded
+    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
+    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    out: Out,
+    objective: Annotated[
+        Objective, typer.Option("--objective", help="Keep the model's decisions, or the right answers.")
+    ] = Objective.MODEL,
+    granularity: Annotated[
+        Granularity, typer.Option("--granularity", help="Remove single edges, or all between two blocks.")
+    ] = Granularity.HEAD,
+    order: Annotated[
+        Order, typer.Option("--order", help="Try the least important first, or go from the logits backwards.")
+    ] = Order.ATTRIBUTION,
+    search: Annotated[
+        Search, typer.Option("--search", help="Try each part, or bisect along the order, once or in runs.")
+    ] = Search.GREEDY,
+    threshold: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--threshold",
+            help="By how many nats the divergence may rise; repeat for several. "
+            "[default: 0.0001, 0.001, 0.01, 0.1, 1]",
+            show_default=False,
+        ),
+    ] = None,
+    rule: Annotated[
+        Rule, typer.Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
+    ] = Rule.SPARSITY,
+    as_json: AsJson = False,
+) -> None:
+    """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
+    from circuitproof.cli.show import progress, show_candidates, show_json, show_line
+    from circuitproof.pipeline.extraction import THRESHOLDS, Method, report_path
+    from circuitproof.pipeline.extraction import extract as extract_circuit
+
+    method = Method(
+        objective=objective,
+        granularity=granularity,
+        order=order,
+        search=search,
+        rule=rule,
+        thresholds=tuple(threshold or THRESHOLDS),
+    )
+    with progress(f"extracting {task}", len(method.thresholds)) as bar:
+        found = extract_circuit(model, task, method, out, lambda _: bar.advance(bar.task_ids[0]))
+    if as_json:
+        show_json(found.to_json())
+        return
+    show_candidates(f"{task}: faithful to the {objective}, measured in FP32; * is selected", found)
+    show_line(f"{out} holds the circuit, {report_path(out)} the report")
+
+
+def circuit(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A circuit in any spelling.", show_default=False)
+    ],
+    live: Annotated[
+        bool, typer.Option("--live", help="Leave out edges that cannot reach the logits.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read a circuit in our spelling, the release's or EAP-IG's, and print it in ours."""
+    from circuitproof.circuits.spelling import load_circuit
+    from circuitproof.cli.show import show_json, show_line
+
+    loaded = load_circuit(file)
+    kept = loaded.live() if live else loaded
+    if as_json:
+        show_json(kept.to_json())
+        return
+    for edge in kept:
+        show_line(str(edge))
+    show_line(f"{len(kept)} edges of {len(kept.graph.edges())}, {len(kept) - len(kept.live())} of them dead")
+
+
+def import_release(
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", help="A release directory.", show_default=False)
+    ],
+    out: Out,
+    as_json: AsJson = False,
+) -> None:
+    """Turn a model of the paper's public release into a model directory, with its circuits beside."""
+    from circuitproof.cli.show import show_json, show_line
+    from circuitproof.model.release import import_release as convert
+
+    release = convert(source, out)
+    if as_json:
+        show_json(
+            {"model": str(out), "circuits": {task: len(kept) for task, kept in release.circuits.items()}}
+        )
+        return
+    show_line(f"{out} holds the model of {source}")
+    for task, kept in release.circuits.items():
+        show_line(f"{out / f'{task}.circuit.json'} holds the {task} circuit of {len(kept)} edges")

@@ -1,0 +1,72 @@
+"""Commands that answer a claim."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson, ModelPath
+from circuitproof.verify.properties import Kind
+
+
+def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
+    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
+    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    circuit: Annotated[
+        Path | None,
+        typer.Option("--circuit", help="A circuit file. [default: all edges]"),
+    ] = None,
+    properties: Annotated[
+        list[Kind] | None,
+        typer.Option(
+            "--property",
+            help="What to claim; repeat for several. [default: equivalence, invariance, necessity, and with "
+            "--epsilon robustness]",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option("--epsilon", help="The size of perturbations, such as 1/100."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
+    from circuitproof.cli.show import show_json, show_verification
+    from circuitproof.pipeline.verification import Request, parse_properties
+    from circuitproof.pipeline.verification import verify as verify_claim
+    from circuitproof.verify.verdict import EXIT_CODES
+
+    claimed = parse_properties(properties or [], epsilon)
+    found = verify_claim(Request(model=model, circuit=circuit, task=task, properties=claimed), out)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        show_verification(found)
+    raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
+    model: ModelPath,
+    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    most: Annotated[int, typer.Option("--most", min=1, help="The most edges to try.")] = 4,
+    budget: Annotated[int, typer.Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
+    from circuitproof.cli.show import show_json, show_minimality
+    from circuitproof.pipeline.minimality import find_minimum
+    from circuitproof.verify.verdict import EXIT_CODES
+
+    found = find_minimum(model, task, most=most, budget=budget, out=out)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        show_minimality(found)
+    raise typer.Exit(EXIT_CODES[found.verdict])
