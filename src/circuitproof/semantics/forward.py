@@ -1,7 +1,8 @@
 """The forward pass, said once, over any arithmetic: stage after stage, each distinct row computed once."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Generic, assert_never
 
 from circuitproof.arithmetic.grid import Grid, zeros
@@ -10,6 +11,15 @@ from circuitproof.circuits.graph import Embed, Head, Logits, Mlp
 from circuitproof.errors import DeclarationError
 from circuitproof.semantics.cells import BiasPart, Cells, Part, PositionPart, Stage, StagePart, TokenPart
 from circuitproof.semantics.frozen import Frozen
+
+
+class Side(StrEnum):
+    """Where a stage can be disturbed."""
+
+    INPUT = "input"
+    """The sums that it reads, before its norm."""
+    OUTPUT = "output"
+    """What it hands on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +38,19 @@ class Forward(Generic[V, W]):
     cells: Cells
     arithmetic: Arithmetic[V, W]
     candidates: tuple[int, ...]
+    disturbances: Mapping[tuple[int, Side], V] = field(default_factory=dict[tuple[int, Side], V])
+    """What is added to the rows of a stage, by its number and side: one row for each row of it."""
 
     def run(self) -> list[V]:
         """Return the output rows of every stage; those of a logits stage are the candidates' logits."""
         outputs: list[V] = []
         for stage in self.cells.stages:
-            outputs.append(self._node(stage, outputs))
+            outputs.append(self._disturbed(self._node(stage, outputs), len(outputs), Side.OUTPUT))
         return outputs
+
+    def _disturbed(self, values: V, stage: int, side: Side) -> V:
+        key = (stage, side)
+        return self.arithmetic.add(values, self.disturbances[key]) if key in self.disturbances else values
 
     def _node(self, stage: Stage, outputs: Sequence[V]) -> V:
         match stage.node:
@@ -80,9 +96,12 @@ class Forward(Generic[V, W]):
         """
         columns = [[terms[place] for terms in stage.inputs] for place in range(len(stage.parts))]
         used = [sorted(set(column)) for column in columns]
-        if not columns or self.frozen.architecture.has_norm or sum(map(len, used)) >= len(stage.inputs):
+        has_norm, number = self.frozen.architecture.has_norm, len(outputs)
+        is_whole = not columns or has_norm or (number, Side.INPUT) in self.disturbances
+        if is_whole or sum(map(len, used)) >= len(stage.inputs):
             total = self._sum([self._rows(p, c, outputs) for p, c in zip(stage.parts, columns, strict=True)])
-            if self.frozen.architecture.has_norm:
+            total = self._disturbed(total, number, Side.INPUT)
+            if has_norm:
                 gain = (self.frozen.tensor(f"{norm}.scale"), self.frozen.tensor(f"{norm}.shift"))
                 total = self.arithmetic.normalise(total, self.frozen.architecture.norm, gain)
             return [self.arithmetic.affine(total, one.weight, one.bias) for one in maps]
