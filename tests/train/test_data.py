@@ -6,9 +6,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
 
 from circuitproof.errors import InputError
 from circuitproof.model.decisions import score_circuits
@@ -21,6 +18,7 @@ from circuitproof.tasks.task import AnswerTable, ClassTable, Task
 from circuitproof.train.data import Batch, Data, TaskData, TextData, read_text
 from circuitproof.train.objectives import NO_TARGET
 from models import random_model, random_tokens, tiny_architecture
+from tokenizer_files import write_tokenizer
 
 TASKS = (toy_quotes(), toy_brackets())
 LETTERS = Alphabet(tuple("ABCDEFG"))
@@ -78,6 +76,20 @@ def test_batches_change_from_step_to_step(make):
     """Also from one epoch to the next: 256 prompts in batches of 16 are 16 steps."""
     batches = [str(content(make(3).batch(step))) for step in range(64)]
     assert len(set(batches)) == 64
+
+
+@pytest.mark.parametrize("make", makers(), ids=["tasks", "text"])
+def test_models_are_compared_on_the_same_batch_whatever_the_seed(make):
+    """What two runs report of their models is then about the same prompts."""
+    assert content(make(1).fixed_batch()) == content(make(2).fixed_batch())
+
+
+def test_models_are_compared_on_every_prompt_and_on_held_out_text():
+    """No prompt of a domain is left out, and no window of a text was trained on."""
+    assert len(TaskData(TASKS, 16, 0).fixed_batch().tokens) == 256
+    windows = text_data().fixed_batch()
+    assert windows.tokens.min() >= 180
+    assert torch.equal(windows.tokens + 1, windows.targets)
 
 
 @pytest.mark.parametrize("make", makers(), ids=["tasks", "text"])
@@ -215,11 +227,7 @@ def test_a_text_without_a_tokenizer_is_its_bytes(tmp_path):
 @pytest.fixture
 def tokenizer(tmp_path):
     """Return the file of a tokenizer that knows two words."""
-    made = Tokenizer(WordLevel({"hello": 0, "world": 1, "?": 2}, unk_token="?"))  # noqa: S106  # no password
-    made.pre_tokenizer = Whitespace()
-    path = tmp_path / "tokenizer.json"
-    made.save(str(path))
-    return path
+    return write_tokenizer(tmp_path / "tokenizer.json", ["hello", "world", "?"])
 
 
 def test_a_text_can_be_read_through_a_tokenizer(tmp_path, tokenizer):

@@ -68,9 +68,9 @@ def progress(title: str, total: int) -> Iterator[Progress]:
 def show_verification(found: "Verification") -> None:
     """Print the answers as a table, and beside them how much they say."""
     battery = found.battery
-    rows = [_answer_row(answer) for answer in battery.answers]
-    title = f"{battery.claim.task.name}: {len(battery.claim.circuit)} edges, {found.verdict}"
-    show_table(title, ("property", "verdict", "met#", "seen"), rows)
+    show_answers(
+        f"{battery.claim.task.name}: {len(battery.claim.circuit)} edges, {found.verdict}", battery.answers
+    )
     show_line(
         f"{len(battery.claim.task.domain)} prompts in {battery.cells} cells, {battery.ties} ties; "
         f"necessity is {'already implied by equivalence' if battery.implies_necessity else 'not implied'}"
@@ -82,6 +82,11 @@ def show_verification(found: "Verification") -> None:
         f"measured in floats: largest error of a logit {found.float_error:.2e}; the circuit decides as the "
         f"model on {found.float_agreement} of {len(battery.claim.task.domain)} prompts"
     )
+
+
+def show_answers(title: str, answers: "Sequence[Answer]") -> None:
+    """Print the answers to a claim's properties as a table."""
+    show_table(title, ("property", "verdict", "met#", "seen"), [_answer_row(answer) for answer in answers])
 
 
 def show_minimality(found: "Minimality") -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import assert_never
 
 import torch
@@ -16,6 +16,7 @@ from circuitproof.discover.choices import Objective
 from circuitproof.errors import InputError, NumericError
 from circuitproof.model.decisions import task_logits
 from circuitproof.model.transformer import Transformer
+from circuitproof.reading import Fields
 from circuitproof.tasks.task import Task
 
 _NOISE = 1e-6
@@ -47,6 +48,16 @@ class Measure:
             "prompts": self.prompts,
             "worst_margin": self.worst_margin,
         }
+
+
+def read_measure(fields: Fields) -> Measure:
+    """Read a measure as `Measure.to_json` writes it."""
+    return Measure(
+        kl=fields.number("kl", above=-inf),
+        agreed=fields.integer("agreed"),
+        prompts=fields.integer("prompts", least=1),
+        worst_margin=fields.number("worst_margin", above=-inf),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +133,7 @@ class Meter:
         unknown = {circuit.edges: circuit for circuit in live if circuit.edges not in self._known}
         if unknown:
             self.batches += 1
-            found = _measures(self.target, task_logits(self.model, self.task, [*unknown.values()]))
+            found = measures_of(self.target, task_logits(self.model, self.task, [*unknown.values()]))
             self._known.update(zip(unknown, found, strict=True))
         return tuple(self._known[circuit.edges] for circuit in live)
 
@@ -131,15 +142,29 @@ def target_of(model: Transformer, task: Task, objective: Objective) -> Target:
     """Return what the objective wants on each prompt of a task."""
     match objective:
         case Objective.MODEL:
-            logits = task_logits(model, task)[0]
-            _refuse_wild(logits)
-            return Target(logits.double().softmax(-1), _maximal(logits))
+            return target_from(task_logits(model, task)[0])
         case Objective.PROGRAM:
             places = torch.tensor([task.candidates.index(answer) for answer in task.answers()])
             answers = torch.nn.functional.one_hot(places, len(task.candidates))
             return Target(answers.double(), answers.bool())
         case _:
             assert_never(objective)
+
+
+def target_from(logits: Float[Tensor, "prompt candidate"]) -> Target:
+    """Return the target of keeping what these logits say."""
+    _refuse_wild(logits)
+    return Target(logits.double().softmax(-1), _maximal(logits))
+
+
+def measures_of(target: Target, logits: Float[Tensor, "circuit prompt candidate"]) -> tuple[Measure, ...]:
+    """Return how far each circuit is from a target, by its candidates' logits."""
+    _refuse_wild(logits)
+    rows = zip(target.divergence(logits), target.agrees(logits), target.margins(logits), strict=True)
+    return tuple(
+        Measure(float(kl.mean()), int(agrees.sum()), len(agrees), float(margins.min()))
+        for kl, agrees, margins in rows
+    )
 
 
 def refuse_bad_agreement(agreement: float) -> None:
@@ -150,15 +175,6 @@ def refuse_bad_agreement(agreement: float) -> None:
 
 def _maximal(logits: Float[Tensor, "*any candidate"]) -> Bool[Tensor, "*any candidate"]:
     return logits == logits.amax(-1, keepdim=True)
-
-
-def _measures(target: Target, logits: Float[Tensor, "circuit prompt candidate"]) -> list[Measure]:
-    _refuse_wild(logits)
-    rows = zip(target.divergence(logits), target.agrees(logits), target.margins(logits), strict=True)
-    return [
-        Measure(float(kl.mean()), int(agrees.sum()), len(agrees), float(margins.min()))
-        for kl, agrees, margins in rows
-    ]
 
 
 def _refuse_wild(logits: Tensor) -> None:

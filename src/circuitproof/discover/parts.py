@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
+from circuitproof.circuits.circuit import Circuit, circuit_of
 from circuitproof.circuits.graph import Edge, Graph
 from circuitproof.discover.choices import Granularity
 
@@ -28,6 +29,18 @@ def parts_of(graph: Graph, granularity: Granularity) -> tuple[Part, ...]:
 def topological(parts: Sequence[Part]) -> tuple[Part, ...]:
     """Return the parts from the logits backwards: the latest reader first, and its latest source first."""
     return tuple(sorted(parts, key=lambda part: (part[0].target.place, part[0].source.place), reverse=True))
+
+
+def nested(graph: Graph, order: Sequence[Part]) -> tuple[Circuit, ...]:
+    """Return circuits of the last parts of an order: one, then about a third more each time, then all.
+
+    >>> [len(circuit) for circuit in nested(Graph(2, 2), parts_of(Graph(2, 2), Granularity.HEAD))]
+    [1, 2, 3, 4, 6, 8, 11, 15, 20, 26]
+    """
+    sizes = [1]
+    while sizes[-1] < len(order):
+        sizes.append(min(len(order), max(sizes[-1] + 1, round(sizes[-1] * 4 / 3))))
+    return tuple(circuit_of(graph, [edge for part in order[-size:] for edge in part]) for size in sizes)
 
 
 def _between_blocks(graph: Graph) -> tuple[Part, ...]:

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from circuitproof.canonical import Json
-from circuitproof.circuits.circuit import Circuit
-from circuitproof.circuits.graph import Head
+from circuitproof.circuits.circuit import Ablation, Circuit
+from circuitproof.circuits.graph import Graph, Head
+from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.discover.bisection import prune_prefix, prune_runs
 from circuitproof.discover.choices import Search
-from circuitproof.discover.objective import Measure, Meter, Tolerance
+from circuitproof.discover.objective import Measure, Meter, Tolerance, read_measure
 from circuitproof.discover.parts import Part
 from circuitproof.discover.prune import Pruned, prune
 from circuitproof.errors import InputError
+from circuitproof.reading import Fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,17 @@ class Candidate:
             "heads": self.heads,
             "edges": [str(edge) for edge in self.circuit],
         }
+
+
+def read_candidate(fields: Fields, graph: Graph) -> Candidate:
+    """Read a candidate as `Candidate.to_json` writes it."""
+    named = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
+    circuit = parse_circuit({**named, "edges": list(fields.items("edges"))}, fields.where)
+    candidate = Candidate(fields.number("threshold", above=-1), circuit, read_measure(fields))
+    found = (fields.integer("nodes"), fields.integer("heads"))
+    if found != (len(circuit.nodes()), candidate.heads):
+        raise InputError(f"{fields.where} counts {found} nodes and heads, its edges have others")
+    return candidate
 
 
 def sweep(

@@ -6,17 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.canonical import Digest, Json, readable_json, write_file
+from circuitproof.circuits.spelling import load_circuit
 from circuitproof.discover.attribute import arrange
 from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
 from circuitproof.discover.objective import Meter, Tolerance
 from circuitproof.discover.parts import parts_of
 from circuitproof.discover.selection import select
-from circuitproof.discover.sweep import Candidate, sweep
+from circuitproof.discover.sweep import Candidate, read_candidate, sweep
 from circuitproof.errors import InputError
 from circuitproof.model.checkpoint import load_model
+from circuitproof.reading import Fields, read_json
 from circuitproof.sealed import read_manifest
 from circuitproof.semantics.declaration import WEIGHTS
 from circuitproof.tasks.catalogue import find_task
+from circuitproof.tasks.task import Task
 
 THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 """What is swept when nobody says otherwise, in nats."""
@@ -89,20 +92,25 @@ def extract(
     out: Path,
     on_candidate: Callable[[Candidate], None] = lambda _: None,
 ) -> Extraction:
-    """Find circuits, choose one, and write it to `out` with the report beside.
-
-    The circuit is written last: where it is, the report is too.
-    """
+    """Find circuits, choose one, and write it to `out` with the report beside."""
     if os.path.lexists(out):
         raise InputError(f"{out} already exists; remove it or choose another place")
-    task = find_task(task_name)
+    found = find_circuits(model_path, find_task(task_name), method, on_candidate)
+    write_extraction(found, out)
+    return found
+
+
+def find_circuits(
+    model_path: Path, task: Task, method: Method, on_candidate: Callable[[Candidate], None] = lambda _: None
+) -> Extraction:
+    """Find circuits of a stored model on a task and choose one by the method's rule."""
     stored = load_model(model_path)
     task.refuse_other_alphabet(stored.alphabet)
     meter = Meter(stored.model, task, method.objective)
     parts = parts_of(stored.model.graph, method.granularity)
     order = arrange(stored.model, task, meter.target, parts, method.order)
     candidates = sweep(meter, order, method.tolerances(), method.search, on_candidate)
-    found = Extraction(
+    return Extraction(
         task=task.name,
         task_digest=task.digest,
         weights_digest=read_manifest(model_path)[WEIGHTS],
@@ -110,9 +118,15 @@ def extract(
         candidates=candidates,
         selected=select(candidates, method.rule, method.agreement),
     )
+
+
+def write_extraction(found: Extraction, out: Path) -> None:
+    """Write the chosen circuit and beside it the report.
+
+    The circuit is written last: where it is, the report is too.
+    """
     write_file(report_path(out), readable_json(found.to_json()))
     write_file(out, readable_json(found.selected.circuit.to_json()))
-    return found
 
 
 def report_path(out: Path) -> Path:
@@ -122,3 +136,10 @@ def report_path(out: Path) -> Path:
     'quotes.circuit.report.json'
     """
     return out.with_suffix(".report.json")
+
+
+def load_candidates(circuit: Path) -> tuple[Candidate, ...]:
+    """Read every candidate from the report beside the circuit that was chosen."""
+    path, graph = report_path(circuit), load_circuit(circuit).graph
+    fields = Fields(read_json(path), str(path))
+    return fields.each("candidates", lambda candidate: read_candidate(candidate, graph))

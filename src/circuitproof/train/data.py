@@ -18,6 +18,7 @@ from circuitproof.reading import read_bytes
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.task import Task
 from circuitproof.train.objectives import NO_TARGET, next_token_loss
+from circuitproof.train.tokenizer import FileTokenizer
 
 _EVALUATION_WINDOWS = 64
 
@@ -36,6 +37,10 @@ class Data(Protocol):
 
     def batch(self, step: int) -> Batch:
         """Return the batch of a step, the same whenever it is asked for."""
+        ...
+
+    def fixed_batch(self) -> Batch:
+        """Return a batch that belongs to no step: what models are compared on."""
         ...
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
@@ -70,9 +75,13 @@ class TaskData:
         """Return the next rows of the epoch's own shuffle; a remainder too small for a batch is left out."""
         per_epoch = len(self._rows.tokens) // self._size
         epoch, place = divmod(step, per_epoch)
-        order = torch.randperm(len(self._rows.tokens), generator=_generator(self._seed, epoch))
+        order = torch.randperm(len(self._rows.tokens), generator=generator_of(self._seed, epoch))
         chosen = order[place * self._size : (place + 1) * self._size]
         return Batch(self._rows.tokens[chosen], self._rows.targets[chosen])
+
+    def fixed_batch(self) -> Batch:
+        """Return every prompt."""
+        return self._rows
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return accuracy and worst margin on each task, among its candidates."""
@@ -108,15 +117,19 @@ class TextData:
     def batch(self, step: int) -> Batch:
         """Return windows drawn anew at each step."""
         last = len(self._train) - self._window
-        starts = torch.randint(last, (self._size,), generator=_generator(self._seed, step))
+        starts = torch.randint(last, (self._size,), generator=generator_of(self._seed, step))
         return self._windows(self._train, starts)
 
-    def evaluate(self, model: Transformer) -> Mapping[str, float]:
-        """Return the mean loss on windows spread over the held-out tokens."""
+    def fixed_batch(self) -> Batch:
+        """Return windows spread over the held-out tokens."""
         last = len(self._held_out) - self._window - 1
         count = min(_EVALUATION_WINDOWS, last + 1)
         starts = torch.linspace(0, last, count, dtype=torch.float64).long().unique()
-        batch = self._windows(self._held_out, starts)
+        return self._windows(self._held_out, starts)
+
+    def evaluate(self, model: Transformer) -> Mapping[str, float]:
+        """Return the mean loss on windows spread over the held-out tokens."""
+        batch = self.fixed_batch()
         with torch.no_grad():
             return {"held-out loss": float(next_token_loss(model(batch.tokens), batch.targets))}
 
@@ -131,24 +144,10 @@ def read_text(path: Path, tokenizer: Path | None) -> Int[Tensor, " token"]:
     if tokenizer is None:
         tokens = np.frombuffer(content, dtype=np.uint8).astype(np.int64)
     else:
-        tokens = np.array(_tokenise(content.decode(errors="replace"), tokenizer), dtype=np.int64)
+        tokens = np.array(FileTokenizer(tokenizer).encode(content.decode(errors="replace")), dtype=np.int64)
     if not len(tokens):
         raise InputError(f"{path} has no tokens; there is nothing to learn from")
     return torch.from_numpy(tokens)
-
-
-def _tokenise(text: str, tokenizer: Path) -> list[int]:
-    try:
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise InputError(
-            "reading text through a tokenizer needs the package tokenizers; install the gpt2 extra"
-        ) from error
-    content = read_bytes(tokenizer)
-    try:
-        return Tokenizer.from_buffer(content).encode(text).ids
-    except Exception as error:  # tokenizers raises nothing narrower
-        raise InputError(f"{tokenizer} is not a usable tokenizer: {error}") from error
 
 
 def _padded(rows: Sequence[tuple[tuple[int, ...], int]]) -> Batch:
@@ -162,6 +161,6 @@ def _padded(rows: Sequence[tuple[tuple[int, ...], int]]) -> Batch:
     return Batch(tokens, targets)
 
 
-def _generator(seed: int, count: int) -> torch.Generator:
+def generator_of(seed: int, count: int) -> torch.Generator:
     """Return the randomness of one step or epoch. Torch seeds with 32 bits, so both numbers go into those."""
     return torch.Generator().manual_seed(int(str(digest_bytes(f"{seed} {count}".encode()))[:8], 16))

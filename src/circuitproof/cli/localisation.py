@@ -1,0 +1,135 @@
+"""The command that finds circuits by a protocol of gates, and the one that reads a ledger."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from circuitproof.pipeline.frontier import Point
+    from circuitproof.pipeline.localisation import Localisation
+    from circuitproof.report.frontier import Mark
+
+
+def localise(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A protocol.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger",
+            help="A ledger to share with other runs. [default: one in the run's folder]",
+            show_default=False,
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option("--figure", help="Draw the frontier into this PNG.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Extract circuits, open each generation's gate once, and prove what is left; runs can be resumed."""
+    from circuitproof.cli.show import show_json, show_line, show_note
+    from circuitproof.pipeline.localisation import localise as run
+    from circuitproof.pipeline.protocol import load_protocol
+    from circuitproof.verify.verdict import EXIT_CODES
+
+    protocol = load_protocol(recipe)
+    folder = out or Path("build") / protocol.name
+    found = run(protocol, folder, ledger, lambda stage: show_note(f"{protocol.name}: {stage}"))
+    if figure is not None:
+        _draw(found, figure)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        _show(found)
+        show_line(f"the ledger's last line is {found.ledger_head}")
+    raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def ledger(
+    file: Annotated[Path, typer.Argument(metavar="LEDGER", help="A ledger file.", show_default=False)],
+    head: Annotated[
+        str | None,
+        typer.Option("--head", help="A line's digest that must be there.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a ledger's chain and list what was declared, looked at, burned and measured."""
+    from circuitproof.canonical import Digest
+    from circuitproof.cli.show import show_json, show_line
+    from circuitproof.errors import InputError
+    from circuitproof.tasks.ledger import Ledger
+
+    if not file.exists():
+        raise InputError(f"cannot read {file}: there is no such ledger")
+    opened = Ledger(file)
+    if head is not None:
+        opened.require(Digest(head))
+    if as_json:
+        show_json([entry.to_json() for entry in opened.entries()])
+        return
+    for entry in opened.entries():
+        show_line(f"{str(entry.digest)[:12]}  {entry.event.words()}")
+    show_line(f"{len(opened.entries())} lines, unbroken")
+
+
+def _show(found: "Localisation") -> None:
+    from circuitproof.cli.show import show_answers, show_table
+
+    rows = [
+        (
+            f"{outcome.generation}{' *' if point is outcome.trial else ''}",
+            outcome.task,
+            point.origin,
+            f"{len(point.circuit)}",
+            f"{point.development.agreed}/{point.development.prompts}",
+            f"{point.gate.agreed}/{point.gate.prompts}",
+            f"{point.gate.worst_margin:.4f}",
+        )
+        for outcome in found.outcomes
+        for point in (*outcome.points, *outcome.nested)
+    ]
+    columns = ("generation", "task", "found by", "edges#", "development#", "gate#", "worst gate margin#")
+    show_table("the frontier, measured in FP32; * was selected before its gate was opened", columns, rows)
+    for proof in found.proofs:
+        claim = proof.battery.claim
+        title = (
+            f"{claim.task.name}: {proof.selected_edges} edges selected, {len(claim.circuit)} after trimming, "
+            f"on all {len(claim.task.domain)} prompts looked at"
+        )
+        show_answers(title, proof.battery.answers)
+
+
+def _draw(found: "Localisation", path: Path) -> None:
+    from circuitproof.report.frontier import Series, draw_frontier
+
+    draw_frontier(
+        [
+            Series(
+                generation=outcome.generation,
+                task=outcome.task,
+                candidates=_marks(outcome.points),
+                nested=_marks(outcome.nested),
+                selected=_marks([outcome.trial])[0],
+            )
+            for outcome in found.outcomes
+        ],
+        path,
+    )
+
+
+def _marks(points: "Sequence[Point]") -> "tuple[Mark, ...]":
+    from circuitproof.report.frontier import Mark
+
+    ranked = sorted(points, key=lambda point: len(point.circuit))
+    return tuple(
+        Mark(len(point.circuit), point.gate.prompts - point.gate.agreed, point.gate.prompts)
+        for point in ranked
+    )

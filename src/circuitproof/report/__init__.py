@@ -1,0 +1,1 @@
+"""Reports: results as figures and pages. What they show is computed elsewhere."""

@@ -1,0 +1,61 @@
+import json
+import signal
+import sys
+
+import pytest
+
+from circuitproof.cli.main import main
+from protocols import write_protocol
+
+PNG = b"\x89PNG"
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return what runs a command as the entry point does."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # the test runner keeps its own Ctrl-C
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def run_command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["circuitproof", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code or 0, *capsys.readouterr()
+
+    return run_command
+
+
+def test_one_command_shows_frontier_and_proofs_and_draws(run, tmp_path):
+    """The selected circuits carry a star; the figure is a PNG; the ledger reads back."""
+    recipe = write_protocol(tmp_path)
+    code, out, notes = run("localise", recipe, "--out", tmp_path / "run", "--figure", tmp_path / "f.png")
+    assert code == 0, out
+    assert "A *" in out
+    assert "3 most important" in out
+    assert "quotes: 2 edges selected, 2 after trimming, on all 56 prompts looked at" in out
+    assert "opening the gate of quotes" in notes
+    assert (tmp_path / "f.png").read_bytes().startswith(PNG)
+    head = out.rstrip().rsplit(" ", 1)[-1]
+    code, out, _ = run("ledger", tmp_path / "run" / "ledger.jsonl", "--head", head)
+    assert code == 0
+    assert out.splitlines()[-1] == "6 lines, unbroken"
+
+
+def test_results_come_as_json(run, tmp_path):
+    """For programs: outcomes, proofs and the ledger's head."""
+    code, out, _ = run("localise", write_protocol(tmp_path), "--out", tmp_path / "run", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["verdict"] == "proved"
+    assert [one["generation"] for one in found["outcomes"]] == ["A", "B"]
+    _, out, _ = run("ledger", tmp_path / "run" / "ledger.jsonl", "--json")
+    assert json.loads(out)[-1]["digest"] == found["ledger_head"]
+
+
+def test_a_ledger_without_a_remembered_line_fails(run, tmp_path):
+    """Exit code 3 and one sentence, as for a file that is not there."""
+    run("localise", write_protocol(tmp_path), "--out", tmp_path / "run")
+    code, _, notes = run("ledger", tmp_path / "run" / "ledger.jsonl", "--head", "0" * 64)
+    assert (code, "lines were taken off its end" in notes) == (3, True)
+    code, _, notes = run("ledger", tmp_path / "nowhere")
+    assert (code, "there is no such ledger" in notes) == (3, True)
