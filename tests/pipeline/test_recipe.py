@@ -77,8 +77,12 @@ def test_paths_are_relative_to_the_recipe(tmp_path, monkeypatch):
     assert load_recipe(path).source == TextSource(tmp_path / "a" / "text", tmp_path / "t.json", 32)
 
 
-@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.toml")), ids=lambda path: path.stem)
-def test_every_shipped_recipe_loads(path):
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(SHIPPED.glob("*.toml")) if "[architecture]" in path.read_text()],
+    ids=lambda path: path.stem,
+)
+def test_every_shipped_recipe_of_a_training_loads(path):
     """A newcomer's first command uses one of them; its name says which run folder is its own."""
     assert load_recipe(path).name == path.stem
 

@@ -8,13 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuitproof.canonical import digest_bytes
+from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError, NumericError
 from circuitproof.model.checkpoint import StoredModel, model_files, save_tensors
+from circuitproof.model.transformer import Transformer
 from circuitproof.sealed import write_sealed
 from circuitproof.train import loop
 from circuitproof.train.data import TextData
-from circuitproof.train.loop import Evaluation, Plan, Watcher, learning_rate, train
-from models import NORMS, tiny_architecture
+from circuitproof.train.loop import Evaluation, NextToken, Plan, Watcher, fit, learning_rate, train
+from models import NORMS, PROGRAMS, random_model, tiny_architecture
 
 PLAN = Plan(
     seed=1,
@@ -152,10 +154,10 @@ def test_a_checkpoint_that_is_already_there_is_not_written_again(tmp_path):
     (tmp_path / "step-000000006").rename(tmp_path / "aside")
     with pytest.raises(Killed):
         run(tmp_path, stop_after=5)
-    training = loop._resume(ARCHITECTURE, PLAN, tmp_path)
+    training = loop._resume(Transformer(ARCHITECTURE), PLAN, tmp_path)
     (tmp_path / "aside").rename(tmp_path / "step-000000006")
     while training.step < 6:
-        loop._take_step(training, data(), PLAN)
+        loop._take_step(training, NextToken(data()), PLAN)
     loop._save_checkpoint(training, tmp_path)
     assert run(tmp_path) == expected
 
@@ -179,6 +181,36 @@ def test_a_checkpoint_of_another_architecture_is_refused(tmp_path):
         run(tmp_path, stop_after=5)
     with pytest.raises(InputError, match=r"step-000000004 holds another architecture than the recipe"):
         run(tmp_path, architecture=tiny_architecture())
+
+
+def fit_programmed(checkpoints, programs, *, stop_after=None):
+    """Train a given model with programs, if wanted only to a step, and return its files."""
+
+    def on_step(step: int, _loss: float) -> None:
+        if step == stop_after:
+            raise Killed
+
+    model = random_model(ARCHITECTURE, 3, programs)
+    trained = fit(model, NextToken(data()), PLAN, checkpoints, Watcher(on_step=on_step))
+    return model_files(StoredModel(trained.model, None))
+
+
+def test_training_of_a_given_model_stopped_after_any_step_ends_with_the_same_bits(tmp_path):
+    """The checkpoint, and not the model given, is what a resumed run goes on from."""
+    expected = fit_programmed(tmp_path / "whole", PROGRAMS)
+    for stop in (3, 6):
+        with pytest.raises(Killed):
+            fit_programmed(tmp_path / "stopped", PROGRAMS, stop_after=stop)
+    assert fit_programmed(tmp_path / "stopped", PROGRAMS) == expected
+
+
+def test_a_checkpoint_of_other_programs_is_refused(tmp_path):
+    """The architecture is the same; the model that came out would attend elsewhere."""
+    with pytest.raises(Killed):
+        fit_programmed(tmp_path, PROGRAMS, stop_after=5)
+    swapped = {**PROGRAMS, Head(0, 0): PROGRAMS[Head(0, 1)]}
+    with pytest.raises(InputError, match=r"step-000000004 holds other programs than the model to train"):
+        fit_programmed(tmp_path, swapped)
 
 
 @pytest.mark.parametrize("file", ["weights.safetensors", "optimizer.safetensors", "progress.json"])

@@ -10,6 +10,7 @@ import typer
 from circuitproof import __version__
 from circuitproof.cli.discovery import circuit, extract, import_release
 from circuitproof.cli.localisation import ledger, localise
+from circuitproof.cli.norms import remove_norm
 from circuitproof.cli.proving import minimal, verify
 from circuitproof.cli.training import evaluate, train
 from circuitproof.errors import CircuitproofError, ExitCode
@@ -66,7 +67,7 @@ def _common(
     pass
 
 
-for _command in (train, evaluate, verify, minimal, circuit, import_release, extract, localise, ledger):
+for _command in (train, evaluate, verify, minimal, circuit, import_release, extract, localise, ledger, remove_norm):
     app.command()(_command)
 
 

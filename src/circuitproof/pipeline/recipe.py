@@ -62,7 +62,7 @@ def load_recipe(path: Path) -> Recipe:
         with reading_part(fields, "data") as part:
             source = _read_source(part, path.parent)
         with reading_part(fields, "training") as part:
-            plan = _read_plan(part, _read_seed(fields))
+            plan = read_plan(part, read_seed(fields))
         recipe = Recipe(fields.text("name"), architecture, source, plan, _digest(path, source))
     _refuse_misfit(recipe, path.name)
     return recipe
@@ -82,7 +82,8 @@ def _read_architecture(fields: Fields) -> Architecture:
         raise InputError(f"{fields.where}: {error}") from error
 
 
-def _read_seed(fields: Fields) -> int:
+def read_seed(fields: Fields) -> int:
+    """Read the seed of a run."""
     seed = fields.integer("seed")
     if seed > _LARGEST_SEED:
         raise InputError(f"{fields.path('seed')} is {seed}, want at most {_LARGEST_SEED}")
@@ -111,7 +112,8 @@ def _find(name: str, where: str) -> Task:
         raise InputError(f"{where}: {error}") from error
 
 
-def _read_plan(fields: Fields, seed: int) -> Plan:
+def read_plan(fields: Fields, seed: int, *, is_fresh: bool = True) -> Plan:
+    """Read how to train; a run that starts from a given model declares no initial deviation."""
     return Plan(
         seed=seed,
         steps=fields.integer("steps", least=1),
@@ -119,7 +121,7 @@ def _read_plan(fields: Fields, seed: int) -> Plan:
         warmup=fields.integer("warmup"),
         weight_decay=_read_weight_decay(fields),
         gradient_limit=fields.number("gradient_limit", above=0),
-        initial_deviation=fields.number("initial_deviation", above=0),
+        initial_deviation=fields.number("initial_deviation", above=0) if is_fresh else 0.0,
         evaluate_every=fields.integer("evaluate_every", least=1),
         checkpoint_every=fields.integer("checkpoint_every", least=1),
     )

@@ -24,7 +24,7 @@ def train_recipe(recipe: Recipe, out: Path, watcher: Watcher) -> StoredModel:
     """
     claim_folder(out, recipe.name, recipe.digest)
     if not (out / MODEL).exists():
-        data = _data(recipe)
+        data = data_of(recipe)
         trained = train(recipe.architecture, data, recipe.plan, out / "checkpoints", watcher)
         history = readable_json(
             {
@@ -47,7 +47,8 @@ def _read_history(path: Path) -> tuple[Evaluation, ...]:
         return fields.each("evaluations", read_evaluation)
 
 
-def _data(recipe: Recipe) -> Data:
+def data_of(recipe: Recipe) -> Data:
+    """Return the data that a recipe names, which fit its architecture."""
     match recipe.source:
         case TasksSource(tasks, batch):
             return TaskData(tasks, batch, recipe.plan.seed)

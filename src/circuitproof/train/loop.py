@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import cos, isfinite, pi
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.architecture import Architecture, Shapes
@@ -28,6 +30,7 @@ from circuitproof.train.data import Data
 from circuitproof.train.objectives import is_finite, next_token_loss
 
 _OPTIMIZER = "optimizer.safetensors"
+_BUFFERS = "buffers.safetensors"
 _PROGRESS = "progress.json"
 _NAME = re.compile(r"step-(\d{9})")
 
@@ -76,6 +79,35 @@ class Watcher:
     on_evaluation: Callable[[Evaluation], None] = lambda _evaluation: None
 
 
+@runtime_checkable
+class Goal(Protocol):
+    """What training works toward. Both answers depend on nothing but the model, the step and fixed data."""
+
+    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
+        """Return what the step makes small."""
+        ...
+
+    def evaluate(self, model: Transformer) -> Mapping[str, float]:
+        """Return named measures of the model as it is now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NextToken:
+    """The goal of ordinary training: the wanted tokens of the batches of some data."""
+
+    data: Data
+
+    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
+        """Return the loss on the batch of a step."""
+        batch = self.data.batch(step)
+        return next_token_loss(model(batch.tokens), batch.targets)
+
+    def evaluate(self, model: Transformer) -> Mapping[str, float]:
+        """Return what the data measures."""
+        return self.data.evaluate(model)
+
+
 @dataclass(slots=True)
 class _Training:
     """The whole state of a run; what a checkpoint holds."""
@@ -96,15 +128,26 @@ class Trained:
 
 def train(architecture: Architecture, data: Data, plan: Plan, checkpoints: Path, watcher: Watcher) -> Trained:
     """Train a model, going on from the newest checkpoint if there is one."""
+    model = Transformer(architecture)
+    initialise(model, plan.seed, plan.initial_deviation)
+    return fit(model, NextToken(data), plan, checkpoints, watcher)
+
+
+def fit(model: Transformer, goal: Goal, plan: Plan, checkpoints: Path, watcher: Watcher) -> Trained:
+    """Train every parameter of `model` toward a goal, going on from the newest checkpoint if there is one.
+
+    The model given is where the first step starts from, and it is changed in place; its buffers belong to
+    its state like its parameters. Programs are no parameters and stay as they are.
+    """
     with _deterministic():
-        training = _resume(architecture, plan, checkpoints) or _start(architecture, plan)
+        training = _resume(model, plan, checkpoints) or _Training(model, _optimizer(model, plan))
         for evaluation in training.evaluations:
             watcher.on_evaluation(evaluation)
         while training.step < plan.steps:
-            loss = _take_step(training, data, plan)
+            loss = _take_step(training, goal, plan)
             watcher.on_step(training.step, loss)
             if training.step % plan.evaluate_every == 0 or training.step == plan.steps:
-                training.evaluations.append(Evaluation(training.step, data.evaluate(training.model)))
+                training.evaluations.append(Evaluation(training.step, goal.evaluate(training.model)))
                 watcher.on_evaluation(training.evaluations[-1])
             if training.step % plan.checkpoint_every == 0:
                 _save_checkpoint(training, checkpoints)
@@ -119,19 +162,12 @@ def learning_rate(plan: Plan, step: int) -> float:
     return plan.learning_rate * (0.55 + 0.45 * cos(pi * progress))
 
 
-def _start(architecture: Architecture, plan: Plan) -> _Training:
-    model = Transformer(architecture)
-    initialise(model, plan.seed, plan.initial_deviation)
-    return _Training(model, _optimizer(model, plan))
-
-
 def _optimizer(model: Transformer, plan: Plan) -> torch.optim.Optimizer:
     return torch.optim.AdamW(model.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay)
 
 
-def _take_step(training: _Training, data: Data, plan: Plan) -> float:
-    batch = data.batch(training.step)
-    loss = next_token_loss(training.model(batch.tokens), batch.targets)
+def _take_step(training: _Training, goal: Goal, plan: Plan) -> float:
+    loss = goal.loss(training.model, training.step)
     if not is_finite(loss):
         raise NumericError(
             f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
@@ -155,28 +191,44 @@ def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
         }
         files = dict(model_files(StoredModel(training.model, None)))
         files[_OPTIMIZER] = save_tensors(dict(_optimizer_state(training)))
+        if buffers := dict(training.model.named_buffers()):
+            files[_BUFFERS] = save_tensors(buffers)
         files[_PROGRESS] = readable_json(progress)
         write_sealed(path, files)
     for older in _stored(checkpoints)[:-1]:
         shutil.rmtree(older)
 
 
-def _resume(architecture: Architecture, plan: Plan, checkpoints: Path) -> _Training | None:
+def _resume(model: Transformer, plan: Plan, checkpoints: Path) -> _Training | None:
     stored = _stored(checkpoints)
     if not stored:
         return None
     path = stored[-1]
-    model = load_model(path).model
-    if model.architecture != architecture:
+    found = load_model(path).model
+    if found.architecture != model.architecture:
         raise InputError(
             f"{path} holds another architecture than the recipe; remove it or choose another place"
         )
+    if found.programs != model.programs:
+        raise InputError(
+            f"{path} holds other programs than the model to train; remove it or choose another place"
+        )
+    _restore_model(model, found, path)
     training = _Training(model, _optimizer(model, plan))
     _restore_optimizer(training, path)
     with reading(read_json(path / _PROGRESS), str(path / _PROGRESS)) as fields:
         training.step = fields.integer("step")
         training.evaluations.extend(fields.each("evaluations", read_evaluation))
     return training
+
+
+def _restore_model(model: Transformer, found: Transformer, path: Path) -> None:
+    buffers = dict(model.named_buffers())
+    shapes = {name: tuple(buffer.shape) for name, buffer in buffers.items()}
+    tensors = {**found.named_slices(), **(load_tensors(path / _BUFFERS, shapes) if shapes else {})}
+    with torch.no_grad():
+        for name, view in {**model.named_slices(), **buffers}.items():
+            view.copy_(tensors[name])
 
 
 def _stored(checkpoints: Path) -> list[Path]:

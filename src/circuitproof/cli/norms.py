@@ -1,0 +1,105 @@
+"""The command that removes the norms of a model."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson, Out
+
+if TYPE_CHECKING:
+    from circuitproof.pipeline.norm_removal import Fold, NormRemoval
+    from circuitproof.train.loop import Evaluation
+
+
+def remove_norm(
+    recipe: Annotated[
+        Path, typer.Argument(metavar="RECIPE", help="A recipe of a removal.", show_default=False)
+    ],
+    out: Out,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            help="A model directory with LayerNorm. [default: trained as the recipe's source says]",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fade the norms of a model out in training and fold them away; an interrupted run goes on."""
+    from circuitproof.cli.show import progress, show_json
+    from circuitproof.pipeline.norm_recipe import load_norm_recipe
+    from circuitproof.pipeline.norm_removal import Watchers, remove_norms
+    from circuitproof.train.loop import Watcher
+
+    loaded = load_norm_recipe(recipe)
+    before = 0 if model is not None else loaded.source.plan.steps
+    with progress(f"removing norms for {loaded.name}", before + loaded.plan.steps) as bar:
+        task = bar.task_ids[0]
+
+        def watcher(offset: int, what: str) -> Watcher:
+            return Watcher(
+                lambda step, loss: bar.update(task, completed=offset + step, note=f"{what}, loss {loss:.4f}")
+            )
+
+        watchers = Watchers(watcher(0, "source"), watcher(before, "removal"))
+        found = remove_norms(loaded, model, out, watchers)
+        bar.update(task, completed=before + loaded.plan.steps)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        _show(found)
+
+
+def _show(found: "NormRemoval") -> None:
+    from circuitproof.cli.show import show_line, show_table
+
+    norms = [
+        (norm.name, f"{norm.first}", f"{norm.last}", f"{norm.deviation:.6f}")
+        for norm in found.attenuation.norms
+    ]
+    show_table(
+        "norms, in the order in which they faded", ("norm", "fades from#", "gone at#", "deviation#"), norms
+    )
+    show_table(
+        "the model meanwhile, measured in FP32",
+        ("step", *(f"{name}#" for name in found.attenuation.evaluations[-1].measures)),
+        _measures(found),
+    )
+    show_line(_fold_words(found.fold))
+    show_line(f"{found.model} holds the model without norms")
+
+
+def _measures(found: "NormRemoval") -> list[tuple[str, ...]]:
+    rows = [("with norms", found.fold.source)]
+    rows += [(f"{evaluation.step}", evaluation) for evaluation in found.attenuation.evaluations]
+    rows += [("folded", found.fold.folded)]
+    names = tuple(found.attenuation.evaluations[-1].measures)
+    return [(step, *(_cell(found, evaluation, name) for name in names)) for step, evaluation in rows]
+
+
+def _cell(found: "NormRemoval", evaluation: "Evaluation", name: str) -> str:
+    value, prompts = evaluation.measures.get(name), found.prompts.get(name)
+    if value is None:
+        return ""
+    return f"{value:.4f}" if prompts is None else f"{round(value * prompts)}/{prompts}"
+
+
+def _fold_words(fold: "Fold") -> str:
+    error = fold.error
+    changes = [
+        words
+        for is_so, words in (
+            (fold.unties, "the output embedding is no longer tied"),
+            (fold.adds_biases, "heads and MLPs have biases now"),
+            (fold.adds_logit_bias, "the logits have a bias now"),
+        )
+        if is_so
+    ]
+    cost = (
+        f"folded in FP64, compared in FP32 at {error.positions} positions: "
+        f"largest error of a logit {error.largest_error:.2e}, relative error {error.relative_error:.2e}, "
+        f"top-1 agreement {error.agreement:.6f}, change of the loss {error.loss_change:.2e}"
+    )
+    return "; ".join((cost, *changes))
