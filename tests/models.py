@@ -38,6 +38,18 @@ PROGRAMS = {
     Head(1, 1): parse("default 0\nadd 1 when key_position == 2\nadd 5 when query_token == 0\notherwise self"),
 }
 """A program for each head of the tiny architecture, each reading something else."""
+SCANS = {
+    Head(0, 0): parse("default 0\nadd 1 when nearest (key_token == 1 or key_token == 4)\notherwise self"),
+    Head(0, 1): parse(
+        "default 1/3\nadd 2 when first not token_match\nadd 1 when last key_token in {0, 2}\notherwise self"
+    ),
+    Head(1, 0): parse("default 0\nadd 1/2 when nearest unmatched {0: 2, 4: 2, 4: 3}\notherwise nowhere"),
+    Head(1, 1): parse(
+        "default 0\nadd 1 when key_depth {0: 2, 4: 3} up to 2 >= 1 and query_count {1} up to 1 == 0\n"
+        "add 5 when partner {4: 3} or key_count {2, 3} up to 2 == 1\notherwise self"
+    ),
+}
+"""The same with programs that scan, count and match brackets."""
 
 
 def tiny_architecture(

@@ -1,39 +1,122 @@
 """Random programs and prompts, small enough that rules overlap, match and fail to match."""
 
 from fractions import Fraction
+from itertools import chain
 
 from hypothesis import strategies as st
 
 from circuitproof.programs.syntax import (
     TOKEN_FEATURES,
+    AllOf,
+    Bracketed,
+    Brackets,
     Comparison,
     Condition,
     Feature,
+    Link,
     Otherwise,
+    Pick,
+    Place,
     Program,
     Rule,
+    Scan,
+    Tally,
+    all_of,
+    any_of,
+    negate,
 )
 
 EQUALITIES = (Comparison.EQUAL, Comparison.UNEQUAL)
+NUMERIC = tuple(comparison for comparison in Comparison if comparison is not Comparison.AMONG)
+COMPARED = tuple(feature for feature in Feature if feature is not Feature.TOKEN_MATCH)
 
-numbers = st.one_of(st.integers(0, 6), st.integers(0, 60_000))
-members = st.sets(numbers, min_size=1, max_size=4).map(lambda chosen: tuple(sorted(chosen)))
 weights = st.one_of(
     st.just(Fraction(0)), st.integers(0, 3).map(Fraction), st.fractions(0, 5, max_denominator=12)
 )
 prompts = st.lists(st.integers(0, 5), min_size=1, max_size=8).map(tuple)
 
 
-def _scalar_conditions(feature):
-    allowed = EQUALITIES if feature in TOKEN_FEATURES else tuple(set(Comparison) - {Comparison.AMONG})
-    return st.builds(Condition, st.just(feature), st.sampled_from(sorted(allowed)), numbers)
+def members_of(numbers):
+    """Draw a set of a few numbers, as conditions hold it."""
+    return st.sets(numbers, min_size=1, max_size=4).map(lambda chosen: tuple(sorted(chosen)))
 
 
-compared = sorted(set(Feature) - {Feature.TOKEN_MATCH})
-conditions = st.one_of(
-    st.builds(Condition, st.just(Feature.TOKEN_MATCH), st.sampled_from(EQUALITIES), st.booleans()),
-    st.builds(Condition, st.sampled_from(compared), st.just(Comparison.AMONG), members),
-    st.sampled_from(compared).flatmap(_scalar_conditions),
+def compared_with(numbers, comparisons=NUMERIC):
+    """Draw a comparison and its value."""
+    return st.one_of(
+        st.tuples(st.sampled_from(comparisons), numbers),
+        st.tuples(st.just(Comparison.AMONG), members_of(numbers)),
+    )
+
+
+def _conditions_on(feature, numbers):
+    comparisons = EQUALITIES if feature in TOKEN_FEATURES else NUMERIC
+    return compared_with(numbers, comparisons).map(lambda drawn: Condition(feature, *drawn))
+
+
+def brackets_over(tokens):
+    """Draw pairs of openers, which are even tokens, and closers, which are odd."""
+    pairs = st.tuples(tokens.filter(lambda token: token % 2 == 0), tokens.filter(lambda token: token % 2))
+    return st.sets(pairs, min_size=1, max_size=4).map(lambda chosen: Brackets(tuple(sorted(chosen))))
+
+
+def evenly(*strategies):
+    """Draw from each as often, however many alternatives it has inside."""
+    return st.sampled_from(strategies).flatmap(lambda chosen: chosen)
+
+
+@st.composite
+def _tallies(draw, of):
+    bound = draw(st.integers(1, 4))
+    comparison, value = draw(compared_with(st.integers(0, bound)))
+    return Tally(draw(st.sampled_from(Place)), draw(of), bound, comparison, value)
+
+
+def _formulas_of(inner):
+    return st.one_of(
+        inner.map(negate),
+        st.builds(Scan, st.sampled_from(Pick), inner),
+        st.lists(inner, min_size=2, max_size=3).map(all_of),
+        st.lists(inner, min_size=2, max_size=3).map(any_of),
+    )
+
+
+def rule_of(weight, formulas):
+    """Return the rule that joins formulas by `and`."""
+    parts = [formula.parts if isinstance(formula, AllOf) else (formula,) for formula in formulas]
+    return Rule(weight, tuple(chain.from_iterable(parts)))
+
+
+def conditions_over(tokens, places):
+    """Draw a comparison of a feature."""
+    matches = st.builds(Condition, st.just(Feature.TOKEN_MATCH), st.sampled_from(EQUALITIES), st.booleans())
+    others = [_conditions_on(one, tokens if one in TOKEN_FEATURES else places) for one in COMPARED]
+    return st.one_of(matches, *others)
+
+
+def formulas_over(tokens, places):
+    """Draw anything that may be asked of a query and a key."""
+    brackets = brackets_over(tokens)
+    atoms = evenly(
+        conditions_over(tokens, places),
+        _tallies(evenly(members_of(tokens), brackets)),
+        st.builds(Bracketed, st.sampled_from(Link), brackets),
+    )
+    return st.recursive(atoms, _formulas_of, max_leaves=5)
+
+
+def programs_over(tokens, places):
+    """Draw a program of the whole language."""
+    rules = st.builds(rule_of, weights, st.lists(formulas_over(tokens, places), max_size=3))
+    return st.builds(Program, weights, st.lists(rules, max_size=4).map(tuple), st.sampled_from(Otherwise))
+
+
+numbers = st.one_of(st.integers(0, 6), st.integers(0, 60_000))
+brackets = brackets_over(st.integers(0, 5))
+formulas = formulas_over(numbers, numbers)
+programs = programs_over(numbers, numbers)
+plain_rules = st.builds(Rule, weights, st.lists(conditions_over(numbers, numbers), max_size=3).map(tuple))
+plain_programs = st.builds(
+    Program, weights, st.lists(plain_rules, max_size=4).map(tuple), st.sampled_from(Otherwise)
 )
-rules = st.builds(Rule, weights, st.lists(conditions, max_size=3).map(tuple))
-programs = st.builds(Program, weights, st.lists(rules, max_size=4).map(tuple), st.sampled_from(Otherwise))
+"""Programs whose conditions are comparisons of features, joined by `and`."""

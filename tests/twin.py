@@ -4,8 +4,7 @@ Every node is computed at every position of every prompt, dead or not. Nothing i
 `arithmetic/` or `semantics/`; only declared data types are read.
 """
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -14,22 +13,13 @@ from typing import Any
 from circuitproof.architecture import Activation, Architecture, BandNorm, LeakyRelu, Lift
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp, Node
-from circuitproof.programs.syntax import Condition, Otherwise, Program
+from circuitproof.programs.syntax import Program
+from program_twin import dense_row
 
 Vector = Sequence[Any]
 """Fractions, or numbers that add and multiply like them."""
 Outputs = dict[Node, list[Vector]]
 """What each node outputs at each position."""
-
-COMPARISONS: dict[str, Callable[[int, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "in": lambda found, members: found in members,
-}
 
 
 def exact_tensors(tensors: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,37 +79,6 @@ def band_norm(norm: BandNorm, values: Sequence[Fraction]) -> list[Fraction]:
     positive = band_side(norm, middle, 0)
     negative = band_side(norm, [-value for value in middle], 1)
     return centred([one - other for one, other in zip(positive, negative, strict=True)])
-
-
-def program_row(program: Program, prompt: Sequence[int], query: int) -> list[Fraction]:
-    """Return the weight of every key up to `query`."""
-    weights = [
-        sum(
-            (rule.weight for rule in program.rules if _applies(rule.conditions, prompt, query, key)),
-            program.default,
-        )
-        for key in range(query + 1)
-    ]
-    if total := sum(weights):
-        return [weight / total for weight in weights]
-    attends_itself = program.otherwise is Otherwise.SELF
-    return [Fraction(int(attends_itself and key == query)) for key in range(query + 1)]
-
-
-def _applies(conditions: Sequence[Condition], prompt: Sequence[int], query: int, key: int) -> bool:
-    features = {
-        "key_position": key,
-        "query_position": query,
-        "relative_distance": query - key,
-        "absolute_distance": abs(query - key),
-        "key_token": prompt[key],
-        "query_token": prompt[query],
-        "token_match": prompt[key] == prompt[query],
-    }
-    return all(
-        COMPARISONS[str(condition.comparison)](features[str(condition.feature)], condition.value)
-        for condition in conditions
-    )
 
 
 def dot(left: Vector, right: Vector) -> Any:
@@ -216,7 +175,7 @@ class Twin:
 
     def program_row(self, program: Program, prefix: Sequence[int]) -> Vector:
         """Return the weights of a program head."""
-        return program_row(program, prefix, len(prefix) - 1)
+        return dense_row(program, prefix, len(prefix) - 1)
 
 
 def _is_kept(circuit: Circuit, source: Node, target: Node) -> bool:

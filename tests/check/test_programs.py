@@ -7,8 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bundle_maker as maker
+from circuitproof.programs.text import to_text
+from circuitproof_check.main import Outcome, check
 from circuitproof_check.programs import parse_program
 from circuitproof_check.reading import ForgedError
+from program_strategies import programs as declared_programs
+from program_strategies import prompts
+from program_twin import dense_row
 
 FEATURES = (
     "key_position",
@@ -59,6 +64,20 @@ def test_a_row_is_that_of_the_slow_twin(lines, prompt):
         assert list(program.row(prompt, query)) == maker.naive_row(lines, prompt, query)
 
 
+@given(declared_programs, prompts)
+def test_a_row_of_the_whole_language_is_that_of_the_definition(program, prompt):
+    """Scans, counts, brackets and parentheses, in the text that a bundle carries."""
+    judged = parse_program(to_text(program).splitlines(), "here")
+    for query in range(len(prompt)):
+        assert list(judged.row(prompt, query)) == dense_row(program, prompt, query)
+
+
+def test_blanks_and_parentheses_that_change_nothing_are_read():
+    """A bundle may be written by another hand."""
+    lines = ["default 0", "add 1 when ((key_token==3)) and(  key_position<2 )", "otherwise self"]
+    assert parse_program(lines, "here").row([3, 3, 3], 2) == (Fraction(1, 2), Fraction(1, 2), 0)
+
+
 def test_a_row_without_weight_attends_to_itself_or_nowhere():
     """The last line says which; it is never implicit."""
     assert parse_program(["default 0", "otherwise self"], "here").row([7, 7], 1) == (0, 1)
@@ -90,6 +109,33 @@ def test_a_row_is_divided_by_its_sum():
         ["default 1", "add 1 when key_colour == 1", "otherwise self"],
         ["default 1", "add 1 when key_token == x", "otherwise self"],
         ["default 1", "add 1 when key_token in {}", "otherwise self"],
+        ["default 1", "add 1 when key_token in {3", "otherwise self"],
+        ["default 1", "add 1 when key_token in 3}", "otherwise self"],
+        ["default 1", "add 1 when key_token in {3,}", "otherwise self"],
+        ["default 1", "add 1 when key_token == -1", "otherwise self"],
+        ["default 1", "add 1 when key_token == \u0663", "otherwise self"],
+        ["default 1", "add 1 when key_token", "otherwise self"],
+        ["default 1", "add 1 when key_token 3", "otherwise self"],
+        ["default 1", "add 1 when token_match == 1", "otherwise self"],
+        ["default 1", "add 1 when token_match ==", "otherwise self"],
+        ["default 1", "add 1 when token_match in {1}", "otherwise self"],
+        ["default 1", "add 1 when token_match token_match", "otherwise self"],
+        ["default 1", "add 1 when token_match or", "otherwise self"],
+        ["default 1", "add 1 when not", "otherwise self"],
+        ["default 1", "add 1 when first", "otherwise self"],
+        ["default 1", "add 1 when first {3}", "otherwise self"],
+        ["default 1", "add 1 when (token_match", "otherwise self"],
+        ["default 1", "add 1 when token_match)", "otherwise self"],
+        ["default 1", "add 1 when ()", "otherwise self"],
+        ["default 1", "add 1 when unmatched {3}", "otherwise self"],
+        ["default 1", "add 1 when unmatched {3: }", "otherwise self"],
+        ["default 1", "add 1 when partner 3: 4", "otherwise self"],
+        ["default 1", "add 1 when key_count {3} == 1", "otherwise self"],
+        ["default 1", "add 1 when key_count {3} up 2 == 1", "otherwise self"],
+        ["default 1", "add 1 when key_count {3} up to == 1", "otherwise self"],
+        ["default 1", "add 1 when key_count {3: 4} up to 2 == 1", "otherwise self"],
+        ["default 1", "add 1 when key_depth {3} up to 2 == 1", "otherwise self"],
+        ["default 1", "add 1 when value_depth {3: 4} up to 2 == 1", "otherwise self"],
         ["default 1", "add 1/0", "otherwise self"],
         ["default 1", "add 1 # comment", "otherwise self"],
     ],
@@ -99,3 +145,13 @@ def test_what_is_not_a_program_is_refused(lines):
     """A line that is not understood must not be a line that does nothing."""
     with pytest.raises(ForgedError):
         parse_program(lines, "here")
+
+
+def test_a_condition_without_measure_cannot_be_judged(tmp_path):
+    """A stranger's text must end in an answer, whatever its depth."""
+    lines = ["default 1", "add 0 when not token_match", "otherwise nowhere"]
+    bundle = maker.proving(maker.fitting(programs={"0.0": lines}), "equivalence")
+    bundle.claim["programs"]["0.0"][1] = f"add 0 when {'(' * 100_000}token_match{')' * 100_000}"
+    outcome, reason = check(bundle.write(tmp_path / "bundle"))
+    assert outcome is Outcome.FAILURE
+    assert "cannot be judged" in reason

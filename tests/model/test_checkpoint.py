@@ -259,7 +259,7 @@ def _architecture(**changes: object) -> dict[str, object]:
         ),
         (
             _declaration(programs={"0.1": ["default 0", "add 1 when key_token == 7", "otherwise self"]}),
-            "model.json: the program of head 0.1 names token 7, the model's tokens are 0 to 6",
+            "model.json.programs.0.1, line 2, column 25: found token 7, but there are 7 tokens, 0 to 6",
         ),
         (
             _declaration(programs={"0.1": SELF}),

@@ -1,12 +1,18 @@
 """Gates say which outputs each node reads."""
 
+from dataclasses import replace
+
 import pytest
 import torch
+from hypothesis import given
 
 from circuitproof.circuits.circuit import circuit_of, empty, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.errors import DeclarationError
 from circuitproof.model.gates import gates_of, source_column, target_row
+from circuitproof.model.stream import GapStream, GatedStream
+from models import random_model, random_tokens, tiny_architecture
+from strategies import circuits_in
 
 GRAPH = Graph(2, 2)
 
@@ -58,3 +64,24 @@ def test_embed_reads_nothing_and_nothing_reads_logits():
         target_row(GRAPH, EMBED)
     with pytest.raises(DeclarationError, match="nothing reads logits"):
         source_column(GRAPH, LOGITS)
+
+
+@given(circuits_in(GRAPH))
+def test_a_stream_with_gaps_computes_what_a_gated_one_does(circuit):
+    """The fast way for circuits that keep nearly everything, against the one that sums up every edge."""
+    model = random_model(tiny_architecture()).double()
+    tokens, gates = random_tokens(model.architecture), gates_of([circuit])
+    streams = [GapStream(gates), GatedStream(gates)]
+    fast, slow = (model._residual(tokens, stream)[..., -1, :] for stream in streams)
+    torch.testing.assert_close(fast.expand_as(slow), slow, rtol=0, atol=1e-9)
+
+
+def test_only_constant_gates_of_one_nearly_whole_circuit_have_gaps():
+    """Gates to differentiate by, half-open ones, several circuits and sparse circuits are summed up."""
+    everything = whole(GRAPH)
+    assert gates_of([everything]).is_nearly_whole
+    assert gates_of([everything.without(GRAPH.edges()[0])]).is_nearly_whole
+    assert not gates_of([everything, everything]).is_nearly_whole
+    values = gates_of([everything]).values
+    assert not replace(gates_of([everything]), values=values / 2).is_nearly_whole
+    assert not replace(gates_of([everything]), values=values.requires_grad_()).is_nearly_whole

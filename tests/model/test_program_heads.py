@@ -1,5 +1,6 @@
 """Heads whose attention is a program, in the trainable model."""
 
+from fractions import Fraction
 from itertools import chain, combinations
 
 import pytest
@@ -35,25 +36,79 @@ batches = st.integers(1, 6).flatmap(
 )
 
 
+def rounded_rows(program, prompts):
+    """Return the exact rows of each prompt as FP32 numbers."""
+    exact = [[dict(row(program, prompt, query)) for query in range(len(prompt))] for prompt in prompts]
+    return torch.tensor(
+        [[[float(keys.get(key, 0)) for key in range(len(prompts[0]))] for keys in rows] for rows in exact]
+    )
+
+
 @given(programs, batches)
 def test_patterns_are_the_exact_rows_rounded(program, prompts):
     """The meaning of a program is said once, in rationals; torch only rounds it."""
-    pattern = Patterns(torch.tensor(prompts)).of(program)
-    exact = [[dict(row(program, prompt, query)) for query in range(len(prompt))] for prompt in prompts]
-    wanted = [
-        [[float(keys.get(key, 0)) for key in range(len(prompts[0]))] for keys in rows] for rows in exact
-    ]
-    assert torch.equal(pattern, torch.tensor(wanted))
+    assert torch.equal(Patterns(torch.tensor(prompts)).of(program), rounded_rows(program, prompts))
 
 
-def test_no_program_is_worked_out_twice_on_one_prompt(monkeypatch):
-    """Training repeats prompts, and heads share programs."""
+@given(st.lists(st.integers(2**12, 2**60), min_size=2, max_size=3), batches)
+def test_large_weights_are_the_exact_rows_too(large, prompts):
+    """Beyond FP32 sums need FP64, and beyond that they would be rounded before the division."""
+    added = "\n".join(
+        f"add {weight}/{weight - 1} when key_token == {token}" for token, weight in enumerate(large)
+    )
+    program = parse(f"default 1\n{added}\notherwise self")
+    assert torch.equal(Patterns(torch.tensor(prompts)).of(program), rounded_rows(program, prompts))
+
+
+@given(st.lists(st.integers(1, 2**20), min_size=1, max_size=4), st.integers(0, 3))
+def test_weights_of_a_moderate_size_are_rounded_once(whole, query):
+    """Dividing integers below 2^24 in FP64 and rounding to FP32 gives the nearest FP32 number."""
+    added = "\n".join(f"add {weight} when key_position == {key}" for key, weight in enumerate(whole))
+    program = parse(f"default 0\n{added}\notherwise self")
+    pattern = Patterns(torch.tensor([[0, 1, 2, 3]])).of(program)[0, query]
+    for key, weight in row(program, (0, 1, 2, 3), query):
+        found = pattern[key]
+        near = [found.nextafter(torch.tensor(side)) for side in (-1.0, 2.0)]
+        distance = abs(Fraction(found.item()) - weight)
+        assert all(distance <= abs(Fraction(other.item()) - weight) for other in near)
+
+
+def test_no_program_is_worked_out_twice(monkeypatch):
+    """Heads share programs, and a forward pass asks for each of them."""
     asked = []
-    monkeypatch.setattr(program_heads, "row", lambda *of: asked.append(of) or row(*of))
+    honest = program_heads._pattern
+    monkeypatch.setattr(program_heads, "_pattern", lambda *of: asked.append(of) or honest(*of))
     patterns = Patterns(torch.tensor([[1, 2], [3, 4], [1, 2]]))
     for _ in range(3):
         patterns.of(PROGRAMS[Head(0, 0)])
-    assert len(asked) == 4
+    assert len(asked) == 1
+
+
+def test_numbers_beyond_every_tensor_are_compared_as_they_are():
+    """A program may name any number; one that no position has is unequal to all of them."""
+    huge = 10**30
+    program = parse(
+        f"default 0\nadd 1 when key_position < {huge} and key_token != {huge} and key_position != 1\n"
+        f"add 2 when unmatched {{3: {huge}}} and key_count {{0, {huge}}} up to {huge} <= 1\notherwise self"
+    )
+    prompts = [[0, 3, 0, 3]]
+    assert torch.equal(Patterns(torch.tensor(prompts)).of(program), rounded_rows(program, prompts))
+
+
+@pytest.mark.parametrize(
+    "text", ["first key_token == 1", "unmatched {1: 2}", "key_depth {1: 2} up to 1 == 1"]
+)
+def test_prompts_without_tokens_have_a_pattern_without_rows(text):
+    """Nothing to look at is not a failure."""
+    program = parse(f"default 0\nadd 1 when {text}\notherwise self")
+    assert Patterns(torch.zeros(2, 0, dtype=torch.long)).of(program).shape == (2, 0, 0)
+
+
+def test_narrow_integers_are_tokens_too():
+    """Whoever stores tokens in 32 bits gets the same rows."""
+    program = parse("default 0\nadd 1 when nearest unmatched {1: 2} or key_token == 50000\notherwise self")
+    tokens = torch.tensor([[1, 1, 2, 5], [1, 2, 2, 1]])
+    assert torch.equal(Patterns(tokens.int()).of(program), Patterns(tokens).of(program))
 
 
 def test_a_batch_without_prompts_has_a_pattern_without_rows():
@@ -112,11 +167,11 @@ def test_keeping_all_edges_equals_the_plain_forward_with_programs(chosen, attent
 @pytest.mark.parametrize("chosen", SUBSETS)
 def test_many_circuits_of_a_model_with_programs_run_as_one_batch(chosen):
     """A row of a program is shared by the circuits; what it mixes is not."""
-    model = random_model(tiny_architecture(), programs=chosen)
+    model = random_model(tiny_architecture(), programs=chosen).double()
     tokens = random_tokens(model.architecture)
     circuits = [whole(GRAPH), *whole(GRAPH).lesions()]
     for circuit, logits in zip(circuits, model.candidate_logits(tokens, (2, 5), circuits), strict=True):
-        assert torch.allclose(logits, model(tokens, circuit=circuit)[:, -1, [2, 5]], atol=1e-5)
+        assert torch.allclose(logits, model(tokens, circuit=circuit)[:, -1, [2, 5]], atol=1e-10)
 
 
 def test_a_row_that_attends_nowhere_gives_nothing_not_even_the_value_bias():

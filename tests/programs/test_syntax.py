@@ -1,71 +1,38 @@
-import re
 from fractions import Fraction
+from functools import reduce
 
 import pytest
 from hypothesis import given
 
 from circuitproof.errors import DeclarationError
-from circuitproof.programs.syntax import Comparison, Condition, Feature, Otherwise, Program, Rule
+from circuitproof.programs.syntax import (
+    DEEPEST,
+    MATCH,
+    AllOf,
+    AnyOf,
+    Bracketed,
+    Brackets,
+    Comparison,
+    Condition,
+    Feature,
+    Link,
+    Not,
+    Otherwise,
+    Pick,
+    Place,
+    Program,
+    Rule,
+    Scan,
+    Tally,
+    all_of,
+    any_of,
+    atoms,
+    negate,
+)
 from program_strategies import programs
 
-NO_NUMBER = "want a whole number from 0"
-
-
-@pytest.mark.parametrize("comparison", ["<", "<=", ">", ">="])
-@pytest.mark.parametrize("feature", [Feature.KEY_TOKEN, Feature.QUERY_TOKEN])
-def test_an_order_of_tokens_is_refused(feature, comparison):
-    """Token numbers are names; a rule that orders them would depend on the tokenizer's numbering."""
-    sentence = f"'{feature} {comparison} ...': tokens have no order to compare; want ==, != or in"
-    with pytest.raises(DeclarationError, match=re.escape(sentence)):
-        Condition(feature, Comparison(comparison), 5)
-
-
-@pytest.mark.parametrize("comparison", ["<", "<=", ">", ">=", "in"])
-def test_token_match_is_only_compared_for_equality(comparison):
-    """A truth value has no order and is no member of a list of numbers."""
-    with pytest.raises(
-        DeclarationError, match=f"'token_match {comparison} ...': .* is not for it, want == or !="
-    ):
-        Condition(Feature.TOKEN_MATCH, Comparison(comparison), value=True)
-
-
-@pytest.mark.parametrize("value", [1, 0, (1,)])
-def test_token_match_is_compared_with_true_or_false(value):
-    """The numbers 1 and 0 equal true and false, so they would print as another program."""
-    with pytest.raises(DeclarationError, match=re.escape(f"value {value!r}, want true or false")):
-        Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value)
-
-
-@pytest.mark.parametrize("value", [True, (1, 2), -1])
-@pytest.mark.parametrize("feature", [Feature.KEY_POSITION, Feature.KEY_TOKEN])
-def test_a_number_is_wanted_where_one_thing_is_compared(feature, value):
-    """Positions count from the start, so -1 is not the last one: it would be a rule that never holds."""
-    with pytest.raises(
-        DeclarationError, match=re.escape(f"'{feature} == ...': value {value!r}, {NO_NUMBER}")
-    ):
-        Condition(feature, Comparison.EQUAL, value)
-
-
-@pytest.mark.parametrize("value", [(), 5, True])
-def test_in_wants_at_least_one_number(value):
-    """An empty set of tokens is a rule that never holds: more likely a mistake than a wish."""
-    sentence = f"'key_token in ...': value {value!r}, want a tuple of numbers, not empty"
-    with pytest.raises(DeclarationError, match=re.escape(sentence)):
-        Condition(Feature.KEY_TOKEN, Comparison.AMONG, value)
-
-
-@pytest.mark.parametrize("value", [(-1, 2), (False, 2), (2, True)])
-def test_in_refuses_members_that_are_not_numbers_from_zero(value):
-    """A member is what a single value may be, nothing else."""
-    with pytest.raises(DeclarationError, match=NO_NUMBER):
-        Condition(Feature.KEY_TOKEN, Comparison.AMONG, value)
-
-
-@pytest.mark.parametrize("value", [(2, 1), (1, 1)])
-def test_in_wants_increasing_members(value):
-    """One set has one spelling, so equal conditions are equal values."""
-    with pytest.raises(DeclarationError, match=re.escape(f"{value!r}, want increasing numbers, each once")):
-        Condition(Feature.KEY_TOKEN, Comparison.AMONG, value)
+A, B, C = (Condition(Feature.KEY_POSITION, Comparison.EQUAL, number) for number in range(3))
+BRACKETS = Brackets(((3, 4),))
 
 
 def test_a_rule_refuses_a_negative_weight():
@@ -91,18 +58,6 @@ def test_the_tokens_of_a_program_are_those_its_conditions_name():
     assert Program(Fraction(0), (Rule(Fraction(1), conditions),), Otherwise.SELF).tokens() == {366, 705, 9}
 
 
-@pytest.mark.parametrize(("value", "numbers"), [(3, (3,)), ((1, 4), (1, 4))])
-def test_the_numbers_of_a_condition_are_those_it_compares_with(value, numbers):
-    """One number and several are asked for alike."""
-    comparison = Comparison.AMONG if isinstance(value, tuple) else Comparison.EQUAL
-    assert Condition(Feature.KEY_POSITION, comparison, value).numbers() == numbers
-
-
-def test_token_match_compares_with_no_number():
-    """True is an integer to Python and must not pass for token 1."""
-    assert Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True).numbers() == ()
-
-
 @given(programs)
 def test_equal_programs_have_equal_hashes(program):
     """Programs are looked up by value."""
@@ -112,3 +67,79 @@ def test_equal_programs_have_equal_hashes(program):
         program.otherwise,
     )
     assert (twin, hash(twin)) == (program, hash(program))
+
+
+@pytest.mark.parametrize("kind", [AllOf, AnyOf])
+def test_a_junction_has_at_least_two_parts_of_another_kind(kind):
+    """Else one formula would have two values, and printing would not know which to give back."""
+    for parts in ((), (A,)):
+        with pytest.raises(
+            DeclarationError, match=f"{kind.__name__} of {len(parts)} parts, want two or more"
+        ):
+            kind(parts)
+    with pytest.raises(DeclarationError, match=f"{kind.__name__} with a part that is {kind.__name__} again"):
+        kind((A, kind((B, C))))
+
+
+@pytest.mark.parametrize("conditions", [(AllOf((A, B)),), (A, AllOf((B, C)))])
+def test_a_rule_joins_its_conditions_itself(conditions):
+    """Conditions of a rule are joined by `and` already."""
+    with pytest.raises(DeclarationError, match="rule: an AllOf among its conditions, want the parts of it"):
+        Rule(Fraction(1), conditions)
+
+
+def test_the_negation_of_a_match_has_one_form():
+    """`not token_match` is the condition that the release writes as a comparison with false."""
+    with pytest.raises(DeclarationError, match="not token_match: want the condition 'token_match == false'"):
+        Not(MATCH)
+    assert negate(MATCH) == Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=False)
+    assert negate(A) == Not(A)
+
+
+def test_joining_what_is_joined_gives_one_junction():
+    """So that formulas can be put together without looking inside."""
+    assert all_of([A]) == any_of([A]) == A
+    assert all_of([AllOf((A, B)), C]) == all_of([A, AllOf((B, C))]) == AllOf((A, B, C))
+    assert any_of([AnyOf((A, B)), C]) == any_of([A, AnyOf((B, C))]) == AnyOf((A, B, C))
+    assert all_of([AnyOf((A, B)), C]) == AllOf((AnyOf((A, B)), C))
+
+
+@pytest.mark.parametrize(
+    "grow",
+    [
+        Not,
+        lambda part: Scan(Pick.FIRST, part),
+        lambda part: Not(AllOf((A, part))),
+        lambda part: Not(any_of([A, part])),
+    ],
+)
+def test_a_formula_deeper_than_the_limit_is_refused(grow):
+    """Whoever walks over a formula, a stranger's checker too, may recur without fear."""
+    with pytest.raises(
+        DeclarationError, match=f"a condition of .* levels, want at most {DEEPEST}; write several"
+    ):
+        reduce(lambda formula, _: grow(formula), range(DEEPEST + 1), A)
+
+
+def test_the_conditions_of_a_rule_are_one_level_deeper_when_there_are_several():
+    """A rule that could be built but not be read back would break the law of the round trip."""
+    deep = A
+    for _ in range(DEEPEST):
+        deep = Not(deep)
+    Rule(Fraction(1), (deep,))
+    with pytest.raises(DeclarationError, match=f"a condition of {DEEPEST + 1} levels"):
+        Rule(Fraction(1), (deep, A))
+
+
+def test_the_atoms_of_a_formula_come_from_left_to_right():
+    """Whoever asks what a program looks at need not know how formulas are built."""
+    tally, link = Tally(Place.KEY, BRACKETS, 2, Comparison.EQUAL, 1), Bracketed(Link.PARTNER, BRACKETS)
+    assert list(atoms(AnyOf((Not(AllOf((A, tally))), Scan(Pick.LAST, link), B)))) == [A, tally, link, B]
+
+
+def test_tokens_are_found_at_any_depth_of_a_formula():
+    """An unknown token hidden in a scan is as unknown as any."""
+    formula = Not(Scan(Pick.FIRST, AnyOf((A, Bracketed(Link.UNMATCHED, BRACKETS)))))
+    counted = Tally(Place.QUERY, (8, 9), 99, Comparison.LESS, 77)
+    rules = (Rule(Fraction(1), (formula,)), Rule(Fraction(0), (counted,)))
+    assert Program(Fraction(0), rules, Otherwise.SELF).tokens() == {3, 4, 8, 9}

@@ -39,13 +39,13 @@ from circuitproof.circuits.circuit import circuit_of, empty, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.errors import DeclarationError, InputError, NotExactError
 from circuitproof.model.checkpoint import build_model
-from circuitproof.programs.syntax import Comparison, Condition, Feature, Otherwise, Program, Rule
 from circuitproof.programs.text import parse
 from circuitproof.semantics.cells import Cells, Stage
 from circuitproof.semantics.declaration import Declaration
 from circuitproof.semantics.forward import Forward
 from circuitproof.semantics.frozen import Frozen, open_weights
 from circuitproof.verify.fold import fold
+from program_strategies import programs_over
 from strategies import circuits_in
 from twin import Twin, centred, exact_tensors
 
@@ -133,33 +133,9 @@ def architectures(draw):
 
 
 @cache
-def programs_over(tokens):
+def programs_naming(tokens):
     """Draw a program that names tokens below `tokens`."""
-    tokens, places = st.integers(0, tokens - 1), st.integers(0, 4)
-    equal = st.sampled_from([Comparison.EQUAL, Comparison.UNEQUAL])
-    order = st.sampled_from([one for one in Comparison if one is not Comparison.AMONG])
-    by_token = st.sampled_from([Feature.KEY_TOKEN, Feature.QUERY_TOKEN])
-    by_place = st.sampled_from(
-        [Feature.KEY_POSITION, Feature.QUERY_POSITION, Feature.RELATIVE_DISTANCE, Feature.ABSOLUTE_DISTANCE]
-    )
-    conditions = st.one_of(
-        st.builds(Condition, st.just(Feature.TOKEN_MATCH), equal, st.booleans()),
-        st.builds(Condition, by_token, equal, tokens),
-        st.builds(Condition, by_place, order, places),
-        st.builds(
-            Condition, by_token, st.just(Comparison.AMONG), st.sets(tokens, min_size=1).map(_increasing)
-        ),
-        st.builds(
-            Condition, by_place, st.just(Comparison.AMONG), st.sets(places, min_size=1).map(_increasing)
-        ),
-    )
-    weights = st.sampled_from([Fraction(0), Fraction(0), Fraction(1), Fraction(1, 3), Fraction(5, 2)])
-    rules = st.lists(st.builds(Rule, weights, st.lists(conditions, max_size=2).map(tuple)), max_size=3)
-    return st.builds(Program, weights, rules.map(tuple), st.sampled_from(Otherwise))
-
-
-def _increasing(members):
-    return tuple(sorted(members))
+    return programs_over(st.integers(0, tokens - 1), st.integers(0, 4))
 
 
 @st.composite
@@ -168,7 +144,7 @@ def cases(draw):
     architecture = draw(architectures())
     graph = Graph(architecture.layers, architecture.heads)
     heads = [head for layer in range(graph.layers) for head in graph.heads_of(layer)]
-    programs = draw(st.dictionaries(st.sampled_from(heads), programs_over(architecture.vocabulary)))
+    programs = draw(st.dictionaries(st.sampled_from(heads), programs_naming(architecture.vocabulary)))
     circuit = draw(st.one_of(st.just(whole(graph)), circuits_in(graph), circuits_in(graph)))
     lesions = circuit.lesions()
     chosen = (circuit, draw(st.sampled_from(lesions))) if lesions else (circuit,)

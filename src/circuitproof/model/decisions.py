@@ -36,11 +36,14 @@ def score_circuits(
 ) -> tuple[Score, ...]:
     """Return the score of each circuit, or of the model alone when no circuits are given."""
     margins = answer_margins(task, task_logits(model, task, circuits))
+    return tuple(score_of(row, task.name) for row in margins)
+
+
+def score_of(margins: Float[Tensor, " prompt"], task: str) -> Score:
+    """Return the score that follows from the leads of the right answers."""
     if not bool(margins.isfinite().all()):
-        raise NumericError(f"a margin on task {task.name!r} is NaN or infinite; the weights are too large")
-    return tuple(
-        Score(right=int((row > 0).sum()), prompts=len(row), worst_margin=float(row.min())) for row in margins
-    )
+        raise NumericError(f"a margin on task {task!r} is NaN or infinite; the weights are too large")
+    return Score(right=int((margins > 0).sum()), prompts=len(margins), worst_margin=float(margins.min()))
 
 
 def answer_margins(
@@ -58,10 +61,12 @@ def task_logits(
 ) -> Float[Tensor, "circuit prompt candidate"]:
     """Return the candidates' logits on every prompt, prompts of one length and many circuits at a time."""
     _refuse_other_sizes(model, task)
+    if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):
+        return task_logits(model, task, distinct)[[distinct.index(circuit) for circuit in circuits]]
     count = 1 if circuits is None else len(circuits)
     logits = torch.zeros(count, len(task.domain), len(task.candidates))
     with torch.no_grad():
-        for places in _by_length(task):
+        for places in by_length(task):
             tokens = torch.tensor([task.domain.prompts[place] for place in places])
             for chosen in _portions(model, count, tokens.numel()):
                 part = None if circuits is None else gates_of(circuits[chosen])
@@ -76,7 +81,8 @@ def _refuse_other_sizes(model: Transformer, task: Task) -> None:
         raise InputError(f"task {task.name!r} has {len(task.alphabet)} tokens, the model {sizes.vocabulary}")
 
 
-def _by_length(task: Task) -> list[list[int]]:
+def by_length(task: Task) -> list[list[int]]:
+    """Return the places of a task's prompts, those of one length together."""
     places: dict[int, list[int]] = {}
     for place, prompt in enumerate(task.domain.prompts):
         places.setdefault(len(prompt), []).append(place)

@@ -1,6 +1,6 @@
 """Which outputs each node reads, for many circuits at once, as one tensor of zeros and ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.circuits.circuit import Circuit
-from circuitproof.circuits.graph import Embed, Graph, Head, Logits, Mlp, Node
+from circuitproof.circuits.graph import EMBED, LOGITS, Embed, Graph, Head, Logits, Mlp, Node
 from circuitproof.errors import DeclarationError
 
 
@@ -26,6 +26,29 @@ class Gates:
     """The heads of each layer that some circuit has a use for; the others are never computed."""
     mlps: tuple[bool, ...]
     """Whether some circuit has a use for the MLP of each layer."""
+
+    @property
+    def is_nearly_whole(self) -> bool:
+        """Say whether these are constant gates of one circuit in which few of those it could use are shut."""
+        is_constant = len(self.values) == 1 and not self.values.requires_grad
+        is_plain = is_constant and bool(((self.values == 0) | (self.values == 1)).all())
+        return is_plain and sum(map(len, self.gaps().values())) <= self.values.shape[1]
+
+    def gaps(self) -> Mapping[int, list[int]]:
+        """Return for each used row of a single circuit the earlier used columns that it leaves out."""
+        kept = self.values[0].bool().tolist()
+        gaps: dict[int, list[int]] = {}
+        earlier = [source_column(self.graph, EMBED)]
+        for layer in range(self.graph.layers):
+            for row in self.head_rows(layer):
+                gaps[row] = [column for column in earlier if not kept[row][column]]
+            earlier += self.head_columns(layer) if self.heads[layer] else []
+            if self.mlps[layer]:
+                row = target_row(self.graph, Mlp(layer))
+                gaps[row] = [column for column in earlier if not kept[row][column]]
+                earlier.append(source_column(self.graph, Mlp(layer)))
+        row = target_row(self.graph, LOGITS)
+        return {**gaps, row: [column for column in earlier if not kept[row][column]]}
 
     def head_rows(self, layer: int) -> list[int]:
         """Return the rows of the used heads of a layer."""

@@ -1,4 +1,4 @@
-"""Two ways of passing outputs on: the plain residual stream, and one whose edges are gated by circuits.
+"""Ways of passing outputs on: the plain residual stream, one with gaps in it, and one gated by circuits.
 
 Tensors carry the axes (circuit, head, prompt, position, width); an axis of size one is shared.
 """
@@ -85,13 +85,87 @@ class PlainStream:
 
     def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:  # noqa: ARG002  # one sum for all
         """Add the outputs of all heads with one matrix product."""
-        side_by_side = mixed.movedim(1, -2).flatten(-2)
-        output = torch.nn.functional.linear(side_by_side, weight.movedim(0, 1).flatten(1), bias)
-        self._total = self._total + output.unsqueeze(1)
+        self._total = self._total + _all_heads(mixed, weight, bias)
 
     def write_mlp(self, layer: int, output: State) -> None:  # noqa: ARG002  # one sum for all
         """Add an MLP's output."""
         self._total = self._total + output
+
+
+def _all_heads(mixed: State, weight: Tensor, bias: Tensor | None) -> State:
+    """Return the sum of the heads' outputs, as one matrix product."""
+    side_by_side = mixed.movedim(1, -2).flatten(-2)
+    return torch.nn.functional.linear(side_by_side, weight.movedim(0, 1).flatten(1), bias).unsqueeze(1)
+
+
+class GapStream:
+    """One circuit that keeps nearly everything: each node reads the running sum less what it must not read.
+
+    This costs a plain forward and one subtraction per gap, where a gated stream sums up every edge.
+    """
+
+    def __init__(self, gates: Gates) -> None:
+        self._gates = gates
+        self._gaps = gates.gaps()
+        self._left_out = {column for columns in self._gaps.values() for column in columns}
+        self._total = torch.zeros(())
+        self._apart: dict[int, State] = {}
+
+    def heads(self, layer: int) -> tuple[int, ...]:
+        """Return the heads that the circuit uses."""
+        return self._gates.heads[layer]
+
+    def has_mlp(self, layer: int) -> bool:
+        """Say whether the circuit uses the MLP."""
+        return self._gates.mlps[layer]
+
+    def read_heads(self, layer: int) -> State:
+        """Return what each used head reads; one sum for all if none of them has a gap."""
+        return self._read(self._gates.head_rows(layer))
+
+    def read_mlp(self, layer: int) -> State:
+        """Return what the MLP reads."""
+        return self._read([target_row(self._gates.graph, Mlp(layer))])
+
+    def read_logits(self) -> State:
+        """Return the final residual."""
+        return self._read([target_row(self._gates.graph, LOGITS)])
+
+    def write_embed(self, output: State) -> None:
+        """Start the sum."""
+        self._write(source_column(self._gates.graph, EMBED), output)
+
+    def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:
+        """Add the heads' outputs and the bias they share."""
+        self._total = self._total + _all_heads(mixed, weight, bias)
+        *columns, shared = self._gates.head_columns(layer)
+        for place, column in enumerate(columns):
+            if column in self._left_out:
+                self._apart[column] = mixed[:, place : place + 1] @ weight[place].mT
+        if bias is not None and shared in self._left_out:
+            self._apart[shared] = bias.expand_as(self._total)
+
+    def write_mlp(self, layer: int, output: State) -> None:
+        """Add the MLP's output."""
+        self._write(source_column(self._gates.graph, Mlp(layer)), output)
+
+    def _write(self, column: int, output: State) -> None:
+        self._total = self._total + output
+        if column in self._left_out:
+            self._apart[column] = output
+
+    def _read(self, rows: list[int]) -> State:
+        """Return the sum for each row, less the outputs behind its closed gates."""
+        gaps = [self._gaps[row] for row in rows]
+        if not any(gaps):
+            return self._total
+        return torch.cat([self._total - _sum(self._apart, columns) for columns in gaps], 1)
+
+
+def _sum(outputs: dict[int, State], columns: list[int]) -> Tensor:
+    """Return the sum of some outputs; in a model without biases those that heads share are not there."""
+    chosen = [outputs[column] for column in columns if column in outputs]
+    return torch.stack(chosen).sum(0) if chosen else torch.zeros(())
 
 
 class GatedStream:

@@ -15,7 +15,7 @@ from circuitproof.errors import InputError
 from circuitproof.model.gates import Gates, gates_of
 from circuitproof.model.ops import activate, band_norm, softmax, sparsemax
 from circuitproof.model.program_heads import Patterns
-from circuitproof.model.stream import GatedStream, PlainStream, State, Stream
+from circuitproof.model.stream import GapStream, GatedStream, PlainStream, State, Stream
 from circuitproof.programs.syntax import Program
 from circuitproof.semantics.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
 
@@ -151,6 +151,22 @@ class Transformer(nn.Module):
         residual = self._residual(tokens, self._stream(circuits))[..., -1:, :]
         return self._logits(residual, list(candidates))[:, 0, :, 0]
 
+    def final_residual(
+        self, tokens: Int[Tensor, "prompt position"], circuits: Sequence[Circuit] | None = None
+    ) -> Float[Tensor, "prompt width"]:
+        """Return what the logits are read from at the last position, of the model or of one circuit."""
+        return self._residual(tokens, self._stream(circuits))[0, 0, :, -1]
+
+    def residual_logits(
+        self, residual: Float[Tensor, "prompt width"], candidates: Sequence[int]
+    ) -> Float[Tensor, "prompt candidate"]:
+        """Return the candidates' logits of final residuals."""
+        return self._logits(residual[None, None, :, None], list(candidates))[0, 0, :, 0]
+
+    def output_directions(self, candidates: Sequence[int]) -> Float[Tensor, "candidate width"]:
+        """Return the rows of the output embedding for the candidates."""
+        return (self.token if self.architecture.tied else self.unembed)[list(candidates)]
+
     def named_slices(self) -> Mapping[str, Tensor]:
         """Return every tensor of the file layout (`tensor_shapes`) as a view of the parameters."""
         return dict(_named_slices(self))
@@ -164,7 +180,7 @@ class Transformer(nn.Module):
                 f"the circuit is of {gates.graph.layers} layers of {gates.graph.heads} heads, "
                 f"the model has {self.graph.layers} of {self.graph.heads}"
             )
-        return GatedStream(gates)
+        return GapStream(gates) if gates.is_nearly_whole else GatedStream(gates)
 
     def _residual(self, tokens: Int[Tensor, "prompt position"], stream: Stream) -> State:
         self._refuse_unknown(tokens)

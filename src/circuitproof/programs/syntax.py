@@ -1,39 +1,66 @@
 """What a program consists of: conditions on a query and a key, rules that add weight, and a fallback."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain
 from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError
+from circuitproof.programs.atoms import (
+    MATCH,
+    TOKEN_FEATURES,
+    Atom,
+    Bracketed,
+    Brackets,
+    Comparison,
+    Condition,
+    Feature,
+    Link,
+    Place,
+    Tally,
+    Value,
+)
+
+__all__ = [
+    "DEEPEST",
+    "MATCH",
+    "TOKEN_FEATURES",
+    "AllOf",
+    "AnyOf",
+    "Atom",
+    "Bracketed",
+    "Brackets",
+    "Comparison",
+    "Condition",
+    "Feature",
+    "Formula",
+    "Link",
+    "Not",
+    "Otherwise",
+    "Pick",
+    "Place",
+    "Program",
+    "Rule",
+    "Scan",
+    "Tally",
+    "Value",
+    "all_of",
+    "any_of",
+    "atoms",
+    "negate",
+]
 
 
-class Feature(StrEnum):
-    """What a condition may look at in a pair of a query and a key."""
+class Pick(StrEnum):
+    """Which key a scan picks among those where its condition holds, seen from the query."""
 
-    KEY_POSITION = "key_position"
-    QUERY_POSITION = "query_position"
-    RELATIVE_DISTANCE = "relative_distance"
-    """Query position minus key position."""
-    ABSOLUTE_DISTANCE = "absolute_distance"
-    """The relative distance without its sign."""
-    KEY_TOKEN = "key_token"  # noqa: S105  # a token of text
-    QUERY_TOKEN = "query_token"  # noqa: S105  # the same
-    TOKEN_MATCH = "token_match"  # noqa: S105  # the same
-    """Whether query and key hold the same token."""
-
-
-class Comparison(StrEnum):
-    """How a condition compares a feature with its value."""
-
-    EQUAL = "=="
-    UNEQUAL = "!="
-    LESS = "<"
-    AT_MOST = "<="
-    MORE = ">"
-    AT_LEAST = ">="
-    AMONG = "in"
+    FIRST = "first"
+    LAST = "last"
+    """The query's own position counts, as for the first."""
+    NEAREST = "nearest"
+    """The last one to the left of the query."""
 
 
 class Otherwise(StrEnum):
@@ -45,73 +72,56 @@ class Otherwise(StrEnum):
     """To nothing: the row is zero."""
 
 
-Value: TypeAlias = bool | int | tuple[int, ...]
-"""A boolean for `token_match`, an increasing tuple for `in`, and a number for everything else."""
-
-TOKEN_FEATURES = frozenset({Feature.KEY_TOKEN, Feature.QUERY_TOKEN})
-"""The features whose value is a token's number."""
-
-_EQUALITIES = frozenset({Comparison.EQUAL, Comparison.UNEQUAL})
+DEEPEST = 16
+"""How many levels of `and`, `or`, `not` and scans a condition may have."""
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """One comparison of a feature with a value.
+class Not:
+    """Holds where its part does not."""
 
-    Token numbers are names, so they are never ordered: `key_token < 5` is refused.
-    """
-
-    feature: Feature
-    comparison: Comparison
-    value: Value
+    part: "Formula"
 
     def __post_init__(self) -> None:
-        if self.feature is Feature.TOKEN_MATCH:
-            self._check_match()
-        elif self.comparison is Comparison.AMONG:
-            self._check_members()
-        else:
-            self._check_number()
+        if self.part == MATCH:
+            raise DeclarationError("not token_match: want the condition 'token_match == false', its one form")
+        _check_levels(self)
 
-    def numbers(self) -> tuple[int, ...]:
-        """Return the numbers that the feature is compared with; `token_match` is compared with none."""
-        if isinstance(self.value, tuple):
-            return self.value
-        return () if isinstance(self.value, bool) else (self.value,)
 
-    def _check_match(self) -> None:
-        if self.comparison not in _EQUALITIES:
-            raise DeclarationError(
-                f"condition {self._named()}: '{self.comparison}' is not for it, want == or !="
-            )
-        if not isinstance(self.value, bool):
-            raise DeclarationError(f"condition {self._named()}: value {self.value!r}, want true or false")
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Holds at one key of a query at most: the picked one of the causal keys where its part holds."""
 
-    def _check_members(self) -> None:
-        if not isinstance(self.value, tuple) or not self.value:
-            raise DeclarationError(
-                f"condition {self._named()}: value {self.value!r}, want a tuple of numbers, not empty"
-            )
-        for number in self.value:
-            self._check_natural(number)
-        if any(one >= other for one, other in pairwise(self.value)):
-            raise DeclarationError(
-                f"condition {self._named()}: {self.value!r}, want increasing numbers, each once"
-            )
+    pick: Pick
+    part: "Formula"
 
-    def _check_number(self) -> None:
-        if self.feature in TOKEN_FEATURES and self.comparison not in _EQUALITIES:
-            raise DeclarationError(
-                f"condition {self._named()}: tokens have no order to compare; want ==, != or in"
-            )
-        self._check_natural(self.value)
+    def __post_init__(self) -> None:
+        _check_levels(self)
 
-    def _check_natural(self, value: Value) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise DeclarationError(f"condition {self._named()}: value {value!r}, want a whole number from 0")
 
-    def _named(self) -> str:
-        return f"'{self.feature} {self.comparison} ...'"
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Holds where all parts do; at least two, none of which is again an `AllOf`."""
+
+    parts: tuple["Formula", ...]
+
+    def __post_init__(self) -> None:
+        _check_parts(self, self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Holds where some part does; at least two, none of which is again an `AnyOf`."""
+
+    parts: tuple["Formula", ...]
+
+    def __post_init__(self) -> None:
+        _check_parts(self, self.parts)
+
+
+Formula: TypeAlias = Atom | Not | Scan | AllOf | AnyOf
+"""What may be asked of a query and a key. Each way of writing it has one value, so that printing and
+parsing are inverse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +129,14 @@ class Rule:
     """Adds `weight` to each pair of query and key where all conditions hold; without any, to every pair."""
 
     weight: Fraction
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Formula, ...] = ()
 
     def __post_init__(self) -> None:
         _refuse_negative(self.weight, "rule")
+        if any(isinstance(condition, AllOf) for condition in self.conditions):
+            raise DeclarationError("rule: an AllOf among its conditions, want the parts of it instead")
+        if len(self.conditions) > 1:
+            AllOf(self.conditions)  # refuses what would be too deep
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +156,69 @@ class Program:
     def tokens(self) -> frozenset[int]:
         """Return every token that a condition mentions."""
         return frozenset(
-            number
+            token
             for rule in self.rules
             for condition in rule.conditions
-            if condition.feature in TOKEN_FEATURES
-            for number in condition.numbers()
+            for atom in atoms(condition)
+            for token in atom.tokens()
         )
+
+
+def atoms(formula: Formula) -> Iterator[Atom]:
+    """Return the comparisons and bracket conditions that a formula is made of, from left to right."""
+    match formula:
+        case Condition() | Tally() | Bracketed():
+            yield formula
+        case _:
+            for part in _parts(formula):
+                yield from atoms(part)
+
+
+def all_of(formulas: Iterable[Formula]) -> Formula:
+    """Return what holds where all of these do; there is at least one."""
+    parts = tuple(chain.from_iterable(f.parts if isinstance(f, AllOf) else (f,) for f in formulas))
+    return parts[0] if len(parts) == 1 else AllOf(parts)
+
+
+def any_of(formulas: Iterable[Formula]) -> Formula:
+    """Return what holds where some of these do; there is at least one."""
+    parts = tuple(chain.from_iterable(f.parts if isinstance(f, AnyOf) else (f,) for f in formulas))
+    return parts[0] if len(parts) == 1 else AnyOf(parts)
+
+
+def negate(formula: Formula) -> Formula:
+    """Return what holds where `formula` does not."""
+    if formula == MATCH:
+        return Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=False)
+    return Not(formula)
+
+
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    match formula:
+        case Not(part) | Scan(_, part):
+            return (part,)
+        case AllOf(parts) | AnyOf(parts):
+            return parts
+        case _:
+            return ()
+
+
+def _levels(formula: Formula) -> int:
+    return max((1 + _levels(part) for part in _parts(formula)), default=0)
+
+
+def _check_levels(formula: Formula) -> None:
+    if (found := _levels(formula)) > DEEPEST:
+        raise DeclarationError(f"a condition of {found} levels, want at most {DEEPEST}; write several rules")
+
+
+def _check_parts(formula: AllOf | AnyOf, parts: tuple[Formula, ...]) -> None:
+    kind = type(formula).__name__
+    if len(parts) <= 1:
+        raise DeclarationError(f"{kind} of {len(parts)} parts, want two or more")
+    if any(type(part) is type(formula) for part in parts):
+        raise DeclarationError(f"{kind} with a part that is {kind} again, want the parts of that one instead")
+    _check_levels(formula)
 
 
 def _refuse_negative(weight: Fraction, where: str) -> None:

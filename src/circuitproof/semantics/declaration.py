@@ -20,7 +20,7 @@ from circuitproof.canonical import Json
 from circuitproof.circuits.graph import Graph, Head
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.programs.syntax import Program
-from circuitproof.programs.text import parse, to_text
+from circuitproof.programs.text import Limits, parse, to_text
 from circuitproof.reading import Fields, read_json, reading, reading_part
 from circuitproof.tasks.alphabet import Alphabet
 
@@ -81,7 +81,7 @@ def read_declaration(directory: Path) -> Declaration:
                 architecture = read_architecture(part)
             alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
             with reading_part(fields, "programs") as part:
-                programs = read_program_heads(part, lambda key: _parse_lines(part, key))
+                programs = read_program_lines(part, architecture)
         return Declaration(architecture, programs, alphabet)
     except DeclarationError as error:
         raise InputError(f"{file}: {error}") from error
@@ -126,6 +126,12 @@ def read_program_heads(fields: Fields, read: Callable[[str], Program]) -> Progra
     return {_head(key, fields): read(key) for key in fields.keys()}  # noqa: SIM118  # Fields is not a mapping
 
 
+def read_program_lines(fields: Fields, architecture: Architecture) -> ProgramHeads:
+    """Read an object of programs, each a list of lines, that name only tokens of the architecture."""
+    limits = Limits(tokens=architecture.vocabulary)
+    return read_program_heads(fields, lambda key: _parse_lines(fields, key, limits))
+
+
 def _head(key: str, fields: Fields) -> Head:
     match = _KEY.fullmatch(key)
     if match is None:
@@ -133,5 +139,5 @@ def _head(key: str, fields: Fields) -> Head:
     return Head(int(match[1]), int(match[2]))
 
 
-def _parse_lines(fields: Fields, key: str) -> Program:
-    return parse("\n".join(fields.texts(key)), fields.path(key))
+def _parse_lines(fields: Fields, key: str, limits: Limits) -> Program:
+    return parse("\n".join(fields.texts(key)), fields.path(key), limits)
