@@ -1,0 +1,89 @@
+"""The command that tests explanations from outside."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson, Out
+
+if TYPE_CHECKING:
+    from circuitproof.surrogate.lesson import Account, Lesson
+
+
+def surrogate(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.", show_default=False)],
+    out: Out,
+    as_json: AsJson = False,
+) -> None:
+    """Test explanations of teachers through surrogates: fit, prove or refute, and repair what is refuted.
+
+    Exit code 0 if every teacher ends with a proved program; 1 if the family has none for some teacher.
+    """
+    from circuitproof.cli.show import show_json, show_note
+    from circuitproof.pipeline.surrogate import run_surrogate, settle_lessons
+    from circuitproof.pipeline.surrogate_recipe import load_surrogate_recipe
+    from circuitproof.verify.verdict import EXIT_CODES
+
+    lessons = run_surrogate(load_surrogate_recipe(recipe), out, show_note)
+    if as_json:
+        show_json([lesson.to_json() for lesson in lessons])
+    else:
+        show_lessons(lessons)
+    raise typer.Exit(EXIT_CODES[settle_lessons(lessons)])
+
+
+def show_lessons(lessons: Sequence["Lesson"]) -> None:
+    """Print a row per teacher, and below what was found about each."""
+    from circuitproof.cli.show import show_line, show_table
+
+    columns = (
+        "teacher",
+        "data agreement#",
+        "surrogate-teacher agreement#",
+        "program equivalence",
+        "outcome",
+    )
+    show_table("explanations tested through surrogates", columns, [_row(lesson) for lesson in lessons])
+    for lesson in lessons:
+        show_line("")
+        for line in _account_lines(lesson):
+            show_line(line)
+
+
+def _row(lesson: "Lesson") -> tuple[str, ...]:
+    tested = lesson.explanation
+    fitted = "none" if tested is None else f"{tested.agreed}/{lesson.data}"
+    verdict = "no program" if tested is None else f"{tested.verdict} for {tested.template}"
+    surrogate_agreed = f"{lesson.surrogate_agreed}/{lesson.words}"
+    return (lesson.name, fitted, surrogate_agreed, verdict, lesson.outcome)
+
+
+def _account_lines(lesson: "Lesson") -> list[str]:
+    lines = [f"{lesson.name}: {lesson.words} words, the teacher's answers are {lesson.basis}"]
+    if lesson.explanation is not None:
+        lines += _program_lines("explanation", lesson.explanation)
+    if lesson.repair is not None:
+        lines += _program_lines("repair", lesson.repair)
+    for closed in lesson.closed:
+        meanings = "" if closed.meanings is None else f" ({closed.meanings} meanings)"
+        lines.append(
+            f"  {closed.template}: all {closed.programs} programs{meanings} refuted at {closed.leaves} leaves"
+        )
+    if lesson.open_template is not None:
+        lines.append(f"  {lesson.open_template}: open, the search reached its budget")
+    return lines
+
+
+def _program_lines(role: str, tested: "Account") -> list[str]:
+    lines = [f"  {role}, template {tested.template} of {tested.size} choices: {tested.verdict}"]
+    lines += [f"    {line}" for line in tested.lines]
+    lines += [f"    {name}: {said}" for name, said in tested.replies]
+    if (found := tested.disproof) is not None:
+        surrogate_said = " and ".join(found.surrogate)
+        lines.append(
+            f"    counterexample {list(found.tokens)}, that is: {found.text} | program {found.program}, "
+            f"surrogate {surrogate_said}, teacher {found.teacher}"
+        )
+    return lines

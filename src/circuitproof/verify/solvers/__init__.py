@@ -1,0 +1,1 @@
+"""The same claims through solvers: queries as SMT-LIB text, one file per solver, and the comparison."""
