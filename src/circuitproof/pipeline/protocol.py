@@ -14,9 +14,7 @@ from circuitproof.reading import Fields, read_bytes, read_toml, reading, reading
 from circuitproof.sealed import MANIFEST
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.generator import Encoder, Generator, Slot, Template, Words
-from circuitproof.train.tokenizer import FileTokenizer
-
-_TOY = "toy"
+from circuitproof.train.tokenizer import FileTokenizer, gpt2_tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +51,9 @@ def load_protocol(path: Path) -> Protocol:
         with reading_part(fields, "model") as part:
             model = _read_model(part, path.parent)
         with reading_part(fields, "method") as part:
-            method = _read_method(part)
-        encoder = _read_encoder(fields, path.parent)
-        read_generator = _generator_reader(encoder, fields.text("salt"))
+            method = read_method(part)
+        encoder = read_encoder(fields, path.parent)
+        read_generator = generator_reader(encoder, fields.text("salt"))
         protocol = Protocol(
             name=fields.text("name"),
             model=model,
@@ -84,12 +82,18 @@ def _read_model(fields: Fields, folder: Path) -> Path | Recipe:
     return folder / fields.text("directory")
 
 
-def _read_encoder(fields: Fields, folder: Path) -> Encoder:
-    name = fields.text("vocabulary")
-    return Words(TOY) if name == _TOY else FileTokenizer(folder / name)
+def read_encoder(fields: Fields, folder: Path) -> Encoder:
+    """Read which vocabulary prompts are written in: a known one by name, or a tokenizer's file or folder."""
+    match fields.text("vocabulary"):
+        case "toy":
+            return Words(TOY)
+        case "gpt2":
+            return gpt2_tokenizer()
+        case name:
+            return FileTokenizer(folder / name)
 
 
-def _read_method(fields: Fields) -> Method:
+def read_method(fields: Fields) -> Method:
     """Read everything of a method but its rule, which each generation has of its own."""
     return Method(
         objective=fields.choice("objective", Objective),
@@ -107,7 +111,9 @@ def _read_thresholds(fields: Fields) -> tuple[float, ...]:
     return tuple(one.number("threshold", above=0) for one in single)
 
 
-def _generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generator]:
+def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generator]:
+    """Return what reads a generator of prompts in a vocabulary."""
+
     def read(fields: Fields) -> Generator:
         with reading_part(fields, "slots") as part:
             slots = tuple(Slot(name, part.texts(name)) for name in part.keys())  # noqa: SIM118  # Fields is not a mapping

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from circuitproof.canonical import write_file
-from circuitproof.errors import InputError
+from circuitproof.report.figures import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,18 +42,12 @@ class Series:
 
 def draw_frontier(series: Sequence[Series], path: Path) -> None:
     """Write a PNG with one panel per task; a ring marks the circuit that the rule selected."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("figures need the package matplotlib; install the report extra") from error
     tasks = tuple(dict.fromkeys(one.task for one in series))
-    figure = Figure(figsize=(5 * len(tasks), 3.8), layout="constrained")
+    figure = new_figure(5 * len(tasks), 3.8)
     for axes, task in zip(figure.subplots(1, len(tasks), squeeze=False)[0], tasks, strict=True):
         _draw_task(axes, [one for one in series if one.task == task])
         axes.set_title(task)
-    content = BytesIO()
-    figure.savefig(content, format="png", dpi=150)
-    write_file(path, content.getvalue())
+    save_figure(figure, path)
 
 
 def _draw_task(axes: "Axes", series: Sequence[Series]) -> None:

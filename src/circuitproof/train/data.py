@@ -129,9 +129,13 @@ class TextData:
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return the mean loss on windows spread over the held-out tokens."""
-        batch = self.fixed_batch()
+        batch, total = self.fixed_batch(), 0.0
         with torch.no_grad():
-            return {"held-out loss": float(next_token_loss(model(batch.tokens), batch.targets))}
+            for tokens, targets in zip(
+                batch.tokens.split(self._size), batch.targets.split(self._size), strict=True
+            ):
+                total += float(next_token_loss(model(tokens), targets)) * len(tokens)
+        return {"held-out loss": total / len(batch.tokens)}
 
     def _windows(self, tokens: Tensor, starts: Tensor) -> Batch:
         places = starts[:, None] + torch.arange(self._window + 1)

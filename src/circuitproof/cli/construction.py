@@ -1,0 +1,112 @@
+"""The command that builds artifacts whose circuits can be proved."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from circuitproof.pipeline.construction import Artifact
+
+
+def construct(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A construction.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option("--base", help="A model directory to build on instead.", show_default=False),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="Draw the lesions into this PNG.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""
+    from circuitproof.cli.show import show_json, show_note
+    from circuitproof.pipeline.construction import construct as build
+    from circuitproof.pipeline.construction_recipe import load_construction
+    from circuitproof.verify.verdict import EXIT_CODES, worst
+
+    loaded = load_construction(recipe, base)
+    folder = out or Path("build") / loaded.name
+    found = build(loaded, folder, lambda stage: show_note(f"{loaded.name}: {stage}"))
+    if figure is not None:
+        _draw(found, figure)
+    if as_json:
+        show_json([artifact.to_json() for artifact in found])
+    else:
+        for artifact in found:
+            _show(artifact)
+    raise typer.Exit(EXIT_CODES[worst([artifact.proof.verdict for artifact in found])])
+
+
+def _show(artifact: "Artifact") -> None:
+    from circuitproof.cli.show import show_answers, show_line, show_table
+
+    rows = [
+        (
+            f"{state.name}{' *' if state.name == artifact.record else ''}",
+            f"{state.audit.model}",
+            f"{state.audit.circuit}",
+            f"{state.audit.without_heads}",
+            ", ".join(map(str, state.audit.circuit_without_each)),
+            f"{state.audit.without_circuit}",
+            f"{state.radius:.4f}",
+            "" if state.loss is None else f"{state.loss:.4f}",
+            "yes" if state.passes else "no",
+        )
+        for state in artifact.states
+    ]
+    columns = (
+        "state",
+        "model#",
+        "circuit#",
+        "heads silenced#",
+        "circuit, each silenced#",
+        "no circuit#",
+        "worst radius#",
+        "loss#",
+        "passes",
+    )
+    count = artifact.states[0].audit.prompts
+    show_table(f"{artifact.task}: right of {count} prompts, in FP32; * is the model of record", columns, rows)
+    proof, claim = artifact.proof, artifact.proof.battery.claim
+    title = f"{artifact.task}: {len(claim.circuit)} of {proof.declared_edges} declared edges, {proof.verdict}"
+    show_answers(title, proof.battery.answers)
+    for line in _lines(artifact):
+        show_line(line)
+
+
+def _lines(artifact: "Artifact") -> list[str]:
+    proof = artifact.proof
+    ratio = proof.verification_seconds / proof.forward_seconds
+    return [
+        f"{len(proof.battery.claim.task.domain)} prompts in {proof.battery.cells} cells",
+        f"verified in {proof.verification_seconds:.2f} s, {ratio:.2f} times one float forward of the circuit",
+        f"largest error of a float logit {proof.float_error:.2e}",
+        f"{proof.anchors} anchors evaluated alone gave the same logits, tracing {proof.signs} signs",
+        f"{artifact.model} holds the artifact, {proof.bundle} the bundle",
+    ]
+
+
+def _draw(found: "tuple[Artifact, ...]", path: Path) -> None:
+    from circuitproof.report.lesions import Panel, draw_lesions
+
+    draw_lesions(
+        [
+            Panel(
+                title=artifact.task,
+                prompts=artifact.states[0].audit.prompts,
+                states=tuple(state.name for state in artifact.states),
+                model=tuple(state.audit.model for state in artifact.states),
+                silenced=tuple(state.audit.without_heads for state in artifact.states),
+                without_circuit=tuple(state.audit.without_circuit for state in artifact.states),
+            )
+            for artifact in found
+        ],
+        path,
+    )

@@ -1,0 +1,131 @@
+"""The proof of an artifact: trimmed circuit, four properties, anchors, radii, and what it all cost."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from circuitproof.canonical import Json, readable_json, write_file
+from circuitproof.certificate.bundle import write_bundle
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.distill.lesion import Behaviour
+from circuitproof.errors import NumericError
+from circuitproof.model.checkpoint import load_model
+from circuitproof.model.decisions import task_logits
+from circuitproof.pipeline.construction_recipe import Construction
+from circuitproof.pipeline.stages import run_stage
+from circuitproof.semantics.frozen import open_model
+from circuitproof.verify.anchors import spread_anchors, unshared_logits
+from circuitproof.verify.battery import Battery, prove
+from circuitproof.verify.claim import Claim
+from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.verify.trim import trim
+from circuitproof.verify.verdict import Verdict, settle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactProof:
+    """What is proved of an artifact, and how long it took in this run."""
+
+    battery: Battery
+    bundle: Path
+    declared_edges: int
+    verification_seconds: float
+    """Opening the weights, folding and answering."""
+    forward_seconds: float
+    """One float forward of the same circuit over the same prompts in torch."""
+    float_error: float
+    anchors: int
+    """On how many prompts an evaluation that shares nothing gave the same exact logits."""
+    signs: int
+    """How many branches of the activation those evaluations traced."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on the whole claim."""
+        return settle(self.battery.claim.properties, self.battery.answers)
+
+    def to_json(self) -> Json:
+        """Return the proof as JSON."""
+        answers: list[Json] = [
+            {
+                "property": str(a.prop.kind),
+                "verdict": str(a.verdict),
+                "met": a.met,
+                "obligations": a.obligations,
+            }
+            for a in self.battery.answers
+        ]
+        return {
+            "verdict": str(self.verdict),
+            "answers": answers,
+            "prompts": len(self.battery.claim.task.domain),
+            "cells": self.battery.cells,
+            "edges": [str(edge) for edge in self.battery.claim.circuit],
+            "declared_edges": self.declared_edges,
+            "float_error": self.float_error,
+            "verification_seconds": self.verification_seconds,
+            "forward_seconds": self.forward_seconds,
+            "anchors": self.anchors,
+            "signs": self.signs,
+            "bundle": str(self.bundle),
+        }
+
+
+def prove_artifact(
+    model: Path, behaviour: Behaviour, construction: Construction, folder: Path, tell: Callable[[str], None]
+) -> ArtifactProof:
+    """Trim the declared circuit on the domain, prove the four properties, and write the bundle."""
+    task = behaviour.task
+
+    def write_trimmed(path: Path) -> None:
+        tell(f"{task.name}: trimming the circuit")
+        write_file(path, readable_json(trim(open_model(model), task, behaviour.circuit).to_json()))
+
+    circuit = load_circuit(run_stage(folder / "circuit.json", write_trimmed))
+    tell(f"{task.name}: proving")
+    begin = time.perf_counter()
+    frozen = open_model(model)
+    properties = (Equivalence(), Invariance(), Necessity(), Robustness(construction.epsilon))
+    battery = prove(Claim(frozen, circuit, task, properties))
+    seconds = time.perf_counter() - begin
+    bundle = run_stage(folder / "bundle", lambda path: write_bundle(path, battery))
+    tell(f"{task.name}: {construction.anchors} anchors")
+    signs = _check_anchors(battery, construction.anchors)
+    error, forward = _float_forward(model, battery)
+    return ArtifactProof(
+        battery=battery,
+        bundle=bundle,
+        declared_edges=len(behaviour.circuit),
+        verification_seconds=seconds,
+        forward_seconds=forward,
+        float_error=error,
+        anchors=construction.anchors,
+        signs=signs,
+    )
+
+
+def _check_anchors(battery: Battery, count: int) -> int:
+    """Evaluate some prompts alone, sharing nothing, and demand the very logits of the fold."""
+    claim, signs = battery.claim, 0
+    folds = battery.folded.of(claim.circuit)
+    for place in spread_anchors(len(claim.task.domain), count):
+        prompt = claim.task.domain.prompts[place]
+        logits, traced = unshared_logits(claim.frozen, claim.circuit, claim.task.candidates, prompt)
+        if logits != folds[place].logits:
+            raise NumericError(f"prompt {place}: folding and the evaluation that shares nothing differ")
+        signs += traced
+    return signs
+
+
+def _float_forward(path: Path, battery: Battery) -> tuple[float, float]:
+    """Return how far torch's logits are from the exact ones, and how long they took."""
+    claim, model = battery.claim, load_model(path).model
+    task_logits(model, claim.task, [claim.circuit])
+    begin = time.perf_counter()
+    found = task_logits(model, claim.task, [claim.circuit])[0]
+    seconds = time.perf_counter() - begin
+    exact = torch.tensor([list(map(float, fold.logits)) for fold in battery.folded.of(claim.circuit)])
+    return float((found - exact).abs().max()), seconds
