@@ -1,6 +1,6 @@
 """Exact numbers as an arithmetic: every operation on rationals, every branch chosen and recorded."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
@@ -67,6 +67,9 @@ class BandBranches:
 
 Witness = Signs | Supports | BandBranches
 
+_BLOCK = 64
+"""How many attention rows are scored by one product."""
+
 
 @dataclass(slots=True)
 class Exact:
@@ -104,12 +107,14 @@ class Exact:
         return Grid(mixed, values.exponent, tuple(denominators))
 
     def scores(self, queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction) -> tuple[Row, ...]:
-        """Return for each context the scaled products of its query with its keys."""
-        products = multiply(matmul(queries, keys.transposed()), scale)
-        numbers = products.numbers
+        """Return for each context the scaled products of its query with its keys.
+
+        A block of contexts at a time: all queries with all keys would grow with the square of the batch.
+        """
         return tuple(
-            make_row(numbers[query, list(chosen)].tolist(), products.exponent, products.denominators[query])
-            for query, chosen in contexts
+            row
+            for start in range(0, len(contexts), _BLOCK)
+            for row in _block_scores(queries, keys, contexts[start : start + _BLOCK], scale)
         )
 
     def attention(self, scores: tuple[Row, ...], attention: Attention) -> tuple[Row, ...]:
@@ -156,6 +161,18 @@ class Exact:
                 return add(multiply_columns(balanced, gain[0]), gain[1])
             case _:
                 assert_never(norm)
+
+
+def _block_scores(queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction) -> Iterator[Row]:
+    asked = sorted({query for query, _ in contexts})
+    attended = sorted({key for _, chosen in contexts for key in chosen})
+    rows = {query: place for place, query in enumerate(asked)}
+    columns = {key: place for place, key in enumerate(attended)}
+    products = multiply(matmul(queries.take(asked), keys.take(attended).transposed()), scale)
+    for query, chosen in contexts:
+        row = rows[query]
+        numbers = products.numbers[row, [columns[key] for key in chosen]].tolist()
+        yield make_row(numbers, products.exponent, products.denominators[row])
 
 
 def _band(row: Row, norm: BandNorm) -> tuple[Row, tuple[SideBranch, SideBranch]]:

@@ -32,6 +32,8 @@ from circuitproof.train.objectives import is_finite, next_token_loss
 _OPTIMIZER = "optimizer.safetensors"
 _BUFFERS = "buffers.safetensors"
 _PROGRESS = "progress.json"
+_SMALL = 1_000_000
+"""A model with fewer parameters is trained by one thread."""
 _NAME = re.compile(r"step-(\d{9})")
 
 
@@ -139,7 +141,7 @@ def fit(model: Transformer, goal: Goal, plan: Plan, checkpoints: Path, watcher: 
     The model given is where the first step starts from, and it is changed in place; its buffers belong to
     its state like its parameters. Programs are no parameters and stay as they are.
     """
-    with _deterministic():
+    with _deterministic(model):
         training = _resume(model, plan, checkpoints) or _Training(model, _optimizer(model, plan))
         for evaluation in training.evaluations:
             watcher.on_evaluation(evaluation)
@@ -265,10 +267,18 @@ def _optimizer_shapes(model: Transformer) -> Shapes:
 
 
 @contextmanager
-def _deterministic() -> Iterator[None]:
-    before = torch.are_deterministic_algorithms_enabled()
+def _deterministic(model: Transformer) -> Iterator[None]:
+    """Let the same steps give the same bits; a small model is also not spread over cores.
+
+    Sums split over threads depend on how many there are, and for small matrices the threads cost more than
+    they bring.
+    """
+    before, threads = torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()
     torch.use_deterministic_algorithms(mode=True)
+    if sum(parameter.numel() for parameter in model.parameters()) < _SMALL:
+        torch.set_num_threads(1)
     try:
         yield
     finally:
+        torch.set_num_threads(threads)
         torch.use_deterministic_algorithms(before)

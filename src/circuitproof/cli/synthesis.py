@@ -1,0 +1,151 @@
+"""Commands that look for programs in the place of heads."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson, Out
+from circuitproof.discover.choices import Objective
+from circuitproof.distill.choices import Growth, Scope
+from circuitproof.programs.syntax import Pick
+
+if TYPE_CHECKING:
+    from circuitproof.pipeline.synthesis import Report
+
+_Model = Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)]
+_Tasks = Annotated[
+    list[str], typer.Option("--task", help="A task by name; repeat for several.", show_default=False)
+]
+_Circuits = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--circuit",
+        help="A circuit file for each task, in order. [default: the whole model alone]",
+        show_default=False,
+    ),
+]
+_Picks = Annotated[list[Pick] | None, typer.Option("--pick", help="A scan to try; repeat for several.")]
+_Pairs = Annotated[
+    list[str] | None,
+    typer.Option("--pair", help="Tokens of an opener and its closer, 11:13; repeat for several."),
+]
+
+
+def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each recorded
+    model: _Model,
+    task: _Tasks,
+    head: Annotated[str, typer.Option("--head", help="Layer and index of a head: 1.0.", show_default=False)],
+    out: Out,
+    circuit: _Circuits = None,
+    rules: Annotated[int, typer.Option("--rules", min=1, help="The most rules of a program.")] = 2,
+    conditions: Annotated[
+        int, typer.Option("--conditions", min=1, help="The most conditions of a rule.")
+    ] = 1,
+    alternatives: Annotated[
+        int, typer.Option("--or", min=1, help="The most alternatives of a condition.")
+    ] = 1,
+    members: Annotated[int, typer.Option("--members", min=1, help="The most tokens of a membership.")] = 2,
+    pick: _Picks = None,
+    pair: _Pairs = None,
+    objective: Annotated[
+        Objective, typer.Option("--objective", help="Want the right answers, or the model's own decisions.")
+    ] = Objective.PROGRAM,
+    scope: Annotated[
+        Scope, typer.Option("--scope", help="What must decide as wanted with the program installed.")
+    ] = Scope.BOTH,
+    growth: Annotated[
+        Growth, typer.Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
+    ] = Growth.WHOLE,
+    overlap: Annotated[
+        float,
+        typer.Option("--overlap", min=0, max=1, help="The least overlap with the head's attention."),
+    ] = 0.0,
+    budget: Annotated[int, typer.Option("--budget", min=1, help="The most programs to form.")] = 300_000,
+    as_json: AsJson = False,
+) -> None:
+    """Find a program that can take a head's place, accepted exactly, or certify that none in bounds can."""
+    from circuitproof.cli.show import show_json
+    from circuitproof.distill.synthesis import Bounds
+    from circuitproof.pipeline.synthesis import Request, parse_brackets
+    from circuitproof.pipeline.synthesis import synthesise as synthesise_program
+    from circuitproof.programs.candidates import Grammar
+    from circuitproof.verify.verdict import EXIT_CODES
+
+    grammar = Grammar(
+        rules=rules,
+        conditions=conditions,
+        alternatives=alternatives,
+        members=members,
+        picks=tuple(pick or ()),
+        brackets=parse_brackets(pair or []),
+    )
+    bounds = Bounds(
+        grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
+    )
+    asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
+    found = synthesise_program(asked, out)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        _show(found, out)
+    raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def recheck(
+    certificate: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A certificate of unrealisability.", show_default=False)
+    ],
+    model: _Model,
+    task: _Tasks,
+    as_json: AsJson = False,
+) -> None:
+    """Check a certificate that no program will do: list the language anew, and repeat every refutation."""
+    from circuitproof.cli.show import show_json, show_line
+    from circuitproof.pipeline.synthesis import recheck_certificate
+
+    found = recheck_certificate(certificate, model, task)
+    programs, meanings = found.language.program_count(), len(found.refuted)
+    if as_json:
+        show_json({"valid": True, "head": str(found.head), "programs": programs, "meanings": meanings})
+    else:
+        show_line(
+            f"valid: all {programs} programs are refuted in the place of {found.head}, by {meanings} meanings"
+        )
+
+
+def _show(found: "Report", out: Path) -> None:
+    from circuitproof.cli.show import show_line, show_table
+    from circuitproof.pipeline.synthesis import certificate_path
+    from circuitproof.programs.text import to_text
+    from circuitproof.verify.verdict import Verdict
+
+    result = found.synthesis
+    rows = [
+        (
+            f"{leader.overlap:.4f}{' *' if leader.is_accepted else ''}",
+            "; ".join(_words(to_text(leader.program))),
+        )
+        for leader in result.leaders
+    ]
+    title = f"{result.head}: the candidates nearest to its attention; * is accepted exactly"
+    show_table(title, ("overlap", "program"), rows)
+    seen, effort = result.record, result.effort
+    show_line(
+        f"mean support {seen.mean_support:.2f} keys, under softmax {seen.mean_softmax_support:.2f}; "
+        f"{effort.programs} programs over {effort.words} words, {effort.meanings} meanings, "
+        f"{effort.tried} tried, {effort.decisions} exact decisions in {found.seconds:.1f} s"
+    )
+    match found.verdict:
+        case Verdict.PROVED:
+            show_line(f"{out} holds the program")
+        case Verdict.REFUTED:
+            show_line(f"unrealisable: {certificate_path(out)} refutes every meaning")
+        case _:
+            show_line(f"unfinished: {result.to_json()['reason']}")
+
+
+def _words(text: str) -> list[str]:
+    """Return the rules of a program and, where it says more than they do, its fallback."""
+    lines = text.splitlines()[1:]
+    return lines[:-1] or lines
