@@ -69,16 +69,18 @@ def silence(circuit: Circuit, heads: Collection[Head]) -> Circuit:
     return circuit.without(*(edge for edge in circuit.edges if edge.source in heads))
 
 
-def lesion(model: Transformer, task: Task, base: Circuit, lesions: Sequence[Sequence[Head]]) -> list[Effect]:
-    """Return what each lesion of `base` leaves of its behaviour on a task."""
-    where = Where.MODEL if base == whole(model.graph) else Where.CIRCUIT
+def lesion(
+    model: Transformer, behaviour: Behaviour, where: Where, lesions: Sequence[Sequence[Head]]
+) -> tuple[Effect, ...]:
+    """Return what each lesion of the model or of the declared circuit leaves of a behaviour."""
+    task, base = behaviour.task, whole(model.graph) if where is Where.MODEL else behaviour.circuit
     logits = task_logits(model, task, [base, *(silence(base, heads) for heads in lesions)])
     changes = measures_of(target_from(logits[0]), logits[1:])
     answers = measures_of(target_of(model, task, Objective.PROGRAM), logits[1:])
-    return [
+    return tuple(
         Effect(where, tuple(heads), change, answer)
         for heads, change, answer in zip(lesions, changes, answers, strict=True)
-    ]
+    )
 
 
 def lesions_of(model: Transformer, behaviour: Behaviour) -> tuple[Effect, ...]:
@@ -90,6 +92,6 @@ def lesions_of(model: Transformer, behaviour: Behaviour) -> tuple[Effect, ...]:
     in_model = [(), programs, *((head,) for head in programs)]
     in_circuit = [(), programs, *((head,) for head in behaviour.core(programs))]
     return (
-        *lesion(model, behaviour.task, whole(model.graph), in_model),
-        *lesion(model, behaviour.task, behaviour.circuit, in_circuit),
+        *lesion(model, behaviour, Where.MODEL, in_model),
+        *lesion(model, behaviour, Where.CIRCUIT, in_circuit),
     )

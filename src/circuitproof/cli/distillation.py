@@ -1,0 +1,147 @@
+"""The command that distils neural heads into programs."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson
+from circuitproof.errors import ExitCode
+
+if TYPE_CHECKING:
+    from circuitproof.circuits.graph import Head
+    from circuitproof.distill.migrate import Migration
+    from circuitproof.pipeline.distillation import Round, SeedReport
+
+_ROUNDS = (
+    "seed#",
+    "round",
+    "task",
+    "model#",
+    "circuit#",
+    "without programs#",
+    "KL of that#",
+    "weakest alone#",
+    "idle in model",
+    "in circuit",
+    "arrived",
+    "fate",
+)
+_PROOFS = (
+    "seed#",
+    "task",
+    "edges#",
+    "neural heads",
+    "equivalence",
+    "invariance",
+    "necessity",
+    "robustness",
+    "checker",
+    "QK parameters#",
+)
+
+
+def distill(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
+    ] = None,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--seed", help="A seed; repeat for several. [default: the recipe's]", show_default=False
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="How many seeds run at a time.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Replace neural heads by programs, heal under three objectives, and prove what is left."""
+    from circuitproof.cli.show import show_json
+    from circuitproof.pipeline.distillation import distill as distill_recipe
+    from circuitproof.pipeline.distillation_recipe import load_distillation_recipe
+
+    loaded = load_distillation_recipe(recipe)
+    loaded = loaded.with_seeds(seed) if seed else loaded
+    reports = distill_recipe(loaded, out or Path("build") / loaded.name, jobs, show_stage)
+    if as_json:
+        show_json([report.to_json() for report in reports])
+    else:
+        _show(reports)
+    raise typer.Exit(ExitCode.GOOD if all(report.is_held for report in reports) else ExitCode.REFUTED)
+
+
+def show_stage(seed: int, stage: str) -> None:
+    """Say on standard error which stage of which seed begins."""
+    from circuitproof.cli.show import show_note
+
+    show_note(f"seed {seed}: {stage}")
+
+
+def _show(reports: "Iterable[SeedReport]") -> None:
+    from circuitproof.cli.show import show_line, show_table
+
+    found = list(reports)
+    if rounds := [row for report in found for row in _round_rows(report)]:
+        show_table("what became of each behaviour, measured in FP32", _ROUNDS, rounds)
+    if programs := [row for report in found for row in _program_rows(report)]:
+        show_table("the programs of the final models", ("seed#", "head", "program"), programs)
+    if proofs := [row for report in found for row in _proof_rows(report)]:
+        show_table("the final circuits, in exact arithmetic", _PROOFS, proofs)
+    for report in found:
+        if report.stopped is not None:
+            show_line(f"seed {report.seed} ended early: {report.stopped}")
+    held = sum(report.is_held for report in found)
+    show_line(f"{held} of {len(found)} seeds end in programs that hold and circuits that are proved")
+
+
+def _round_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
+    for done in report.rounds:
+        for migration in done.migrations:
+            yield (f"{report.seed}", done.name, migration.behaviour.task.name, *_measured(done, migration))
+
+
+def _measured(done: "Round", migration: "Migration") -> tuple[str, ...]:
+    from circuitproof.distill.lesion import Where
+
+    joint = migration.effect(Where.MODEL, tuple(done.programs))
+    core = migration.behaviour.core(done.programs)
+    alone = [migration.effect(Where.MODEL, (head,)).change.kl for head in core]
+    right = [migration.effect(where).answers for where in (Where.MODEL, Where.CIRCUIT)]
+    return (
+        *(f"{one.agreed}/{one.prompts}" for one in right),
+        f"{joint.answers.agreed}/{joint.answers.prompts}",
+        f"{joint.change.kl:.1e}",
+        f"{min(alone):.1e}" if alone else "",
+        *(_names(migration.idle(where)) for where in (Where.MODEL, Where.CIRCUIT)),
+        _names(migration.arrived),
+        str(migration.fate),
+    )
+
+
+def _program_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
+    from circuitproof.programs.text import to_text
+
+    for head, program in report.rounds[-1].programs.items() if report.rounds else ():
+        yield (f"{report.seed}", _names([head]), "; ".join(to_text(program).splitlines()))
+
+
+def _proof_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
+    from circuitproof.verify.properties import Kind
+
+    kinds = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY, Kind.ROBUSTNESS)
+    for proof in report.proofs:
+        scoring = report.rounds[-1].scoring
+        yield (
+            f"{report.seed}",
+            proof.task,
+            f"{len(proof.circuit)}",
+            _names(proof.neural) or "none",
+            *(str(proof.verdicts[kind]) for kind in kinds),
+            proof.checker.name.lower(),
+            f"{scoring.without_programs} -> {scoring.with_programs}",
+        )
+
+
+def _names(heads: "Iterable[Head]") -> str:
+    return ", ".join(f"{head.layer}.{head.index}" for head in heads)
