@@ -1,4 +1,4 @@
-# `make demo` trains the toy model and runs its circuits; `make test` sets up and runs the tests.
+# `make demo` finds, proves and checks the toy model's circuits; `make test` sets up and runs the tests.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,14 +13,12 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 demo: $(READY)
-	$(BIN)/circuitproof train recipes/toy.toml --out build/demo
-	$(BIN)/circuitproof evaluate build/demo/model
-	$(BIN)/circuitproof train recipes/toy-band.toml --out build/demo-band
-	rm -rf build/demo-band/bundle
-	$(BIN)/circuitproof verify --model build/demo-band/model --task quotes \
-	    --property equivalence --property invariance --out build/demo-band/bundle
-	$(BIN)/circuitproof-check build/demo-band/bundle --against build/demo-band/model
-	-$(BIN)/circuitproof minimal build/demo-band/model --task quotes
+	$(BIN)/circuitproof localise recipes/toy-localisation.toml --out build/demo --figure build/demo.png
+	$(BIN)/circuitproof-check build/demo/bundles/quotes --against build/demo/training/model
+	$(BIN)/circuitproof-check build/demo/bundles/brackets --against build/demo/training/model
+	$(BIN)/circuitproof minimal build/demo/training/model --task quotes
+	$(BIN)/circuitproof remove-norm recipes/toy-norm-free.toml --out build/demo-norm-free
+	$(BIN)/circuitproof evaluate build/demo-norm-free/model
 
 # With CI set, branch coverage is measured and must reach its floor; that takes about twice as long.
 test: $(READY)
@@ -33,7 +31,7 @@ lint: $(READY)
 	$(BIN)/pyright
 
 bench: $(READY)
-	for script in circuits battery extraction; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in circuits battery extraction robustness synthesis surrogate symbolic solvers; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .ruff_cache .hypothesis .coverage* .import_linter_cache

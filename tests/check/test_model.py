@@ -122,3 +122,60 @@ def test_what_is_not_a_model_directory_is_a_failure(tmp_path):
     bundle = proving(fitting(), "equivalence").write(tmp_path / "b")
     assert check(bundle, tmp_path / "b")[0] is Outcome.FAILURE
     assert check(bundle, tmp_path / "nowhere")[0] is Outcome.FAILURE
+
+
+def calibrated(**base: str) -> Bundle:
+    """Return a bundle that claims the lesion identity with a base that differs in some digests."""
+    prover = fitting(programs=PROGRAM)
+    table = {name: entry["digest"] for name, entry in maker.pinned(prover.bundle.tensors).items()}
+    names = sorted(name for name in table if not name.startswith("head.0.0."))
+    entry = {"kind": "lesion identity", "base": table | base, "artifact": table}
+    children = [{"same": table[name]} for name in names]
+    prover.answer(entry, "proved", {"split": "tensor", "children": children})
+    return prover.bundle
+
+
+def test_a_lesion_identity_holds_against_artifact_and_base(tmp_path):
+    """Every tensor of both directories is digested again."""
+    bundle = calibrated()
+    model_path = write_model(bundle, tmp_path / "m")
+    base = write_model(bundle, tmp_path / "base", programs={})
+    assert check(bundle.write(tmp_path / "b"), model_path, base)[0] is Outcome.VALID
+
+
+def test_tables_of_another_model_are_refused(tmp_path):
+    """A changed tensor that the circuit does not read, on either side, and a tensor too many."""
+    bundle = calibrated()
+    honest = write_model(bundle, tmp_path / "honest")
+    written = bundle.write(tmp_path / "b")
+    shape, numbers = bundle.tensors["mlp.0.up.bias"]
+    other = calibrated()
+    other.tensors["mlp.0.up.bias"] = (shape, [number + 1 for number in numbers])
+    wrong = write_model(other, tmp_path / "wrong")
+    outcome, sentence = check(written, honest, wrong)
+    assert outcome is Outcome.INVALID
+    assert "base, tensor mlp.0.up.bias breaks the rule that tables are of the model" in sentence
+    other = calibrated()
+    other.tensors["extra"] = ((1,), [0.0])
+    more = write_model(other, tmp_path / "more")
+    outcome, sentence = check(written, honest, more)
+    assert outcome is Outcome.INVALID
+    assert "tables list the model" in sentence
+
+
+def test_a_base_that_nobody_claims_is_refused(tmp_path):
+    """Asking about a base wants a bundle that has one."""
+    full, _ = sliced()
+    base = write_model(full, tmp_path / "base")
+    outcome, sentence = check(full.write(tmp_path / "b"), None, base)
+    assert outcome is Outcome.INVALID
+    assert "a base is claimed" in sentence
+
+
+def test_a_base_that_is_no_model_cannot_be_judged(tmp_path):
+    """A bundle is not a model directory."""
+    bundle = calibrated()
+    written = bundle.write(tmp_path / "b")
+    outcome, sentence = check(written, None, written)
+    assert outcome is Outcome.FAILURE
+    assert "is not a model directory" in sentence

@@ -11,7 +11,6 @@ from circuitproof.distill.calibrate import (
     Calibration,
     Rung,
     calibrate,
-    local_tensors,
     trainable_counts,
     worst_radius,
 )
@@ -20,6 +19,7 @@ from circuitproof.distill.lesion import Behaviour, silence
 from circuitproof.errors import DeclarationError, NumericError
 from circuitproof.model.decisions import score_circuits, task_logits
 from circuitproof.programs.text import parse
+from circuitproof.semantics.declaration import readout_tensors
 from circuitproof.tasks.quotes import toy_quotes
 from models import NORMS, random_model, tiny_architecture
 
@@ -47,7 +47,7 @@ def test_every_rung_leaves_all_other_tensors_as_they_were(rung, biases):
     model = model_of(biases=biases, logit_bias=biases)
     behaviour = behaviour_of(model)
     after = calibrate(model, behaviour, rung, replace(PLAN, steps=3))
-    local = local_tensors([HEAD], biases=biases)
+    local = readout_tensors([HEAD], biases=biases)
     before, now = model.named_slices(), after.named_slices()
     changed = {name for name in before if not torch.equal(before[name], now[name])}
     assert changed
@@ -60,7 +60,7 @@ def test_every_rung_leaves_all_other_tensors_as_they_were(rung, biases):
 
 def test_the_shared_output_bias_is_not_local():
     """It is left when one head of several is gone."""
-    assert local_tensors([HEAD], biases=True) == {
+    assert readout_tensors([HEAD], biases=True) == {
         "head.1.1.value.weight",
         "head.1.1.value.bias",
         "head.1.1.output.weight",

@@ -1,15 +1,21 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from safetensors.numpy import load_file, save_file
 
+from circuitproof.certificate.bundle import write_bundle
 from circuitproof.distill.calibrate import calibrate
 from circuitproof.errors import CircuitproofError, InputError, NumericError
+from circuitproof.model.checkpoint import load_model, save_model
 from circuitproof.pipeline import construction
-from circuitproof.pipeline.construction import construct, refuse_touched
+from circuitproof.pipeline.construction import construct
 from circuitproof.pipeline.construction_recipe import Choice, SeededBase, load_construction
-from circuitproof.semantics.frozen import open_model, open_weights
+from circuitproof.semantics.frozen import open_model
+from circuitproof.verify.battery import prove
+from circuitproof.verify.evidence import OneTensor
+from circuitproof.verify.identity import identity_with
+from circuitproof.verify.properties import LesionIdentity
 from circuitproof.verify.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from constructions import write_construction
@@ -65,21 +71,40 @@ def test_a_finished_construction_is_not_repeated(built, monkeypatch):
     assert after.states == before.states
 
 
-def test_a_calibration_that_touches_a_frozen_parameter_is_refused(built, tmp_path):
-    """One changed number in one frozen tensor is enough."""
+def test_the_bundle_proves_the_lesion_identity(built):
+    """The checker confirms it against artifact and base, and refuses another base."""
     folder, (artifact,) = built
-    tensors = load_file(artifact.model / "weights.safetensors")
-    tensors["mlp.1.down.bias"] = tensors["mlp.1.down.bias"].copy()
-    tensors["mlp.1.down.bias"][0] += 1
-    save_file(tensors, tmp_path / "weights.safetensors")
-    base = open_weights(folder / "run" / "base" / "weights.safetensors")
-    local = frozenset({"head.1.1.value.weight", "head.1.1.value.bias", "head.1.1.output.weight"})
-    with pytest.raises(InputError, match=r"tensor mlp.1.down.bias has digest .*, in the base .*; calib"):
-        refuse_touched(base, open_weights(tmp_path / "weights.safetensors"), local)
-    tensors["extra"] = tensors["mlp.1.down.bias"]
-    save_file(tensors, tmp_path / "more.safetensors")
-    with pytest.raises(InputError, match=r"holds tensor extra, which .* does not have"):
-        refuse_touched(base, open_weights(tmp_path / "more.safetensors"), local)
+    base, bundle = folder / "run" / "base", artifact.proof.bundle
+    outcome, sentence = check(bundle, artifact.model, base)
+    assert (outcome, "lesion identity" in sentence) == (Outcome.VALID, True)
+    assert check(bundle, artifact.model, artifact.model)[0] is Outcome.INVALID
+
+
+def test_a_calibration_that_touches_a_frozen_parameter_is_refuted(built, tmp_path):
+    """One changed number in one frozen tensor is enough, and the checker sees the refutation hold."""
+    folder, (artifact,) = built
+    stored = load_model(artifact.model)
+    stored.model.mlps[1].down_bias.data[0] += 1
+    save_model(tmp_path / "touched", stored)
+    frozen, claim = open_model(tmp_path / "touched"), artifact.proof.battery.claim
+    identity = identity_with(open_model(folder / "run" / "base").file, frozen)
+    battery = prove(replace(claim, frozen=frozen, properties=(identity,)))
+    (answer,) = battery.answers
+    assert (answer.verdict, answer.evidence) == (Verdict.REFUTED, OneTensor("mlp.1.down.bias"))
+    write_bundle(tmp_path / "bundle", battery)
+    outcome, sentence = check(tmp_path / "bundle", tmp_path / "touched", folder / "run" / "base")
+    assert (outcome, sentence[:33]) == (Outcome.INVALID, "the refutation of lesion identity")
+
+
+def test_digests_of_another_model_are_refused(built):
+    """A claim about one model with the table of another says nothing."""
+    folder, (artifact,) = built
+    claim, base = artifact.proof.battery.claim, open_model(folder / "run" / "base")
+    wrong = LesionIdentity(identity_with(base.file, claim.frozen).base, ())
+    with pytest.raises(InputError, match="the digests of the artifact are not those of the model"):
+        prove(replace(claim, properties=(wrong,)))
+    with pytest.raises(InputError, match=r"holds tensor .*, which .* does not have"):
+        identity_with(claim.frozen.file, base)
 
 
 def test_a_rung_that_changes_the_rest_of_the_model_is_refused(tmp_path, monkeypatch):

@@ -63,12 +63,6 @@ class Calibration:
     """How large every radius should be; more is not asked for."""
 
 
-def local_tensors(programs: Sequence[Head], *, biases: bool) -> frozenset[str]:
-    """Return the tensors that no forward reads once these heads are silenced."""
-    kinds = [kind for kind in _KINDS.values() if biases or not kind.endswith("bias")]
-    return frozenset(f"head.{head.layer}.{head.index}.{kind}" for head in programs for kind in kinds)
-
-
 def calibrate(
     model: Transformer,
     behaviour: Behaviour,

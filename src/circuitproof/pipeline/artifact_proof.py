@@ -20,6 +20,7 @@ from circuitproof.semantics.frozen import open_model
 from circuitproof.verify.anchors import spread_anchors, unshared_logits
 from circuitproof.verify.battery import Battery, prove
 from circuitproof.verify.claim import Claim
+from circuitproof.verify.identity import identity_with
 from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
 from circuitproof.verify.trim import trim
 from circuitproof.verify.verdict import Verdict, settle
@@ -74,11 +75,23 @@ class ArtifactProof:
         }
 
 
-def prove_artifact(
-    model: Path, behaviour: Behaviour, construction: Construction, folder: Path, tell: Callable[[str], None]
-) -> ArtifactProof:
-    """Trim the declared circuit on the domain, prove the four properties, and write the bundle."""
-    task = behaviour.task
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """The models a proof is about, where it is kept, and whom to tell."""
+
+    model: Path
+    base: Path
+    folder: Path
+    tell: Callable[[str], None]
+
+
+def prove_artifact(place: Workplace, behaviour: Behaviour, construction: Construction) -> ArtifactProof:
+    """Trim the declared circuit on the domain, prove its properties, and write the bundle.
+
+    Beside the four properties of the circuit, the lesion identity with the base is claimed.
+    """
+    task, model, folder, tell = behaviour.task, place.model, place.folder, place.tell
+    base = open_model(place.base).file
 
     def write_trimmed(path: Path) -> None:
         tell(f"{task.name}: trimming the circuit")
@@ -91,6 +104,7 @@ def prove_artifact(
     properties = (Equivalence(), Invariance(), Necessity(), Robustness(construction.epsilon))
     battery = prove(Claim(frozen, circuit, task, properties))
     seconds = time.perf_counter() - begin
+    battery = prove(Claim(frozen, circuit, task, (*properties, identity_with(base, frozen))))
     bundle = run_stage(folder / "bundle", lambda path: write_bundle(path, battery))
     tell(f"{task.name}: {construction.anchors} anchors")
     signs = _check_anchors(battery, construction.anchors)

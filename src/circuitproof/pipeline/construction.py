@@ -7,15 +7,15 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.canonical import Digest, Json, readable_json, write_file
+from circuitproof.canonical import Json, readable_json, write_file
 from circuitproof.distill.audit import Audit, audit, read_audit
-from circuitproof.distill.calibrate import Rung, calibrate, local_tensors, worst_radius
+from circuitproof.distill.calibrate import Rung, calibrate, worst_radius
 from circuitproof.distill.install import install, replace_tensors
 from circuitproof.distill.lesion import Behaviour
 from circuitproof.errors import InputError, NumericError
 from circuitproof.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.model.transformer import Transformer, initialise
-from circuitproof.pipeline.artifact_proof import ArtifactProof, prove_artifact
+from circuitproof.pipeline.artifact_proof import ArtifactProof, Workplace, prove_artifact
 from circuitproof.pipeline.construction_recipe import (
     Blueprint,
     Choice,
@@ -25,7 +25,7 @@ from circuitproof.pipeline.construction_recipe import (
 )
 from circuitproof.pipeline.stages import claim_folder, run_stage
 from circuitproof.reading import read_json, reading, reading_part
-from circuitproof.semantics.frozen import WeightFile, open_model
+from circuitproof.semantics.declaration import readout_tensors
 from circuitproof.train.data import TextData
 
 _MODEL = "model"
@@ -136,8 +136,8 @@ def _build(site: _Site) -> Artifact:
     _refuse_broken_identity(states)
     record = _choose(states[2:], site.construction.choice, site.blueprint.task.name)
     model = run_stage(site.folder / _MODEL, lambda path: _save_record(site, installed, record, path))
-    refuse_touched(open_model(site.base).file, open_model(model).file, _local(installed))
-    proof = prove_artifact(model, site.behaviour, site.construction, site.folder / "proof", site.tell)
+    place = Workplace(model, site.base, site.folder / "proof", site.tell)
+    proof = prove_artifact(place, site.behaviour, site.construction)
     return Artifact(site.blueprint.task.name, tuple(states), record, model, proof)
 
 
@@ -209,7 +209,7 @@ def _with_readouts(installed: Transformer, path: Path) -> Transformer:
 
 
 def _local(installed: Transformer) -> frozenset[str]:
-    return local_tensors(tuple(installed.programs), biases=installed.architecture.biases)
+    return readout_tensors(installed.programs, biases=installed.architecture.biases)
 
 
 def _save_record(site: _Site, installed: Transformer, record: str, path: Path) -> None:
@@ -257,25 +257,3 @@ def _refuse_broken_identity(states: list[State]) -> None:
                 f"with the program heads silenced, {state.name} does not compute the bits it did before: "
                 "something else than their readouts was changed"
             )
-
-
-def refuse_touched(base: WeightFile, artifact: WeightFile, local: frozenset[str]) -> Mapping[str, Digest]:
-    """Refuse an artifact in which a tensor outside the program heads' readouts differs from its base.
-
-    Returns the digest of every tensor that both have and that is the same. The queries and keys of the
-    program heads are gone.
-    """
-    if missing := sorted(artifact.places.keys() - base.places.keys()):
-        raise InputError(f"{artifact.path} holds tensor {missing[0]}, which {base.path} does not have")
-    same: dict[str, Digest] = {}
-    for name in artifact.places:
-        if name in local:
-            continue
-        before, after = base.digest(name), artifact.digest(name)
-        if before != after:
-            raise InputError(
-                f"{artifact.path}: tensor {name} has digest {after}, in the base {before}; calibration may "
-                "change nothing but the readouts of program heads"
-            )
-        same[name] = after
-    return same

@@ -1,7 +1,7 @@
 """What a model says of itself: its architecture, the programs of its heads, and the names of its tokens."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -110,6 +110,15 @@ def shapes_with_programs(architecture: Architecture, programs: ProgramHeads) -> 
 def programs_to_json(programs: ProgramHeads) -> dict[str, Json]:
     """Return programs as lines of text by `head_key`."""
     return {head_key(head): list(to_text(program).splitlines()) for head, program in programs.items()}
+
+
+def readout_tensors(programs: Iterable[Head], *, biases: bool) -> frozenset[str]:
+    """Return the tensors that no forward reads once these program heads are silenced.
+
+    The output bias that the heads of a layer share is not among them: other heads may still be read.
+    """
+    kinds = ("value.weight", "value.bias", "output.weight") if biases else ("value.weight", "output.weight")
+    return frozenset(f"head.{head.layer}.{head.index}.{kind}" for head in programs for kind in kinds)
 
 
 def head_key(head: Head) -> str:
