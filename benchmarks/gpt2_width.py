@@ -25,6 +25,23 @@ HEAD = Head(1, 11)
 CIRCUIT: Circuit = circuit_of(Graph(2, 12), [Edge(EMBED, Mlp(0)), Edge(Mlp(0), HEAD), Edge(HEAD, LOGITS)])
 PROGRAM = parse("default 0\nadd 1 when key_token in {366, 705, 7203, 10786}\notherwise self\n")
 
+ARCHITECTURE = Architecture(
+    vocabulary=VOCABULARY,
+    context=1024,
+    layers=2,
+    heads=12,
+    width=768,
+    head_width=64,
+    mlp_width=3072,
+    norm=NoNorm(),
+    attention=Attention.SPARSEMAX,
+    attention_scale=inverse_root(64),
+    activation=LeakyRelu(Fraction(1, 100)),
+    tied=True,
+    biases=True,
+    logit_bias=True,
+)
+
 
 def quote_task() -> Task:
     """Return quote closing on the public prompts where they are, else on as many generated ones."""
@@ -49,23 +66,7 @@ def generated_prompts(count: int) -> list[tuple[int, ...]]:
 
 def write_model(path: Path, task: Task) -> None:
     """Write a seeded model of two layers whose program head is fitted to decide the task."""
-    architecture = Architecture(
-        vocabulary=VOCABULARY,
-        context=1024,
-        layers=2,
-        heads=12,
-        width=768,
-        head_width=64,
-        mlp_width=3072,
-        norm=NoNorm(),
-        attention=Attention.SPARSEMAX,
-        attention_scale=inverse_root(64),
-        activation=LeakyRelu(Fraction(1, 100)),
-        tied=True,
-        biases=True,
-        logit_bias=True,
-    )
-    model = Transformer(architecture, {HEAD: PROGRAM})
+    model = Transformer(ARCHITECTURE, {HEAD: PROGRAM})
     initialise(model, seed=0, deviation=0.02)
     with torch.no_grad():
         _seed_biases(model)

@@ -16,6 +16,8 @@ from typing import Any
 
 Fractions = list[Fraction]
 ZERO = Fraction(0)
+FINAL_RESIDUAL = {"at": "logits input", "positions": "last"}
+"""Where robustness is about, unless told."""
 PINS = frozenset({"domain", "tensors", "certificate"})
 
 
@@ -493,7 +495,7 @@ def proving(prover: Prover, *kinds: str, epsilon: Fraction | None = None) -> Bun
         if kind == "robustness":
             radii = [prover.radius(prompt) for prompt in range(len(prover.prompts))]
             least = min(radius for radius in radii if radius is not None)
-            entry["epsilon"] = str(least / 2 if epsilon is None else epsilon)
+            entry |= {"epsilon": str(least / 2 if epsilon is None else epsilon), **FINAL_RESIDUAL}
         prover.answer(entry, "proved", prover.proof(kind))
     bundle = prover.bundle
     bundle.claim["weights"] = pinned(bundle.tensors)

@@ -158,6 +158,14 @@ def all_nodes(size: Architecture) -> dict[str, Node]:
     return nodes | {"logits": logits_node(size)}
 
 
+def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
+    """Return the nodes from which kept edges lead to the logits, and the logits."""
+    live = {logits_node(size)}
+    for source, target in sorted(edges, reverse=True):
+        live |= {source} if target in live else set()
+    return live
+
+
 def all_edges(size: Architecture) -> Edges:
     """Return every edge of the model."""
     nodes = all_nodes(size).values()

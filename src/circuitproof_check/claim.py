@@ -6,9 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from .architecture import Architecture, Edges, Shapes, read_architecture, read_circuit, tensor_shapes
+from .architecture import (
+    Architecture,
+    Edges,
+    Shapes,
+    all_nodes,
+    live_nodes,
+    read_architecture,
+    read_circuit,
+    tensor_shapes,
+)
 from .programs import Program, parse_program
 from .reading import fields, integer, integers, items, kind, mapping, rational, require, sha256, text
+from .symbolic_patterns import Declared, read_declared
 from .tensors import Slice
 
 KINDS = (
@@ -19,6 +29,7 @@ KINDS = (
     "faithfulness",
     "subset minimality",
     "minimum",
+    "lesion identity",
 )
 _NUMBER = "(0|[1-9][0-9]*)"
 _HEAD = re.compile(rf"{_NUMBER}\.{_NUMBER}")
@@ -31,11 +42,15 @@ Prompts = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One thing that is claimed; epsilon is that of robustness, circuits (edge names) those of minimum."""
+    """One thing that is claimed; circuits (edge names) are those of minimum, tensors of lesion identity."""
 
     kind: str
     epsilon: Fraction = Fraction(0)
+    at: str = ""
+    positions: str | tuple[int, ...] = ()
     circuits: tuple[tuple[str, ...], ...] = ()
+    base: tuple[tuple[str, str], ...] = ()
+    artifact: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,8 @@ class Claim:
     task: Task
     slices: Mapping[str, Slice]
     properties: tuple[Property, ...]
+    declared: Declared | None = None
+    """The pattern that the claim is about, where the prompts are only those that are shown."""
 
 
 def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
@@ -73,10 +90,10 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     digest, count = fields(pinned, "claim.domain", "digest", "prompts")
     found = sha256(domain_bytes)
     require("domain_is_the_claimed", digest == found, "domain", found, digest)
-    prompts = _read_domain(domain, size)
+    prompts, pattern = _read_domain(domain, size)
     is_counted = integer(count, "claim.domain.prompts") == len(prompts)
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
-    return Claim(
+    claim = Claim(
         architecture=size,
         lines=lines,
         programs={head: parse_program(program, f"program {head}") for head, program in lines.items()},
@@ -85,7 +102,26 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
         task=_read_task(task, prompts, size),
         slices=_read_slices(weights, tensor_shapes(size, lines)),
         properties=_read_properties(properties, "claim.properties"),
+        declared=None if pattern is None else read_declared(pattern, task, size),
     )
+    _check_places(claim)
+    return claim
+
+
+def _check_places(claim: Claim) -> None:
+    """Demand that the circuit has the node at which it is perturbed, and each prompt the positions."""
+    live, shortest = live_nodes(claim.edges, claim.architecture), min(map(len, claim.prompts), default=0)
+    nodes = {name for name, node in all_nodes(claim.architecture).items() if node in live}
+    for entry in claim.properties:
+        if entry.kind == "robustness":
+            name, _, side = entry.at.rpartition(" ")
+            is_place = name in nodes and side in ("input", "output")
+            require("place_is_in_the_circuit", is_place, "robustness", entry.at)
+            is_inside = entry.at not in ("embed input", "logits output")
+            require("place_is_inside", is_inside, "robustness", entry.at)
+            if isinstance(entry.positions, tuple):
+                fits = max(entry.positions) < shortest
+                require("positions_are_in_every_prompt", fits, "robustness", entry.positions)
 
 
 def check_format(found: object, wanted: str) -> None:
@@ -103,8 +139,10 @@ def read_programs(value: object, where: str) -> Lines:
     return programs
 
 
-def _read_domain(value: object, size: Architecture) -> Prompts:
-    rows, strata = fields(value, "domain", "prompts", "strata")
+def _read_domain(value: object, size: Architecture) -> tuple[Prompts, object]:
+    """Return the prompts and the pattern, if there is one."""
+    about = ("pattern",) if "pattern" in mapping(value, "domain") else ()
+    rows, strata, *pattern = fields(value, "domain", "prompts", "strata", *about)
     prompts = tuple(integers(row, "domain.prompts") for row in items(rows, "domain.prompts"))
     require("domain_is_not_empty", prompts, "domain")
     require("prompts_are_distinct", len(set(prompts)) == len(prompts), "domain")
@@ -113,7 +151,7 @@ def _read_domain(value: object, size: Architecture) -> Prompts:
         require("prompts_fit_the_context", fits, where, len(prompt), size.context)
         _check_tokens(prompt, where, size)
     _check_one_per_prompt([text(name, "domain.strata") for name in items(strata, "domain.strata")], prompts)
-    return prompts
+    return prompts, pattern[0] if pattern else None
 
 
 def _check_tokens(tokens: tuple[int, ...], where: str, size: Architecture) -> None:
@@ -205,8 +243,29 @@ def read_property(value: object, where: str) -> Property:
         listed = items(fields(value, where, "kind", "circuits")[1], where)
         circuits = tuple(tuple(text(edge, where) for edge in items(one, where)) for one in listed)
         return Property("minimum", circuits=circuits)
+    if name == "lesion identity":
+        _, base, artifact = fields(value, where, "kind", "base", "artifact")
+        before, after = _read_digests(base, where), _read_digests(artifact, where)
+        return Property("lesion identity", base=before, artifact=after)
     if name != "robustness":
         return Property(text(fields(value, where, "kind")[0], where))
-    epsilon = rational(fields(value, where, "kind", "epsilon")[1], f"{where}.epsilon")
+    _, spelled, at, positions = fields(value, where, "kind", "epsilon", "at", "positions")
+    epsilon = rational(spelled, f"{where}.epsilon")
     require("epsilon_is_positive", epsilon > 0, where, epsilon)
-    return Property("robustness", epsilon)
+    return Property("robustness", epsilon, text(at, where), _read_positions(positions, where))
+
+
+def _read_digests(value: object, where: str) -> tuple[tuple[str, str], ...]:
+    found = {name: text(digest, where) for name, digest in mapping(value, where).items()}
+    are_digests = all(_DIGEST.fullmatch(digest) for digest in found.values())
+    require("tensors_have_digests", are_digests, where, found)
+    return tuple(sorted(found.items()))
+
+
+def _read_positions(value: object, where: str) -> str | tuple[int, ...]:
+    if value in ("last", "all"):
+        return text(value, where)
+    places = integers(value, where, 0)
+    increase = bool(places) and all(a < b for a, b in pairwise(places))
+    require("positions_increase", increase, where, places)
+    return places

@@ -5,7 +5,7 @@ is remembered under these: prompts and circuits that read the same things share 
 applied to the terms of a sum one by one for the same reason.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from fractions import Fraction
 from typing import cast
 
@@ -90,7 +90,11 @@ class Forward:
 
     def image(self, name: str, term: Vector) -> Vector:
         """Return a matrix applied to a vector."""
-        return self.remember((name, term), lambda: self._matrix(name).apply(term))
+        return self.remember((name, term), lambda: self.product(name, term))
+
+    def product(self, name: str, term: Vector) -> Vector:
+        """Return a matrix applied to a vector that will hardly be met again."""
+        return self._matrix(name).apply(term)
 
     def _matrix(self, name: str) -> Matrix:
         if name not in self._matrices:
@@ -107,7 +111,7 @@ class Run:
     """One circuit on one prompt."""
 
     def __init__(self, forward: Forward, edges: Edges, prompt: tuple[int, ...]) -> None:
-        self._forward, self._size, self._prompt = forward, forward.size, prompt
+        self.forward, self.prompt, self._size = forward, prompt, forward.size
         self._sources: dict[Node, list[Node]] = {}
         for source, target in edges:
             self._sources.setdefault(target, []).append(source)
@@ -115,19 +119,22 @@ class Run:
 
     def logits(self) -> Vector:
         """Return the candidates' logits at the last position."""
-        terms = self._terms(logits_node(self._size), len(self._prompt) - 1)
-        return self._forward.readout(self._forward.normed("logits.norm", terms))
+        terms = self.terms(logits_node(self._size), len(self.prompt) - 1)
+        return self.forward.readout(self.forward.normed("logits.norm", terms))
 
-    def _terms(self, node: Node, position: int) -> Terms:
+    def terms(self, node: Node, position: int, without: Collection[Node] = ()) -> Terms:
+        """Return the vectors whose sum a node reads, except for the outputs of some nodes."""
         sources = self._sources.get(node, [])
         terms: list[Vector] = []
         if EMBED in sources:
-            token = self._forward.row("embed.token", self._prompt[position])
-            terms += [token, self._forward.row("embed.position", position)]
-        terms += [self._output(source, position) for source in sources if source != EMBED]
+            token = self.forward.row("embed.token", self.prompt[position])
+            terms += [token, self.forward.row("embed.position", position)]
+        terms += [
+            self._output(source, position) for source in sources if source != EMBED and source not in without
+        ]
         layers = sorted({source.layer for source in sources if source.is_head})
         if self._size.biases:
-            terms += [self._forward.whole(f"attention.{layer}.output.bias") for layer in layers]
+            terms += [self.forward.whole(f"attention.{layer}.output.bias") for layer in layers]
         return tuple(terms) or (vector([0] * self._size.width),)
 
     def _output(self, node: Node, position: int) -> Vector:
@@ -137,16 +144,16 @@ class Run:
         return self._outputs[key]
 
     def _mlp(self, node: Node, position: int) -> Vector:
-        terms = self._terms(node, position)
-        return self._forward.remember((node, terms), lambda: self._mlp_of(f"mlp.{node.layer}", terms))
+        terms = self.terms(node, position)
+        return self.forward.remember((node, terms), lambda: self._mlp_of(f"mlp.{node.layer}", terms))
 
     def _mlp_of(self, name: str, terms: Terms) -> Vector:
         slope = self._size.activation
         require("activation_is_exact", isinstance(slope, Fraction), name, slope)
-        inputs = self._forward.normed(f"{name}.norm", terms)
-        hidden = self._forward.affine(f"{name}.up", inputs, self._size.mlp_width)
+        inputs = self.forward.normed(f"{name}.norm", terms)
+        hidden = self.forward.affine(f"{name}.up", inputs, self._size.mlp_width)
         raised = rectified(hidden, cast("Fraction", slope))
-        return self._forward.affine(f"{name}.down", (raised,), self._size.width)
+        return self.forward.affine(f"{name}.down", (raised,), self._size.width)
 
     def _head(self, node: Node, position: int) -> Vector:
         name = f"head.{node.layer}.{node.head}"
@@ -154,12 +161,12 @@ class Run:
         keys = [key for key, weight in enumerate(row) if weight]
         values = [self._projection(node, key, "value") for key in keys]
         mixed = mix([row[key] for key in keys], values, self._size.head_width)
-        return self._forward.image(f"{name}.output", mixed)
+        return self.forward.image(f"{name}.output", mixed)
 
     def _row(self, node: Node, position: int) -> Sequence[Fraction]:
-        program = self._forward.claim.programs.get((node.layer, node.head))
+        program = self.forward.claim.programs.get((node.layer, node.head))
         if program is not None:
-            return program.row(self._prompt, position)
+            return program.row(self.prompt, position)
         is_exact = self._size.attention == "sparsemax"
         where = f"head {node.layer}.{node.head}"
         require("attention_is_exact", is_exact, where, self._size.attention)
@@ -169,10 +176,10 @@ class Run:
         return projected(scores, Fraction(1)).fractions()
 
     def _projection(self, node: Node, position: int, role: str) -> Vector:
-        inputs = self._forward.normed(f"attention.{node.layer}.norm", self._terms(node, position))
+        inputs = self.forward.normed(f"attention.{node.layer}.norm", self.terms(node, position))
         name = f"head.{node.layer}.{node.head}.{role}"
         height = self._size.head_width
-        return self._forward.remember((name, inputs), lambda: self._forward.affine(name, inputs, height))
+        return self.forward.remember((name, inputs), lambda: self.forward.affine(name, inputs, height))
 
 
 def band_norm(point: Vector, norm: Band) -> Vector:

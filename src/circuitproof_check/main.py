@@ -12,9 +12,10 @@ from pathlib import Path
 
 from .claim import Claim, read_claim
 from .forward import Forward
-from .model import check_against
+from .model import check_against, check_base
 from .properties import Verdict, judge
 from .reading import MANIFEST, ForgedError, UnreadableError, parse_json, read_sealed, require, sha256
+from .symbolic import scope as prompts_of
 from .tensors import Weights, read_safetensors
 
 CLAIM, DOMAIN, WEIGHTS, CERTIFICATE = "claim.json", "domain.json", "weights.safetensors", "certificate.json"
@@ -38,18 +39,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("bundle", type=Path, help="the directory to check")
     parser.add_argument("--against", type=Path, metavar="MODEL", help="the model directory it must be about")
+    parser.add_argument("--base", type=Path, metavar="MODEL", help="the model directory it was built on")
     options = parser.parse_args(arguments)
-    outcome, reason = check(options.bundle, options.against)
+    outcome, reason = check(options.bundle, options.against, options.base)
     print(f"{outcome.name.lower()}: {_printable(reason)}")
     sys.exit(outcome)
 
 
-def check(bundle: Path, against: Path | None = None) -> tuple[Outcome, str]:
+def check(bundle: Path, against: Path | None = None, base: Path | None = None) -> tuple[Outcome, str]:
     """Return the answer about a directory, and the reason in one sentence."""
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
     try:
-        return _judge(bundle, against)
+        return _judge(bundle, against, base)
     except (UnreadableError, OSError, RecursionError, MemoryError, OverflowError) as error:
         return Outcome.FAILURE, f"{bundle} cannot be judged: {error}"
     except ForgedError as error:
@@ -58,7 +60,7 @@ def check(bundle: Path, against: Path | None = None) -> tuple[Outcome, str]:
         sys.set_int_max_str_digits(limit)
 
 
-def _judge(bundle: Path, against: Path | None) -> tuple[Outcome, str]:
+def _judge(bundle: Path, against: Path | None, base: Path | None) -> tuple[Outcome, str]:
     files = read_sealed(bundle)
     if CLAIM not in files:
         found = f"{len(files)} files are as the manifest says"
@@ -71,6 +73,8 @@ def _judge(bundle: Path, against: Path | None) -> tuple[Outcome, str]:
     forward = Forward(claim, Weights(claim.slices, tensors))
     if against is not None:
         check_against(against, claim, tensors)
+    if base is not None:
+        check_base(base, claim)
     certificate = parse_json(files[CERTIFICATE], CERTIFICATE)
     return _summary(claim, judge(certificate, sha256(files[CLAIM]), claim, forward))
 
@@ -80,7 +84,7 @@ def _summary(claim: Claim, verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
     names: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
     for claimed, verdict in zip(claim.properties, verdicts, strict=True):
         names[verdict].append(claimed.kind)
-    scope = f"{len(claim.edges)} edges, {len(claim.prompts)} prompts"
+    scope = f"{len(claim.edges)} edges, {prompts_of(claim)}"
     if refuted := names[Verdict.REFUTED]:
         return Outcome.INVALID, f"the refutation of {', '.join(refuted)} holds ({scope})"
     if undecided := names[Verdict.UNDECIDED]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from .architecture import read_architecture
 from .claim import Claim, read_programs
+from .identity import check_table
 from .reading import UnreadableError, mapping, parse_json, read_sealed, require, sha256
 from .tensors import Tensor, read_safetensors
 
@@ -28,3 +29,16 @@ def check_against(directory: Path, claim: Claim, tensors: Mapping[str, Tensor]) 
         require("digests_are_of_the_model", sha256(full[name].content) == part.digest, where)
         for place, row in enumerate(part.rows or ()):
             require("rows_are_of_the_model", tensors[name].row(place) == full[name].row(row), where, row)
+    for claimed in claim.properties:
+        if claimed.kind == "lesion identity":
+            check_table(dict(claimed.artifact), full, "artifact")
+
+
+def check_base(directory: Path, claim: Claim) -> None:
+    """Demand that the base of a lesion identity is a model directory."""
+    claimed = [entry for entry in claim.properties if entry.kind == "lesion identity"]
+    require("a_base_is_claimed", claimed, "base", directory)
+    files = read_sealed(directory)
+    if missing := sorted({DECLARATION, WEIGHTS} - files.keys()):
+        raise UnreadableError(f"{directory} is not a model directory: it has no {missing[0]}")
+    check_table(dict(claimed[0].base), read_safetensors(files[WEIGHTS], f"{directory / WEIGHTS}"), "base")

@@ -5,21 +5,15 @@ evidence. Evidence is made of splits that exhaust a question, replays of single 
 logits, which are compared with what the checker computes itself.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from enum import Enum
-from fractions import Fraction
 
+from . import identity, robustness, symbolic
 from .architecture import Edges, all_edges, logits_node, read_edges, smaller_circuits
+from .case import Case, Decision, check_clear, split
 from .claim import Claim, Property, check_format, read_property
-from .exact import dot, from_fractions, mix
 from .forward import Forward
-from .reading import fields, integer, items, rational, rationals, require, text
-
-Decision = frozenset[int]
-"""The candidates of the largest logit."""
-Fold = tuple[Fraction, ...]
-"""One logit per candidate."""
+from .reading import fields, integer, items, rationals, require, text
 
 
 class Verdict(Enum):
@@ -30,63 +24,6 @@ class Verdict(Enum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A claim, what its circuit computes, and the folds of the certificate."""
-
-    claim: Claim
-    forward: Forward
-    folds: tuple[Fold, ...]
-    referred: set[int] = field(default_factory=set[int])
-
-    def fold(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Fold:
-        """Return the fold that evidence refers to: the logits of the circuit, or of other edges."""
-        index = integer(value, f"{where}: fold", 0, len(self.folds) - 1)
-        self.referred.add(index)
-        kept = self.claim.edges if edges is None else edges
-        logits = self.forward.logits(kept, self.claim.prompts[prompt])
-        require("folds_are_the_logits", self.folds[index] == logits, where, self.folds[index], logits)
-        return self.folds[index]
-
-    def decision(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Decision:
-        """Return the decision of the fold that evidence refers to."""
-        return self.decide(self.fold(value, prompt, where, edges))
-
-    def decide(self, logits: Fold) -> Decision:
-        """Return the candidates of the largest logit."""
-        pairs, largest = zip(self.claim.task.candidates, logits, strict=True), max(logits)
-        return frozenset(candidate for candidate, logit in pairs if logit == largest)
-
-    def lesion(self, edge: int) -> Edges:
-        """Return the circuit without one of its edges."""
-        return self.claim.edges[:edge] + self.claim.edges[edge + 1 :]
-
-    def by_prompt(self, value: object, where: str, *names: str) -> Iterator[tuple[int, str, list[object]]]:
-        """Return index, place and fields of each leaf of a split, one per prompt of the domain."""
-        for prompt, leaf in enumerate(_split(value, "prompt", len(self.claim.prompts), where)):
-            place = f"{where}, prompt {prompt}"
-            yield prompt, place, list(fields(leaf, place, *names))
-
-    def replay(self, value: object, where: str, *names: str) -> tuple[int, list[object]]:
-        """Return the prompt and the other fields of the only entry of a replay."""
-        entries = items(fields(value, where, "replay")[0], where)
-        require("replays_are_single", len(entries) == 1, where, len(entries))
-        return self.replayed(entries[0], where, *names)
-
-    def replayed(self, entry: object, where: str, *names: str) -> tuple[int, list[object]]:
-        """Return the prompt and the other fields of an entry of a replay."""
-        prompt, *others = fields(entry, where, "prompt", *names)
-        return integer(prompt, f"{where}: prompt", 0, len(self.claim.prompts) - 1), others
-
-
-def _split(value: object, question: str, count: int, where: str) -> list[object]:
-    found, children = fields(value, where, "split", "children")
-    require("splits_are_by_the_question", found == question, where, found, question)
-    entries = items(children, where)
-    require("children_exhaust_the_split", len(entries) == count, where, len(entries), count)
-    return entries
-
-
 def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> tuple[Verdict, ...]:
     """Return the verdict on each property of the claim, with every piece of evidence checked."""
     where = "certificate"
@@ -94,6 +31,7 @@ def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> t
     check_format(spelled, "circuitproof certificate 1")
     require("certificate_is_of_the_claim", digest == claim_digest, where, digest, claim_digest)
     case = Case(claim, forward, tuple(rationals(row, "folds") for row in items(rows, "folds")))
+    symbolic.check_shown(case)
     entries, wanted = items(answers, "answers"), len(claim.properties)
     require("every_property_is_answered", len(entries) == wanted, where, len(entries), wanted)
     pairs = zip(claim.properties, entries, strict=False)
@@ -110,10 +48,10 @@ def _judge_answer(case: Case, claimed: Property, value: object) -> Verdict:
     require("answers_are_to_the_property", answered == claimed, where, answered)
     require("verdict_is_known", verdict in [member.value for member in Verdict], where, verdict)
     if verdict == "proved":
-        _CHECKS[claimed.kind][0](case, evidence, claimed)
+        _checks(case, claimed)[0](case, evidence, claimed)
         return Verdict.PROVED
     if verdict == "refuted":
-        _CHECKS[claimed.kind][1](case, evidence, claimed)
+        _checks(case, claimed)[1](case, evidence, claimed)
         return Verdict.REFUTED
     text(fields(evidence, where, "open")[0], where)
     return Verdict.UNDECIDED
@@ -134,15 +72,11 @@ def _equivalence_refuted(case: Case, evidence: object, claimed: Property) -> Non
     require("decision_is_not_the_answer", is_other, claimed.kind)
 
 
-def _check_clear(decision: Decision, where: str) -> None:
-    require("decision_is_clear", len(decision) == 1, where, decision)
-
-
 def _invariance_proved(case: Case, evidence: object, claimed: Property) -> None:
     decided: dict[int, Decision] = {}
     for prompt, where, (fold,) in case.by_prompt(evidence, claimed.kind, "fold"):
         decision = case.decision(fold, prompt, where)
-        _check_clear(decision, where)
+        check_clear(decision, where)
         first = decided.setdefault(case.claim.task.classes[prompt], decision)
         require("classes_are_decided_alike", decision == first, where, decision, first)
 
@@ -164,11 +98,11 @@ def _invariance_refuted(case: Case, evidence: object, claimed: Property) -> None
 
 
 def _necessity_proved(case: Case, evidence: object, claimed: Property) -> None:
-    for edge, leaf in enumerate(_split(evidence, "edge", len(case.claim.edges), claimed.kind)):
+    for edge, leaf in enumerate(split(evidence, "edge", len(case.claim.edges), claimed.kind)):
         where = f"{claimed.kind}, edge {edge}"
         prompt, (fold, lesion) = case.replay(leaf, where, "fold", "lesion")
         decision = case.decision(fold, prompt, where)
-        _check_clear(decision, where)
+        check_clear(decision, where)
         is_changed = decision != case.decision(lesion, prompt, where, case.lesion(edge))
         require("lesion_changes_the_decision", is_changed, where, decision)
 
@@ -181,50 +115,6 @@ def _necessity_refuted(case: Case, evidence: object, claimed: Property) -> None:
         without = case.decision(lesion, prompt, where, case.lesion(edge))
         is_kept = len(decision) > 1 or decision == without
         require("lesion_keeps_the_decision", is_kept, where, decision, without)
-
-
-def _robustness_proved(case: Case, evidence: object, claimed: Property) -> None:
-    _check_no_final_norm(case)
-    for prompt, where, (index, spelled) in case.by_prompt(evidence, claimed.kind, "fold", "radius"):
-        fold = case.fold(index, prompt, where)
-        _check_clear(case.decide(fold), where)
-        stated = None if spelled == "infinite" else rational(spelled, where)
-        radius = _radius(case, fold)
-        require("radius_is_the_radius", stated == radius, where, stated, radius)
-        exceeds = stated is None or stated > claimed.epsilon
-        require("radius_exceeds_epsilon", exceeds, where, stated, claimed.epsilon)
-
-
-def _check_no_final_norm(case: Case) -> None:
-    norm = case.claim.architecture.norm
-    require("robustness_has_no_norm", norm is None, "robustness", norm)
-
-
-def _radius(case: Case, fold: Fold) -> Fraction | None:
-    """Return the least margin over distance of a clear decision, or None where it is infinite."""
-    best = fold.index(max(fold))
-    rows = [case.forward.output_row(token) for token in case.claim.task.candidates]
-    ratios: list[Fraction] = []
-    for other, row in enumerate(rows):
-        apart = mix([1, -1], [rows[best], row], case.claim.architecture.width)
-        distance = Fraction(sum(map(abs, apart.numbers)), apart.denominator)
-        if distance:
-            ratios.append((fold[best] - fold[other]) / distance)
-    return min(ratios, default=None)
-
-
-def _robustness_refuted(case: Case, evidence: object, claimed: Property) -> None:
-    _check_no_final_norm(case)
-    where, width = claimed.kind, case.claim.architecture.width
-    prompt, (index, spelled) = case.replay(evidence, where, "fold", "eta")
-    fold, eta = case.fold(index, prompt, where), rationals(spelled, where)
-    require("eta_has_the_width", len(eta) == width, where, len(eta), width)
-    require("eta_is_within_epsilon", max(map(abs, eta)) <= claimed.epsilon, where, eta, claimed.epsilon)
-    pairs, shift = zip(fold, case.claim.task.candidates, strict=True), from_fractions(eta)
-    moved = tuple(logit + dot(case.forward.output_row(token), shift) for logit, token in pairs)
-    decision = case.decide(fold)
-    require("eta_breaks_the_decision", len(decision) > 1 or case.decide(moved) != decision, where, decision)
-    require("a_tie_needs_no_eta", len(decision) == 1 or not any(eta), where, decision)
 
 
 def _faithfulness_proved(case: Case, evidence: object, claimed: Property) -> None:
@@ -243,7 +133,7 @@ def _faithfulness_refuted(case: Case, evidence: object, claimed: Property) -> No
 
 def _fewest_proved(case: Case, evidence: object, claimed: Property) -> None:
     circuits, expected = _asked(case, claimed)
-    children = _split(evidence, "circuit", len(circuits), claimed.kind)
+    children = split(evidence, "circuit", len(circuits), claimed.kind)
     for number, (edges, child) in enumerate(zip(circuits, children, strict=False)):
         where = f"{claimed.kind}, circuit {number}"
         (_suffices if edges in expected else _fails)(case, child, edges, where)
@@ -290,9 +180,25 @@ _CHECKS: dict[str, tuple[Check, Check]] = {
     "equivalence": (_equivalence_proved, _equivalence_refuted),
     "invariance": (_invariance_proved, _invariance_refuted),
     "necessity": (_necessity_proved, _necessity_refuted),
-    "robustness": (_robustness_proved, _robustness_refuted),
+    "robustness": (robustness.proved, robustness.refuted),
     "faithfulness": (_faithfulness_proved, _faithfulness_refuted),
     "subset minimality": (_fewest_proved, _fewest_refuted),
     "minimum": (_fewest_proved, _fewest_refuted),
+    "lesion identity": (identity.proved, identity.refuted),
 }
 """How a proof of each property is checked, and how a refutation."""
+_OF_PATTERNS: dict[str, tuple[Check, Check]] = {
+    "equivalence": (symbolic.proved, _equivalence_refuted),
+    "invariance": (symbolic.proved, _invariance_refuted),
+    "necessity": (_necessity_proved, symbolic.idle),
+    "robustness": (symbolic.proved, robustness.refuted),
+}
+"""The same where the claim is about every prompt of a pattern."""
+
+
+def _checks(case: Case, claimed: Property) -> tuple[Check, Check]:
+    if case.claim.declared is None:
+        return _CHECKS[claimed.kind]
+    is_known = claimed.kind in _OF_PATTERNS
+    require("patterns_have_four_properties", is_known, claimed.kind)
+    return _OF_PATTERNS[claimed.kind]

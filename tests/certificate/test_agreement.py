@@ -21,7 +21,7 @@ from circuitproof.verify.properties import (
 from circuitproof.verify.verdict import Verdict, settle
 from circuitproof_check.main import Outcome, check
 from hand_models import freeze, table_task
-from models import NORMS, PROGRAMS, random_model, tiny_architecture
+from models import NORMS, PROGRAMS, SCANS, random_model, tiny_architecture
 
 EXACT = (NORMS[0], *NORMS[2:])
 OUTCOMES = {
@@ -36,7 +36,8 @@ def random_claim(seed, prop):
     """Return a claim about a random circuit, whose right answers are mostly what it decides."""
     draw = Random(seed)  # noqa: S311  # circuits, not secrets
     sizes = tiny_architecture(norm=EXACT[seed % 3], tied=draw.random() < 0.5, biases=draw.random() < 0.7)
-    frozen = freeze(random_model(sizes, seed, PROGRAMS if draw.random() < 0.5 else {}))
+    programs = (PROGRAMS, SCANS)[seed % 2] if draw.random() < 0.5 else {}
+    frozen = freeze(random_model(sizes, seed, programs))
     edges = frozen.graph.edges()
     circuits = (circuit_of(frozen.graph, draw.sample(edges, draw.randint(2, 7))) for _ in range(1000))
     circuit = next(one.live() for one in circuits if reads_prompt(one))

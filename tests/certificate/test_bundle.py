@@ -16,6 +16,7 @@ from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.verify.battery import Battery, prove
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.properties import Equivalence, Faithfulness, Invariance, Necessity, Robustness
+from circuitproof.verify.search import Effort, Method
 from circuitproof.verify.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import (
@@ -90,7 +91,7 @@ def test_the_claim_states_everything_and_names_nothing_else():
             {"kind": "equivalence"},
             {"kind": "invariance"},
             {"kind": "necessity"},
-            {"kind": "robustness", "epsilon": "1/3"},
+            {"kind": "robustness", "epsilon": "1/3", "at": "logits input", "positions": "last"},
             {"kind": "faithfulness"},
         ],
     }
@@ -175,6 +176,7 @@ def test_the_same_input_gives_the_same_bytes():
         assert canonical_json(json.loads(files[name])) == files[name]
 
 
+BRANCH = Effort(Method.BRANCH)
 UNDECIDED = adder_claim(
     Equivalence(),
     Robustness(Fraction(1)),
@@ -187,7 +189,7 @@ UNDECIDED = adder_claim(
 
 def test_an_undecided_answer_says_what_is_open():
     """So that a checker can answer incomplete instead of guessing."""
-    certificate = parsed(bundle_files(prove(UNDECIDED)))["certificate.json"]
+    certificate = parsed(bundle_files(prove(UNDECIDED, BRANCH)))["certificate.json"]
     assert certificate["answers"][1]["verdict"] == "undecided"
     assert set(certificate["answers"][1]["evidence"]) == {"open"}
 
@@ -210,7 +212,7 @@ def checked(path: Path, battery: Battery) -> Outcome:
 )
 def test_the_checker_agrees_from_the_files_alone(tmp_path, claim, outcome):
     """It shares no code with what wrote them; refuted evidence must hold as well as proofs."""
-    write_bundle(tmp_path / "bundle", prove(claim))
+    write_bundle(tmp_path / "bundle", prove(claim, BRANCH))
     found, reason = check(tmp_path / "bundle")
     assert found is outcome, reason
     if outcome is Outcome.INVALID:

@@ -11,7 +11,7 @@ import pytest
 
 import bundle_maker as maker
 import circuitproof_check
-from bundle_maker import Bundle, Prover, architecture, fitting, proving
+from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, fitting, proving
 from circuitproof_check.main import Outcome, check, main
 
 
@@ -81,7 +81,7 @@ def _idle_edge() -> Bundle:
 
 def _perturbed(prover: Prover, eta: list[Fraction], epsilon: Fraction) -> Bundle:
     entry = {"prompt": 0, "fold": prover.fold(0), "eta": list(map(str, eta))}
-    return refuted(prover, "robustness", {"replay": [entry]}, epsilon=str(epsilon))
+    return refuted(prover, "robustness", {"replay": [entry]}, epsilon=str(epsilon), **FINAL_RESIDUAL)
 
 
 def _epsilon_is_the_radius() -> Bundle:
@@ -164,7 +164,9 @@ def test_the_radius_is_infinite_where_output_rows_are_equal(tmp_path):
 
     prover = fitting(change=equal_rows)
     assert prover.radius(0) is None
-    prover.answer({"kind": "robustness", "epsilon": "1000"}, "proved", prover.proof("robustness"))
+    prover.answer(
+        {"kind": "robustness", "epsilon": "1000", **FINAL_RESIDUAL}, "proved", prover.proof("robustness")
+    )
     assert judged(prover.bundle, tmp_path)[0] is Outcome.VALID
 
 

@@ -83,10 +83,11 @@ def test_an_undecided_claim_ends_with_4_and_says_why(run, tmp_path):
     norm = BandNorm(Fraction(1, 2), Fraction(2), Lift.CONTINUOUS)
     ones = {f"{node}.norm.scale": [1, 1] for node in ("attention.0", "logits")}
     arguments = given(tmp_path, quote_model(ones, replace(QUOTE_SIZES, norm=norm)))
-    code, out, err = run(*arguments, "--epsilon", "1/100")
+    code, out, err = run(*arguments, "--epsilon", "1/100", "--method", "branch")
     assert (code, err) == (4, "")
     assert "quotes: 2 edges, undecided" in out
-    assert "the final residual passes a norm" in out
+    assert "prompt 0 and 127 others are open: branch unstable: norm at mass" in out
+    assert run(*arguments, "--epsilon", "1/100")[0] == 0
     assert "0/128" in out
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import bundle_maker as maker
 import circuitproof_check
-from bundle_maker import Bundle, Prover, architecture, every_edge, fitting, proving
+from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check import reading
 from circuitproof_check.main import Outcome, check
 
@@ -40,7 +40,9 @@ STOPS = {
     "activation_is_exact",
     "needed_tensors_are_here",
     "needed_tensors_are_whole",
-    "eta_has_the_width",
+    "signs_are_of_forms_in_eta",
+    "bounds_are_known",
+    "bounds_have_weights",
 }
 """Rules without which there is nothing to compute with, and Python itself stops."""
 AGAINST = {
@@ -49,6 +51,9 @@ AGAINST = {
     "shapes_are_of_the_model",
     "digests_are_of_the_model",
     "rows_are_of_the_model",
+    "a_base_is_claimed",
+    "tables_list_the_model",
+    "tables_are_of_the_model",
 }
 """Rules about a model beside the bundle, tested in test_model.py."""
 ZEROS = "0" * 64
@@ -223,7 +228,6 @@ odd(
     change=lambda b: b.domain["prompts"].__setitem__(0, [1, 99]),
 )
 odd("candidates_are_a_choice", change=lambda b: b.claim["task"].update(candidates=[3]))
-odd("robustness_has_no_norm", "robustness", size=architecture(norm=BAND))
 
 
 @forgery("files_have_their_digests")
@@ -351,22 +355,25 @@ def _large_epsilon() -> Bundle:
 def _perturbed(eta: list[str], epsilon: str) -> Bundle:
     prover = fitting()
     evidence = {"replay": [{"prompt": 0, "fold": prover.fold(0), "eta": eta}]}
-    return refuting(prover, "robustness", evidence, epsilon=epsilon)
+    return refuting(prover, "robustness", evidence, epsilon=epsilon, **FINAL_RESIDUAL)
 
 
-@forgery("eta_has_the_width", refuting=True)
+@forgery("eta_has_an_entry_per_coordinate", refuting=True)
 def _long_eta() -> Bundle:
-    return _perturbed(["0"] * 5, "1")
+    return _perturbed([*_breaking_eta(), "0"], "100000")
 
 
 @forgery("eta_is_within_epsilon", refuting=True)
 def _large_eta() -> Bundle:
+    return _perturbed(_breaking_eta(), "1")
+
+
+def _breaking_eta() -> list[str]:
     prover = fitting()
     table = maker.Naive(prover.bundle, [], [0]).matrix("logits.weight")
     (best,) = prover.decision(0)
     other = next(token for token in (1, 3, 4) if token != best)
-    eta = [str(1000 * (a - b)) for a, b in zip(table[other], table[best], strict=True)]
-    return _perturbed(eta, "1")
+    return [str(1000 * (a - b)) for a, b in zip(table[other], table[best], strict=True)]
 
 
 @forgery("eta_breaks_the_decision", refuting=True)
@@ -385,6 +392,124 @@ def _faithful_replay() -> Bundle:
     every = maker.every_edge(prover.claim["architecture"])
     entry = {"prompt": 0, "fold": prover.fold(0), "model": prover.fold(0, every)}
     return refuting(prover, "faithfulness", {"replay": [entry]})
+
+
+AT_MLP = {"at": "mlp 0 output", "positions": "last"}
+TINY = Fraction(1, 10**6)
+Tree = dict[str, Any]
+
+
+def kept(bounds: int = 0, **changes: Any) -> Tree:
+    """Return the leaf of a region whose ball alone keeps the decision: no bound has weight."""
+    return {"point": ["0"] * 4, "weights": [["0"] * bounds] * 2} | changes
+
+
+def cut(form: list[str], **children: Tree) -> Tree:
+    """Return a split; `up` is where the form is positive and `down` where it is not."""
+    names = {"up": ">", "down": "<="}
+    return {"sign": form, "children": {names[name]: child for name, child in children.items()}}
+
+
+ALWAYS = ["1", "0", "0", "0", "0"]
+"""A form that is positive everywhere."""
+FIRST_COORDINATE = ["0", "1", "0", "0", "0"]
+
+
+def around(
+    tree: Tree, *, epsilon: Fraction = TINY, place: dict[str, Any] | None = None, **options: Any
+) -> Bundle:
+    """Return a bundle that says that a ball at some place keeps the decision of a prompt, by a tree."""
+    given = {"edges": ["embed -> mlp 0", "mlp 0 -> logits"], "change": _one_prompt} | options
+    prover = fitting(**given)
+    entry = {"kind": "robustness", "epsilon": str(epsilon), **(place or AT_MLP)}
+    prover.answer(entry, "proved", prover.by_prompt(lambda p: {"fold": prover.fold(p), "regions": tree}))
+    return prover.bundle
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        kept(),
+        cut(FIRST_COORDINATE, up=kept(1), down=kept(1)),
+        cut(ALWAYS, up=kept(1), down={"void": ["1"]}),
+        cut(ALWAYS, up=kept(1)),
+    ],
+)
+def test_a_tree_of_regions_is_valid(tree, tmp_path):
+    """So that each refusal of one below is due to the forgery."""
+    outcome, sentence = check(around(tree).write(tmp_path / "bundle"))
+    assert outcome is Outcome.VALID, sentence
+
+
+def shaken(rule: str, tree: Tree, **options: Any) -> None:
+    """Enter a forgery about a tree of regions."""
+    forgery(rule)(lambda: around(tree, **options))
+
+
+shaken("signs_are_of_forms_in_eta", cut([*FIRST_COORDINATE, "0"], up=kept(1), down=kept(1)))
+shaken(
+    "bounds_are_known",
+    {"sign": ALWAYS, "children": {">": kept(1), "!=": kept(1)}},
+)
+shaken("children_leave_no_sign_out", cut(FIRST_COORDINATE, up=kept(1)))
+shaken("void_regions_are_empty", {"void": []})
+shaken("points_have_an_entry_per_coordinate", kept(point=["0"] * 5))
+shaken("competitors_have_weights", kept(weights=[[]]))
+shaken("margins_stay_positive", kept(), epsilon=Fraction(10**6))
+shaken("bounds_have_weights", cut(ALWAYS, up=kept(2)))
+shaken(
+    "weights_of_inequalities_are_not_negative",
+    cut(ALWAYS, up=kept(1, weights=[["-100000000000"]] * 2)),
+    epsilon=Fraction(1000),
+)
+shaken("place_is_in_the_circuit", kept(), place=AT_MLP | {"at": "head 0.0 output"})
+shaken("place_is_inside", kept(), place=AT_MLP | {"at": "logits output"})
+shaken(
+    "positions_are_in_every_prompt",
+    kept(point=["0"] * 8),
+    place=AT_MLP | {"positions": [0, 3]},
+    change=lambda b: b.domain.update(prompts=[[1, 2]], strata=["all"]),
+)
+shaken("positions_increase", kept(point=["0"] * 8), place=AT_MLP | {"positions": [0, 0]})
+
+
+def _on_the_edge(bundle: Bundle) -> None:
+    """Let the first hidden number of the only prompt be zero, so that any perturbation gives it a sign."""
+    bundle.domain.update(prompts=[[1]], strata=["all"])
+    naive = maker.Naive(bundle, [], [1])
+    weight, token, position = (naive.matrix(n) for n in ("mlp.0.up.weight", "embed.token", "embed.position"))
+    read = [a + b for a, b in zip(token[1], position[0], strict=True)]
+    bundle.tensors["mlp.0.up.bias"][1][0] = -float(sum(a * b for a, b in zip(weight[0], read, strict=True)))
+
+
+shaken("branches_are_known", kept(), place=AT_MLP | {"at": "mlp 0 input"}, change=_on_the_edge)
+
+
+def _even_scores(bundle: Bundle) -> None:
+    """Let a head attend to both of two tokens: keys are so short that scores hardly differ."""
+    bundle.domain.update(prompts=[[1, 2]], strata=["all"])
+    shape, keys = bundle.tensors["head.0.0.key.weight"]
+    bundle.tensors["head.0.0.key.weight"] = (shape, [number / 1024 for number in keys])
+
+
+def _even_without(role: str) -> Change:
+    """Return the change that also makes queries or values the same for every token."""
+
+    def change(bundle: Bundle) -> None:
+        _even_scores(bundle)
+        shape, numbers = bundle.tensors[f"head.0.0.{role}.weight"]
+        bundle.tensors[f"head.0.0.{role}.weight"] = (shape, [0.0] * len(numbers))
+
+    return change
+
+
+def at_head(positions: object) -> dict[str, Any]:
+    """Return what a head reads, at some positions."""
+    return {"at": "head 0.0 input", "positions": positions}
+
+
+shaken("scores_are_linear", kept(), place=at_head("last"), edges=THROUGH_HEAD, change=_even_without("value"))
+shaken("products_are_linear", kept(), place=at_head([0]), edges=THROUGH_HEAD, change=_even_without("query"))
 
 
 def undecided(entry: dict[str, Any] | None = None, verdict: str = "undecided") -> Bundle:
@@ -479,8 +604,8 @@ def _rule_without_add() -> Bundle:
 
 
 @forgery("conditions_are_known")
-def _unknown_condition() -> Bundle:
-    return _reprogrammed("add 0 when not token_match", "add 0 when key_colour == 1")
+def _condition_with_a_rest() -> Bundle:
+    return _reprogrammed("add 0 when not token_match", "add 0 when not token_match)")
 
 
 @forgery("program_keys_are_heads")
@@ -534,7 +659,7 @@ def _two_replays() -> Bundle:
 def _perturbed_tie() -> Bundle:
     prover = fitting(change=_tied)
     evidence = {"replay": [{"prompt": 0, "fold": prover.fold(0), "eta": ["1"] * 4}]}
-    return refuting(prover, "robustness", evidence, epsilon="1")
+    return refuting(prover, "robustness", evidence, epsilon="1", **FINAL_RESIDUAL)
 
 
 DIRECT = ["embed -> logits"]
@@ -670,6 +795,62 @@ def _larger_circuit() -> Bundle:
     evidence = {"circuit": everything, "evidence": tree(prover, everything)}
     prover.answer({"kind": "minimum", "circuits": minimum(prover)}, "refuted", evidence)
     return prover.bundle
+
+
+Tables = dict[str, str]
+
+
+def same_tensors(
+    change: Callable[[Tables, Tables], None] = lambda *_: None,
+    refuted: str | None = None,
+) -> Bundle:
+    """Return a bundle that claims the lesion identity, its tables changed before the evidence is made."""
+    prover = fitting(edges=THROUGH_HEAD, programs=FIRST)
+    table = {name: entry["digest"] for name, entry in maker.pinned(prover.bundle.tensors).items()}
+    base, artifact = dict(table), dict(table)
+    change(base, artifact)
+    names = sorted(name for name in table if not name.startswith("head.0.0."))
+    evidence: dict[str, Any] = {
+        "split": "tensor",
+        "children": [{"same": artifact[name]} for name in names],
+    }
+    entry = {"kind": "lesion identity", "base": base, "artifact": artifact}
+    if refuted is not None:
+        prover.answer(entry, "refuted", {"tensor": refuted})
+    else:
+        prover.answer(entry, "proved", evidence)
+    return prover.bundle
+
+
+forgery("tensors_have_digests")(
+    lambda: same_tensors(lambda base, _: base.update({"head.0.0.value.bias": "not a digest"}))
+)
+forgery("frozen_tensors_are_the_same")(
+    lambda: same_tensors(lambda base, _: base.update({"mlp.0.up.bias": ZEROS}))
+)
+forgery("artifact_lists_its_tensors")(
+    lambda: same_tensors(lambda base, artifact: (base.update(extra=ZEROS), artifact.update(extra=ZEROS)))
+)
+forgery("artifact_has_the_claimed_digests")(
+    lambda: same_tensors(lambda base, after: (base.update(SWAPPED), after.update(SWAPPED)))
+)
+forgery("tensor_is_frozen", refuting=True)(
+    lambda: same_tensors(
+        lambda base, _: base.update({"head.0.0.value.bias": ZEROS}), refuted="head.0.0.value.bias"
+    )
+)
+forgery("tensor_is_not_the_same", refuting=True)(lambda: same_tensors(refuted="mlp.0.up.bias"))
+SWAPPED = {"mlp.0.up.bias": ZEROS}
+"""A digest that the claim's own weights do not have."""
+
+
+def test_an_honest_lesion_identity_is_valid(tmp_path):
+    """Readouts may differ; a changed frozen tensor refutes."""
+    kept = same_tensors(lambda base, _: base.update({"head.0.0.value.bias": ZEROS}))
+    assert check(kept.write(tmp_path / "kept"))[0] is Outcome.VALID
+    broken = same_tensors(lambda base, _: base.update({"mlp.0.up.bias": ZEROS}), refuted="mlp.0.up.bias")
+    outcome, sentence = check(broken.write(tmp_path / "broken"))
+    assert (outcome, sentence[:14]) == (Outcome.INVALID, "the refutation")
 
 
 def test_every_rule_stands_in_one_place_and_has_a_forgery():

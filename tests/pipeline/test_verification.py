@@ -29,6 +29,7 @@ from circuitproof.verify.properties import (
     Property,
     Robustness,
 )
+from circuitproof.verify.search import Effort, Method
 from circuitproof.verify.verdict import Answer, Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import (
@@ -332,11 +333,37 @@ def test_the_papers_models_get_the_papers_verdicts(reference, tmp_path, name):
         load_circuit(reference / name / "quote_close" / "circuit.json")
     )
     robustness = answer_of(found, Robustness)
+    assert robustness.verdict is Verdict.PROVED
     if name in RADII:
-        assert robustness.verdict is Verdict.PROVED
         assert float(robustness.findings.distribution()["min"]) == pytest.approx(RADII[name], abs=1e-6)
-    else:
-        assert robustness.verdict is Verdict.UNDECIDED
     assert 0 < found.float_error < 1e-4
     outcome, _ = check(tmp_path / "bundle", tmp_path / "model")
-    assert outcome is (Outcome.VALID if name in RADII else Outcome.INCOMPLETE)
+    assert outcome is Outcome.VALID
+
+
+EPSILONS = ("1/1000", "1/400", "1/200", "1/100")
+
+
+@pytest.mark.parametrize(("epsilon", "stable"), list(zip(EPSILONS, (64, 0, 0, 0), strict=True)))
+def test_what_the_paper_leaves_unknown_is_proved(reference, tmp_path, epsilon, stable):
+    """The traced branch holds for few of the 128 inputs or none; splitting the ball decides all of them."""
+    import_release(reference / "band_norm_matched", tmp_path / "model")
+    request = Request(
+        model=tmp_path / "model",
+        circuit=tmp_path / "model" / "quotes.circuit.json",
+        task="quotes",
+        properties=parse_properties([Kind.ROBUSTNESS], epsilon),
+        effort=Effort(Method.COMPLETE),
+    )
+    (complete,) = verify(request, tmp_path / "bundle").battery.answers
+    assert (complete.verdict, complete.met) == (Verdict.PROVED, 128)
+    assert check(tmp_path / "bundle", tmp_path / "model")[0] is Outcome.VALID
+    (traced,) = verify(replace(request, effort=Effort(Method.BRANCH)), None).battery.answers
+    assert (traced.verdict, traced.met) == (Verdict.UNDECIDED, stable)
+
+
+@pytest.mark.parametrize("kind", [Kind.MINIMUM, Kind.LESION_IDENTITY])
+def test_what_is_not_claimed_by_name_is_refused(kind):
+    """Each has a command of its own that finds what it needs."""
+    with pytest.raises(InputError, match=r"use circuitproof (minimal|construct)"):
+        parse_properties([kind], None)

@@ -26,6 +26,7 @@ from circuitproof.verify.evidence import (
 from circuitproof.verify.findings import LISTED, EdgeWitnesses
 from circuitproof.verify.fold import Fold
 from circuitproof.verify.properties import Equivalence, Faithfulness, Invariance, Necessity, Robustness
+from circuitproof.verify.search import Effort, Method
 from circuitproof.verify.verdict import Answer, Verdict, settle
 from hand_models import (
     ADDED,
@@ -243,8 +244,8 @@ def test_of_three_candidates_the_nearest_decides_though_another_is_second():
     assert refuted.evidence.prompts[0].perturbation == (-2, 2)
 
 
-def test_with_a_final_norm_robustness_is_undecided_and_says_why():
-    """An answer with its own type, neither a pass nor a failure."""
+def test_an_unstable_branch_leaves_the_traced_method_undecided_where_the_complete_one_proves():
+    """The mass of a side may leave the band; the decision does not mind, which a trace cannot see."""
     weights = {"logits.norm.scale": [1, 1], "mlp.0.norm.scale": [1, 1]}
     claim = adder_claim(
         Equivalence(),
@@ -254,12 +255,23 @@ def test_with_a_final_norm_robustness_is_undecided_and_says_why():
         edges=DIRECT,
         task=table_task({(3,): 0}),
     )
-    battery = prove(claim)
+    assert [answer.verdict for answer in prove(claim).answers] == [Verdict.PROVED, Verdict.PROVED]
+    battery = prove(claim, Effort(Method.BRANCH))
     assert [answer.verdict for answer in battery.answers] == [Verdict.PROVED, Verdict.UNDECIDED]
     assert isinstance(battery.answers[1].evidence, Open)
-    assert "the final residual passes a norm" in battery.answers[1].evidence.reason
+    assert battery.answers[1].evidence.reason == "prompt 0 is open: branch unstable: norm at mass"
     assert counted(battery.answers[1])[1:] == (0, 1)
     assert settle(claim.properties, battery.answers) is Verdict.UNDECIDED
+
+
+def test_a_tie_is_refuted_by_doing_nothing_after_a_norm_too():
+    """There is no decision to keep, whatever bends afterwards."""
+    weights = {"logits.norm.scale": [1, 1], "logits.weight": [[1, 0]] * 2 + [[0, 0]] * 3}
+    answer = answer_to(
+        Robustness(Fraction(1)), weights=weights, sizes=replace(PLAIN, norm=BAND), edges=DIRECT
+    )
+    assert counted(answer) == (Verdict.REFUTED, 0, 4)
+    assert answer.evidence.prompts[0].perturbation == (0, 0)
 
 
 def test_faithfulness_compares_with_the_whole_model_and_equal_ties_are_equal():

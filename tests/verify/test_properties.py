@@ -2,14 +2,18 @@ from fractions import Fraction
 
 import pytest
 
+from circuitproof.canonical import digest_bytes
 from circuitproof.circuits.circuit import circuit_of, whole
-from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Mlp
 from circuitproof.errors import DeclarationError
+from circuitproof.semantics.forward import Side
+from circuitproof.semantics.interface import Interface
 from circuitproof.verify.properties import (
     Equivalence,
     Faithfulness,
     Invariance,
     Kind,
+    LesionIdentity,
     Minimum,
     Necessity,
     Robustness,
@@ -28,6 +32,7 @@ ALL = (
     Faithfulness(),
     SubsetMinimality(),
     Minimum((DIRECT,)),
+    LesionIdentity((), ()),
 )
 
 
@@ -36,7 +41,7 @@ def test_each_property_has_its_own_name_and_every_name_a_property():
     assert tuple(map(kind_of, ALL)) == tuple(Kind)
 
 
-@pytest.mark.parametrize("prop", [prop for prop in ALL if not isinstance(prop, Robustness | Minimum)])
+@pytest.mark.parametrize("prop", [prop for prop in ALL if not isinstance(prop, Robustness | Minimum | LesionIdentity)])
 def test_a_property_without_numbers_is_its_kind_and_nothing_else(prop):
     """The format refuses keys that it does not name."""
     assert property_to_json(prop) == {"kind": str(kind_of(prop))}
@@ -44,8 +49,17 @@ def test_a_property_without_numbers_is_its_kind_and_nothing_else(prop):
 
 def test_robustness_states_its_epsilon_exactly():
     """A decimal near it would be another claim."""
-    assert property_to_json(Robustness(Fraction(1, 3))) == {"kind": "robustness", "epsilon": "1/3"}
-    assert property_to_json(Robustness(Fraction(2))) == {"kind": "robustness", "epsilon": "2"}
+    place = {"at": "logits input", "positions": "last"}
+    third = property_to_json(Robustness(Fraction(1, 3)))
+    assert third == {"kind": "robustness", "epsilon": "1/3", **place}
+    assert property_to_json(Robustness(Fraction(2))) == {"kind": "robustness", "epsilon": "2", **place}
+
+
+def test_robustness_states_where_it_perturbs():
+    """The interface is a part of the claim, never a default in somebody's head."""
+    inside = Interface(Mlp(0), Side.OUTPUT, (0, 3))
+    stated = property_to_json(Robustness(Fraction(1), inside))
+    assert stated == {"kind": "robustness", "epsilon": "1", "at": "mlp 0 output", "positions": [0, 3]}
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(-1, 100)])
@@ -65,3 +79,10 @@ def test_minimum_wants_distinct_circuits_of_one_size(circuits):
     """Of different sizes the larger could not be a minimum."""
     with pytest.raises(DeclarationError, match="minimum wants"):
         Minimum(circuits)
+
+
+def test_a_lesion_identity_carries_both_tables():
+    """By the names of the tensors."""
+    digest = digest_bytes(b"")
+    found = property_to_json(LesionIdentity((("a", digest),), (("b", digest),)))
+    assert found == {"kind": "lesion identity", "base": {"a": str(digest)}, "artifact": {"b": str(digest)}}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from circuitproof.canonical import Json
+from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head, Mlp, Node
 from circuitproof.semantics.frozen import WeightFile
 from circuitproof.verify.claim import Claim
@@ -48,10 +49,16 @@ def safetensors_bytes(file: WeightFile, chosen: Sequence[Extract]) -> bytes:
 
 
 def _extracts(claim: Claim) -> Iterator[Extract]:
-    nodes = {node for circuit in claim.circuits() for node in circuit.live().nodes()}
+    return chosen_extracts(claim.frozen.file, claim.circuits(), _partial(claim))
+
+
+def chosen_extracts(
+    file: WeightFile, circuits: Sequence[Circuit], partial: Mapping[str, tuple[int, ...]]
+) -> Iterator[Extract]:
+    """Return the tensors of the nodes of some circuits, those of `partial` by row."""
+    nodes = {node for circuit in circuits for node in circuit.live().nodes()}
     prefixes = tuple(prefix for node in nodes for prefix in _prefixes(node))
-    partial = _partial(claim)
-    for name in claim.frozen.file.places:
+    for name in file.places:
         if name in partial:
             yield Extract(name, partial[name])
         elif name.startswith(prefixes):

@@ -8,10 +8,17 @@ from typing import Annotated, NoReturn
 import typer
 
 from circuitproof import __version__
+from circuitproof.cli.construction import construct
 from circuitproof.cli.discovery import circuit, extract, import_release
+from circuitproof.cli.distillation import distill
 from circuitproof.cli.localisation import ledger, localise
 from circuitproof.cli.norms import remove_norm
 from circuitproof.cli.proving import minimal, verify
+from circuitproof.cli.radii import radius
+from circuitproof.cli.solvers import cost, queries
+from circuitproof.cli.surrogate import surrogate
+from circuitproof.cli.symbolic import verify_pattern
+from circuitproof.cli.synthesis import recheck, synthesise
 from circuitproof.cli.training import evaluate, train
 from circuitproof.errors import CircuitproofError, ExitCode
 
@@ -67,7 +74,27 @@ def _common(
     pass
 
 
-for _command in (train, evaluate, verify, minimal, circuit, import_release, extract, localise, ledger, remove_norm):
+for _command in (
+    train,
+    remove_norm,
+    evaluate,
+    verify,
+    verify_pattern,
+    queries,
+    cost,
+    minimal,
+    radius,
+    circuit,
+    import_release,
+    extract,
+    localise,
+    ledger,
+    surrogate,
+    synthesise,
+    recheck,
+    distill,
+    construct,
+):
     app.command()(_command)
 
 

@@ -21,3 +21,14 @@ CircuitFiles = Annotated[
         show_default=False,
     ),
 ]
+At = Annotated[
+    str,
+    typer.Option(
+        "--at",
+        help="Where to perturb: a node's input or output such as 'mlp 0 output', or a TransformerLens hook.",
+    ),
+]
+Perturbed = Annotated[
+    str, typer.Option("--positions", help="Which positions to perturb: last, all, or such as 0,3.")
+]
+Leaves = Annotated[int, typer.Option("--budget", min=1, help="The most leaves of a prompt's search.")]

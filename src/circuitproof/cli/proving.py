@@ -5,8 +5,11 @@ from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, ModelPath
+from circuitproof.cli.options import AsJson, At, Leaves, ModelPath, Perturbed
+from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds
+from circuitproof.verify.effort import Method
 from circuitproof.verify.properties import Kind
+from circuitproof.verify.solvers.choices import Branching, Engine
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -29,6 +32,16 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         str | None,
         typer.Option("--epsilon", help="The size of perturbations, such as 1/100."),
     ] = None,
+    at: At = "logits input",
+    positions: Perturbed = "last",
+    method: Annotated[
+        Method, typer.Option("--method", help="How robustness is decided after a norm or inside the circuit.")
+    ] = Method.COMPLETE,
+    budget: Leaves = 20_000,
+    engine: Engines = Engine.EXACT,
+    anchors: Anchors = None,
+    seconds: Seconds = 60.0,
+    branches: Branched = Branching.KEPT,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)
     ] = None,
@@ -36,12 +49,25 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
     from circuitproof.cli.show import show_json, show_verification
-    from circuitproof.pipeline.verification import Request, parse_properties
+    from circuitproof.cli.solvers import show_cross_check
+    from circuitproof.pipeline.cross_check import Asking
+    from circuitproof.pipeline.verification import Place, Request, parse_properties
     from circuitproof.pipeline.verification import verify as verify_claim
+    from circuitproof.verify.search import Effort
     from circuitproof.verify.verdict import EXIT_CODES
 
-    claimed = parse_properties(properties or [], epsilon)
-    found = verify_claim(Request(model=model, circuit=circuit, task=task, properties=claimed), out)
+    request = Request(
+        model=model,
+        circuit=circuit,
+        task=task,
+        properties=parse_properties(properties or [], epsilon),
+        place=Place(at, positions),
+        effort=Effort(method, budget),
+    )
+    if engine is not Engine.EXACT:
+        asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
+        show_cross_check(request, asking, out, as_json=as_json)
+    found = verify_claim(request, out)
     if as_json:
         show_json(found.to_json())
     else:

@@ -86,7 +86,7 @@ def show_verification(found: "Verification") -> None:
 
 def show_answers(title: str, answers: "Sequence[Answer]") -> None:
     """Print the answers to a claim's properties as a table."""
-    show_table(title, ("property", "verdict", "met#", "seen"), [_answer_row(answer) for answer in answers])
+    show_table(title, ("property", "verdict", "met#", "seen"), [answer_row(answer) for answer in answers])
 
 
 def show_minimality(found: "Minimality") -> None:
@@ -121,11 +121,13 @@ def show_candidates(title: str, found: "Extraction") -> None:
     show_table(title, columns, rows)
 
 
-def _answer_row(answer: "Answer") -> tuple[str, str, str, str]:
+def answer_row(answer: "Answer") -> tuple[str, str, str, str]:
     from circuitproof.verify.properties import Robustness, kind_of
 
-    size = f" at {answer.prop.epsilon}" if isinstance(answer.prop, Robustness) else ""
-    name = f"{kind_of(answer.prop)}{size}"
+    prop = answer.prop
+    size = f" at {prop.epsilon}" if isinstance(prop, Robustness) else ""
+    place = f", {prop.at}" if isinstance(prop, Robustness) and not prop.at.is_final_residual else ""
+    name = f"{kind_of(prop)}{size}{place}"
     return (name, answer.verdict, f"{answer.met}/{answer.obligations}", _seen(answer))
 
 

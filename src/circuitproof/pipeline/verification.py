@@ -1,7 +1,7 @@
 """Verifying a circuit of a stored model: from files to a battery of answers and a bundle."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.util import find_spec
 from math import inf
@@ -10,10 +10,12 @@ from pathlib import Path
 from circuitproof.canonical import Json
 from circuitproof.certificate.bundle import write_bundle
 from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Graph
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError
 from circuitproof.reading import Fields
 from circuitproof.semantics.frozen import open_model
+from circuitproof.semantics.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
 from circuitproof.tasks.catalogue import find_task
 from circuitproof.verify.battery import Battery, prove
 from circuitproof.verify.claim import Claim
@@ -29,9 +31,26 @@ from circuitproof.verify.properties import (
     kind_of,
     property_to_json,
 )
+from circuitproof.verify.search import Effort
 from circuitproof.verify.verdict import Verdict, settle
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place to perturb, as it is spelled; which node it is, the model tells."""
+
+    at: str = str(FINAL_RESIDUAL)
+    positions: str = Span.LAST
+
+    def interface(self, graph: Graph) -> Interface:
+        """Return the place in a model."""
+        return parse_interface(self.at, graph, parse_positions(self.positions))
+
+    def of(self, prop: Property, graph: Graph) -> Property:
+        """Return a property with the place that robustness is about."""
+        return replace(prop, at=self.interface(graph)) if isinstance(prop, Robustness) else prop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +62,9 @@ class Request:
     """A circuit file; without one, all edges: the model itself."""
     task: str
     properties: tuple[Property, ...]
+    place: Place | None = None
+    """Where robustness perturbs; without one, the final residual."""
+    effort: Effort | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +112,20 @@ def verify(request: Request, out: Path | None) -> Verification:
     """Answer every property asked for, and write the bundle if a place for it is given."""
     if out is not None and out.exists():
         raise InputError(f"{out} already exists; remove it or choose another place")
-    frozen = open_model(request.model)
-    circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
-    claim = Claim(frozen, circuit, find_task(request.task), request.properties)
-    battery = prove(claim)
+    battery = prove(claim_of(request), request.effort)
     found = _measured(request.model, battery)
     if out is not None:
         write_bundle(out, battery)
     return found
+
+
+def claim_of(request: Request) -> Claim:
+    """Return the claim that is asked about."""
+    frozen = open_model(request.model)
+    circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
+    place = request.place or Place()
+    properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
+    return Claim(frozen, circuit, find_task(request.task), properties)
 
 
 def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Property, ...]:
@@ -118,6 +146,8 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
     }
     if Kind.MINIMUM in kinds:
         raise InputError("the minimum is searched for, not claimed: use circuitproof minimal")
+    if Kind.LESION_IDENTITY in kinds:
+        raise InputError("a lesion identity is claimed of a model and its base: use circuitproof construct")
     named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
 

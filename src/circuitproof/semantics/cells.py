@@ -7,6 +7,7 @@ same nodes in both is one *stage*. A **cell** is a row of the logits: one comput
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, assert_never
@@ -98,6 +99,14 @@ class Cells:
         """Return a circuit's logits stage and the row of it that decides each prompt."""
         stage = self.logits_stage(circuit)
         return stage, tuple(self.cell(stage, prompt) for prompt in prompts)
+
+    def alone(self, stage: int, row: int) -> "Cells":
+        """Return the stages before this one as they are, and of this one a single row."""
+        whole = self.stages[stage]
+        terms = next(terms for terms, place in whole.inputs.items() if place == row)
+        part = copy(self)
+        part.stages = [*self.stages[:stage], Stage(whole.node, whole.parts, {terms: 0})]
+        return part
 
     def _stage(self, node: Node, parts: tuple[Part, ...]) -> int:
         key = (node, parts)

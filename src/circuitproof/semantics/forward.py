@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Generic, assert_never
 
 from circuitproof.arithmetic.grid import Grid, zeros
@@ -11,15 +10,7 @@ from circuitproof.circuits.graph import Embed, Head, Logits, Mlp
 from circuitproof.errors import DeclarationError
 from circuitproof.semantics.cells import BiasPart, Cells, Part, PositionPart, Stage, StagePart, TokenPart
 from circuitproof.semantics.frozen import Frozen
-
-
-class Side(StrEnum):
-    """Where a stage can be disturbed."""
-
-    INPUT = "input"
-    """The sums that it reads, before its norm."""
-    OUTPUT = "output"
-    """What it hands on."""
+from circuitproof.semantics.interface import Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +32,13 @@ class Forward(Generic[V, W]):
     disturbances: Mapping[tuple[int, Side], V] = field(default_factory=dict[tuple[int, Side], V])
     """What is added to the rows of a stage, by its number and side: one row for each row of it."""
 
-    def run(self) -> list[V]:
-        """Return the output rows of every stage; those of a logits stage are the candidates' logits."""
-        outputs: list[V] = []
-        for stage in self.cells.stages:
+    def run(self, known: Sequence[V] = ()) -> list[V]:
+        """Return the output rows of every stage; those of a logits stage are the candidates' logits.
+
+        `known` are the outputs of the first stages, where an earlier run has computed them.
+        """
+        outputs = list(known)
+        for stage in self.cells.stages[len(known) :]:
             outputs.append(self._disturbed(self._node(stage, outputs), len(outputs), Side.OUTPUT))
         return outputs
 
@@ -99,7 +93,8 @@ class Forward(Generic[V, W]):
         has_norm, number = self.frozen.architecture.has_norm, len(outputs)
         is_whole = not columns or has_norm or (number, Side.INPUT) in self.disturbances
         if is_whole or sum(map(len, used)) >= len(stage.inputs):
-            total = self._sum([self._rows(p, c, outputs) for p, c in zip(stage.parts, columns, strict=True)])
+            parts = [self._rows(p, c, outputs) for p, c in zip(stage.parts, columns, strict=True)]
+            total = self._sum(parts) if parts else self._nothing(len(stage.inputs))
             total = self._disturbed(total, number, Side.INPUT)
             if has_norm:
                 gain = (self.frozen.tensor(f"{norm}.scale"), self.frozen.tensor(f"{norm}.shift"))
@@ -137,9 +132,10 @@ class Forward(Generic[V, W]):
     def _constant(self, name: str, rows: Sequence[int]) -> V:
         return self.arithmetic.constant(self.frozen.file.grid(name, rows))
 
+    def _nothing(self, rows: int) -> V:
+        return self.arithmetic.constant(zeros(rows, self.frozen.architecture.width))
+
     def _sum(self, terms: Sequence[V]) -> V:
-        if not terms:
-            return self.arithmetic.constant(zeros(1, self.frozen.architecture.width))
         total = terms[0]
         for term in terms[1:]:
             total = self.arithmetic.add(total, term)

@@ -10,6 +10,7 @@ from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.circuits.graph import Edge, Head
 from circuitproof.errors import InputError
 from circuitproof.programs.syntax import Otherwise
+from circuitproof.verify.balls import answer_ball
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.evidence import (
     CircuitSplit,
@@ -24,10 +25,12 @@ from circuitproof.verify.evidence import (
 )
 from circuitproof.verify.findings import EdgeWitnesses, Findings
 from circuitproof.verify.fold import Fold, Folded, fold
+from circuitproof.verify.identity import answer_identity
 from circuitproof.verify.properties import (
     Equivalence,
     Faithfulness,
     Invariance,
+    LesionIdentity,
     Minimum,
     Necessity,
     Property,
@@ -35,6 +38,7 @@ from circuitproof.verify.properties import (
     SubsetMinimality,
 )
 from circuitproof.verify.robustness import directions, radii, violation
+from circuitproof.verify.search import Effort
 from circuitproof.verify.verdict import Answer, Outcome, Proved, Refuted, Undecided
 
 
@@ -83,13 +87,14 @@ def is_chain(circuit: Circuit) -> bool:
     return circuit.live() == circuit and max(sources.values()) == 1 and max(targets.values()) == 1
 
 
-def prove(claim: Claim) -> Battery:
-    """Answer every property of a claim."""
+def prove(claim: Claim, effort: Effort | None = None) -> Battery:
+    """Answer every property of a claim; the effort is that of robustness, where it needs a search."""
     folded = fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.domain.prompts)
-    return Battery(claim, folded, tuple(_answer(claim, folded, prop) for prop in claim.properties))
+    effort = effort or Effort()
+    return Battery(claim, folded, tuple(_answer(claim, folded, prop, effort) for prop in claim.properties))
 
 
-def _answer(claim: Claim, folded: Folded, prop: Property) -> Answer:
+def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Answer:
     match prop:
         case Equivalence():
             return _equivalence(claim, folded)
@@ -98,13 +103,15 @@ def _answer(claim: Claim, folded: Folded, prop: Property) -> Answer:
         case Necessity():
             return _necessity(claim, folded)
         case Robustness():
-            return _robustness(claim, folded, prop)
+            return _robustness(claim, folded, prop, effort)
         case Faithfulness():
             return _faithfulness(claim, folded)
         case SubsetMinimality():
             return _fewest(claim, folded, prop, frozenset({claim.circuit}))
         case Minimum(circuits):
             return _fewest(claim, folded, prop, frozenset(circuits))
+        case LesionIdentity():
+            return answer_identity(claim.frozen, prop)
         case _:
             assert_never(prop)
 
@@ -193,10 +200,10 @@ def _lesion_leaves(circuit: Circuit, lesion: Circuit, folded: Folded) -> tuple[F
     return tuple(FoldLeaf(one, lesion=other) for one, other in pairs)
 
 
-def _robustness(claim: Claim, folded: Folded, prop: Robustness) -> Answer:
-    if claim.frozen.architecture.has_norm:
-        reason = "the final residual passes a norm, whose branches are not followed under perturbation yet"
-        return Answer(prop, Undecided(Open(reason)), len(claim.task.domain), 0, Findings())
+def _robustness(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:
+    """Answer by a formula where nothing bends between perturbation and logits, otherwise by a search."""
+    if claim.frozen.architecture.has_norm or not prop.at.is_final_residual:
+        return answer_ball(claim, folded, prop, effort)
     rows = directions(claim.frozen.unembedding(claim.task.candidates))
     found = folded.of(claim.circuit)
     clear = [x for x, fold in enumerate(found) if fold.is_clear]

@@ -8,12 +8,14 @@ from circuitproof.circuits.smaller import circuits_of_size
 from circuitproof.errors import InputError
 from circuitproof.semantics.cells import refuse_unreadable
 from circuitproof.semantics.frozen import Frozen
+from circuitproof.semantics.interface import refuse_unreached
 from circuitproof.tasks.task import Task
 from circuitproof.verify.properties import (
     Faithfulness,
     Minimum,
     Necessity,
     Property,
+    Robustness,
     SubsetMinimality,
     kind_of,
 )
@@ -50,6 +52,8 @@ class Claim:
                 f"candidate {max(self.task.candidates)} is not in the model's {sizes.vocabulary} tokens"
             )
         for prop in self.properties:
+            if isinstance(prop, Robustness):
+                refuse_unreached(prop.at, self.circuit, {len(x) for x in self.task.domain.prompts})
             if isinstance(prop, Minimum) and self.circuit not in prop.circuits:
                 raise InputError("the claim's circuit is not among those that are said to be the minimum")
         refuse_unreadable(self.task.domain.prompts, sizes.vocabulary, sizes.context)

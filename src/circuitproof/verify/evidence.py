@@ -5,22 +5,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
-from circuitproof.canonical import Json
+from circuitproof.canonical import Digest, Json
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.reading import write_rational
+from circuitproof.verify.regions import Tree, tree_to_json
 
 
 @dataclass(frozen=True, slots=True)
 class FoldLeaf:
     """A prompt's exact logits, by the index of their fold, with what else the property is about.
 
-    `lesion` is the fold without an edge, `model` that of the whole model, `radius` the exact radius.
+    `lesion` is the fold without an edge, `model` that of the whole model, `radius` the exact radius,
+    `regions` the evidence that a ball of perturbations keeps the decision.
     """
 
     fold: int
     lesion: int | None = None
     model: int | None = None
     radius: "Radius | None" = None
+    regions: Tree | None = None
 
     def folds(self) -> tuple[int, ...]:
         """Return the folds that the leaf refers to."""
@@ -43,7 +46,7 @@ class Radius:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One prompt of a replay, and with a perturbation of the final residual if the property has one."""
+    """One prompt of a replay, and with a perturbation if the property has one."""
 
     prompt: int
     leaf: FoldLeaf
@@ -95,13 +98,29 @@ class OneCircuit:
 
 
 @dataclass(frozen=True, slots=True)
+class TensorSplit:
+    """Which tensor? For each that is left without the program heads, in order of names, its one digest."""
+
+    digests: tuple[Digest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneTensor:
+    """A tensor that is not what it was."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Open:
     """A question left open, and why."""
 
     reason: str
 
 
-Evidence: TypeAlias = PromptSplit | EdgeSplit | CircuitSplit | OneEdge | OneCircuit | Replay | Open
+Evidence: TypeAlias = (
+    PromptSplit | EdgeSplit | CircuitSplit | TensorSplit | OneEdge | OneCircuit | OneTensor | Replay | Open
+)
 
 
 def evidence_to_json(evidence: Evidence, numbers: Mapping[int, int]) -> Json:
@@ -113,6 +132,10 @@ def evidence_to_json(evidence: Evidence, numbers: Mapping[int, int]) -> Json:
             return {"split": "edge", "children": [evidence_to_json(child, numbers) for child in children]}
         case CircuitSplit(children):
             return {"split": "circuit", "children": [evidence_to_json(child, numbers) for child in children]}
+        case TensorSplit(digests):
+            return {"split": "tensor", "children": [{"same": str(digest)} for digest in digests]}
+        case OneTensor(name):
+            return {"tensor": name}
         case OneEdge(edge, tree):
             return {"edge": edge, "evidence": evidence_to_json(tree, numbers)}
         case OneCircuit(circuit, tree):
@@ -142,7 +165,7 @@ def _leaves(evidence: Evidence) -> Iterator[FoldLeaf]:
             yield from _leaves(tree)
         case Replay(prompts):
             yield from (replayed.leaf for replayed in prompts)
-        case Open():
+        case Open() | TensorSplit() | OneTensor():
             return
         case _:
             assert_never(evidence)
@@ -156,6 +179,8 @@ def _leaf(leaf: FoldLeaf, numbers: Mapping[int, int]) -> dict[str, Json]:
         content["model"] = numbers[leaf.model]
     if leaf.radius is not None:
         content["radius"] = str(leaf.radius)
+    if leaf.regions is not None:
+        content["regions"] = tree_to_json(leaf.regions)
     return content
 
 

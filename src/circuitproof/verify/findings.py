@@ -41,7 +41,7 @@ class Findings:
     def words(self) -> str:
         """Say in a few words what was found."""
         parts = [f"{w.edge}: {len(w.flips)} flips, {len(w.ties)} ties" for w in self.edges]
-        parts.extend(f"{name} radius {_shown(value)}" for name, value in self.distribution().items())
+        parts.extend(f"{name} radius {shown(value)}" for name, value in self.distribution().items())
         if self.counterexamples:
             first = " and ".join(f"prompt {x}" for x in self.counterexamples[0])
             count = len(self.counterexamples)
@@ -62,6 +62,6 @@ class Findings:
         }
 
 
-def _shown(value: Fraction) -> str:
+def shown(value: Fraction) -> str:
     """Return six digits of a number, which may lie outside the range of floats."""
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"

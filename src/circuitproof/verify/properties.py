@@ -5,10 +5,11 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
-from circuitproof.canonical import Json
+from circuitproof.canonical import Digest, Json
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import DeclarationError
 from circuitproof.reading import write_rational
+from circuitproof.semantics.interface import FINAL_RESIDUAL, Interface, Span
 
 
 class Kind(StrEnum):
@@ -21,6 +22,7 @@ class Kind(StrEnum):
     FAITHFULNESS = "faithfulness"
     SUBSET_MINIMALITY = "subset minimality"
     MINIMUM = "minimum"
+    LESION_IDENTITY = "lesion identity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,13 @@ class Necessity:
 
 @dataclass(frozen=True, slots=True)
 class Robustness:
-    """Every perturbation of at most `epsilon` per coordinate of the final residual keeps every decision."""
+    """Every perturbation of at most `epsilon` per coordinate at an interface keeps every decision."""
 
     kind: ClassVar[Kind] = Kind.ROBUSTNESS
 
     epsilon: Fraction
+    at: Interface = FINAL_RESIDUAL
+    """Where it is perturbed: the final residual, unless told."""
 
     def __post_init__(self) -> None:
         if self.epsilon <= 0:
@@ -91,8 +95,28 @@ class Minimum:
         return len(self.circuits[0])
 
 
+@dataclass(frozen=True, slots=True)
+class LesionIdentity:
+    """Without its program heads the model is its base: every tensor that is then read has the same digest.
+
+    Both tables pair the names of tensors with their digests, in the order of names.
+    """
+
+    kind: ClassVar[Kind] = Kind.LESION_IDENTITY
+
+    base: tuple[tuple[str, Digest], ...]
+    artifact: tuple[tuple[str, Digest], ...]
+
+
 Property: TypeAlias = (
-    Equivalence | Invariance | Necessity | Robustness | Faithfulness | SubsetMinimality | Minimum
+    Equivalence
+    | Invariance
+    | Necessity
+    | Robustness
+    | Faithfulness
+    | SubsetMinimality
+    | Minimum
+    | LesionIdentity
 )
 
 
@@ -105,7 +129,13 @@ def property_to_json(prop: Property) -> Json:
     """Return a property as it stands in a claim."""
     named: dict[str, Json] = {"kind": str(kind_of(prop))}
     if isinstance(prop, Robustness):
+        chosen = prop.at.positions
         named["epsilon"] = write_rational(prop.epsilon)
+        named["at"] = str(prop.at)
+        named["positions"] = str(chosen) if isinstance(chosen, Span) else list(chosen)
     if isinstance(prop, Minimum):
         named["circuits"] = [[str(edge) for edge in circuit] for circuit in prop.circuits]
+    if isinstance(prop, LesionIdentity):
+        named["base"] = {name: str(digest) for name, digest in prop.base}
+        named["artifact"] = {name: str(digest) for name, digest in prop.artifact}
     return named

@@ -12,9 +12,11 @@ from circuitproof.verify.evidence import (
     Evidence,
     OneCircuit,
     OneEdge,
+    OneTensor,
     Open,
     PromptSplit,
     Replay,
+    TensorSplit,
 )
 from circuitproof.verify.findings import Findings
 from circuitproof.verify.properties import Property
@@ -32,14 +34,14 @@ class Verdict(StrEnum):
 class Proved:
     """The property holds; `evidence` is what a stranger checks to agree."""
 
-    evidence: PromptSplit | EdgeSplit | CircuitSplit
+    evidence: PromptSplit | EdgeSplit | CircuitSplit | TensorSplit
 
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
     """The property fails; `evidence` is what a stranger replays to agree."""
 
-    evidence: Replay | OneEdge | OneCircuit
+    evidence: Replay | OneEdge | OneCircuit | OneTensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,13 @@ def settle(properties: Sequence[Property], answers: Sequence[Answer]) -> Verdict
         raise DeclarationError(
             f"{len(answers)} answers do not match the {len(properties)} properties claimed"
         )
-    verdicts = {answer.verdict for answer in answers}
+    return worst([answer.verdict for answer in answers])
+
+
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return what several verdicts come to together; none at all is an error."""
+    if not verdicts:
+        raise DeclarationError("no verdicts to add up")
     if Verdict.REFUTED in verdicts:
         return Verdict.REFUTED
     return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts else Verdict.PROVED

@@ -1,0 +1,56 @@
+"""The command that measures how robust decisions are."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson, At, Leaves, ModelPath, Perturbed
+
+if TYPE_CHECKING:
+    from circuitproof.pipeline.radii import Radii
+
+
+def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
+    model: ModelPath,
+    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    circuit: Annotated[
+        Path | None, typer.Option("--circuit", help="A circuit file. [default: all edges]")
+    ] = None,
+    at: At = "logits input",
+    positions: Perturbed = "last",
+    budget: Leaves = 5_000,
+    as_json: AsJson = False,
+) -> None:
+    """Find how large a perturbation must be to change each decision: exactly, or between proved bounds."""
+    from circuitproof.cli.show import show_json
+    from circuitproof.pipeline.radii import find_radii
+    from circuitproof.pipeline.verification import Place
+
+    found = find_radii(model, task, circuit, Place(at, positions), budget)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        _show(found)
+    raise typer.Exit(found.exit_code)
+
+
+def _show(found: "Radii") -> None:
+    from circuitproof.cli.show import show_line, show_table
+    from circuitproof.verify.findings import shown
+
+    absolute, relative = found.distribution(), found.distribution(is_relative=True)
+    rows = [(name, shown(size), shown(relative[name])) for name, size in absolute.items() if name in relative]
+    title = f"{len(found.exact())} of {len(found.prompts)} radii known exactly, at {found.at}"
+    show_table(title, ("", "radius#", "relative to the largest coordinate#"), rows)
+    ties = sum(one.bracket is None for one in found.prompts)
+    infinite = sum(one.bracket is not None and one.bracket.is_infinite for one in found.prompts)
+    unattained = sum(one.bracket is not None and not one.bracket.is_attained for one in found.exact())
+    show_line(f"{ties} ties, {infinite} infinite radii; {unattained} infima are not attained")
+    for one in found.open_brackets[:1]:
+        if one.bracket is not None:
+            upper = "nothing known" if one.bracket.upper is None else shown(one.bracket.upper)
+            count = len(found.open_brackets)
+            show_line(f"{count} radii only bounded, the first from {shown(one.bracket.lower)} to {upper}")
+    if found.proved is not None:
+        show_line(f"proved: every decision is kept below {shown(found.proved)}")

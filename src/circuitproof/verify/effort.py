@@ -1,0 +1,28 @@
+"""How robustness is searched for, as data: a light module, so that a command line can offer the choices."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from circuitproof.errors import DeclarationError
+
+
+class Method(StrEnum):
+    """How robustness is decided where something bends after the perturbation."""
+
+    COMPLETE = "complete"
+    """Split the ball wherever a branch is open."""
+    BRANCH = "branch"
+    """Only try whether the branches at η = 0 hold in the whole ball: the paper's way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard to try."""
+
+    method: Method = Method.COMPLETE
+    budget: int = 20_000
+    """The most leaves of a prompt's tree."""
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise DeclarationError(f"the budget is {self.budget} leaves, want at least 1")

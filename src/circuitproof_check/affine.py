@@ -1,0 +1,192 @@
+"""Vectors affine in a perturbation, and the operators with branches, on a region where these are known."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from .architecture import Band
+from .exact import Vector, centred, mix, projected, vector
+from .reading import require
+from .regions import Region, Signs
+
+_AT_LEAST: Signs = frozenset({0, 1})
+_AT_MOST: Signs = frozenset({-1, 0})
+_MORE: Signs = frozenset({1})
+
+Entries = Sequence[int]
+"""A coordinate of a vector as a form: its constant, and the slopes that are not left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """A constant vector, and the slope vectors of the coordinates of η on which it depends."""
+
+    constant: Vector
+    slopes: Mapping[int, Vector]
+
+    def each(self, linear: Callable[[Vector], Vector]) -> "Affine":
+        """Return a linear map of the vector."""
+        images = {place: linear(slope) for place, slope in self.slopes.items()}
+        return Affine(linear(self.constant), {k: slope for k, slope in images.items() if any(slope.numbers)})
+
+
+def weighted(weights: Sequence[Fraction | int], terms: Sequence[Affine], width: int) -> Affine:
+    """Return a weighted sum."""
+    constant = mix(weights, [term.constant for term in terms], width)
+    slopes: dict[int, Vector] = {}
+    for place in sorted({place for term in terms for place in term.slopes}):
+        pairs = [(w, t.slopes[place]) for w, t in zip(weights, terms, strict=True) if place in t.slopes]
+        slopes[place] = mix([w for w, _ in pairs], [slope for _, slope in pairs], width)
+    return Affine(constant, {place: slope for place, slope in slopes.items() if any(slope.numbers)})
+
+
+class Columns:
+    """The coordinates of an affine vector as forms, in integers over one denominator."""
+
+    def __init__(self, point: Affine, *multiples: int) -> None:
+        self.slopes = tuple(point.slopes)
+        vectors = [point.constant, *(point.slopes[place] for place in self.slopes)]
+        self.denominator = lcm(*multiples, *(one.denominator for one in vectors))
+        rows = [[number * (self.denominator // one.denominator) for number in one.numbers] for one in vectors]
+        self.entries: list[Entries] = list(zip(*rows, strict=True))
+
+    def back(self, entries: Sequence[Entries], divisor: int = 1) -> Affine:
+        """Return other coordinates, which depend on the same η, as a vector."""
+        below = self.denominator * divisor
+        constant, *slopes = (vector(row, below) for row in zip(*entries, strict=True))
+        pairs = zip(self.slopes, slopes, strict=True)
+        return Affine(constant, {place: slope for place, slope in pairs if any(slope.numbers)})
+
+    def units(self, number: Fraction) -> int:
+        """Return a number, whose denominator is one of the multiples, over the denominator."""
+        return number.numerator * (self.denominator // number.denominator)
+
+
+class Ground:
+    """A region of η, and a point at which branches are read off; they must be known to hold in the region."""
+
+    def __init__(self, region: Region, point: Sequence[Fraction]) -> None:
+        self._region, self._size = region, len(point)
+        self._unit = lcm(*(entry.denominator for entry in point))
+        self._point = [entry.numerator * (self._unit // entry.denominator) for entry in point]
+
+    def demand(self, entries: Entries, slopes: Sequence[int], wanted: Signs, where: str) -> None:
+        """Demand that a form has only wanted signs in the region; `slopes` are the η that it depends on."""
+        require("branches_are_known", self._signs(entries, slopes) <= wanted, where, entries[0])
+
+    def _signs(self, entries: Entries, slopes: Sequence[int]) -> Signs:
+        numbers = [0] * (self._size + 1)
+        numbers[0] = entries[0]
+        for place, entry in zip(slopes, entries[1:], strict=True):
+            numbers[place + 1] = entry
+        return self._region.signs(numbers)
+
+    def sign(self, entries: Entries, slopes: Sequence[int]) -> int:
+        """Return a form's sign in the region if it is known, otherwise that at the point."""
+        known = self._signs(entries, slopes)
+        if len(known) == 1:
+            return next(iter(known))
+        value = self._value(entries, slopes)
+        return (value > 0) - (value < 0)
+
+    def values(self, columns: Columns) -> Vector:
+        """Return the vector at the point."""
+        values = [self._value(entries, columns.slopes) for entries in columns.entries]
+        return vector(values, columns.denominator * self._unit)
+
+    def _value(self, entries: Entries, slopes: Sequence[int]) -> int:
+        moved = sum(entry * self._point[place] for entry, place in zip(entries[1:], slopes, strict=True))
+        return entries[0] * self._unit + moved
+
+
+def rectified(ground: Ground, point: Affine, slope: Fraction, where: str) -> Affine:
+    """Return coordinates that are not negative as they are, and the others times `slope`."""
+    columns, result = Columns(point), list[Entries]()
+    for entries in columns.entries:
+        is_up = ground.sign(entries, columns.slopes) >= 0
+        ground.demand(entries, columns.slopes, _AT_LEAST if is_up else _AT_MOST, where)
+        factor = slope.denominator if is_up else slope.numerator
+        result.append([entry * factor for entry in entries])
+    return columns.back(result, slope.denominator)
+
+
+def nearest(ground: Ground, point: Affine, mass: Fraction, where: str, cut: Signs | None = None) -> Affine:
+    """Return max(c − τ, 0) with τ such that the sum is `mass`; with `cut`, τ must have one of these signs.
+
+    With the support S that it has at the point, τ = (Σ_S c − mass)/|S|. That is right wherever c_i ≥ τ for
+    the members of S and c_i ≤ τ for the others.
+    """
+    columns = Columns(point, mass.denominator)
+    support = [number > 0 for number in projected(ground.values(columns), mass).numbers]
+    members = [entries for entries, is_in in zip(columns.entries, support, strict=True) if is_in]
+    threshold, size = [sum(entry) for entry in zip(*members, strict=True)], len(members)
+    threshold[0] -= columns.units(mass)
+    if cut is not None:
+        ground.demand(threshold, columns.slopes, cut, where)
+    result: list[Entries] = []
+    for entries, is_in in zip(columns.entries, support, strict=True):
+        above = [size * entry - other for entry, other in zip(entries, threshold, strict=True)]
+        ground.demand(above, columns.slopes, _AT_LEAST if is_in else _AT_MOST, where)
+        result.append(above if is_in else [0] * len(above))
+    return columns.back(result, size)
+
+
+def banded(ground: Ground, point: Affine, norm: Band, where: str) -> Affine:
+    """Return the vector centred, with the mass of each sign brought into the band, and centred again."""
+    width = len(point.constant.numbers)
+    centre = point.each(centred)
+    sides = [
+        _side(ground, centre, norm, 0, where),
+        _side(ground, weighted([-1], [centre], width), norm, 1, where),
+    ]
+    return weighted([1, -1], sides, width).each(centred)
+
+
+def _side(ground: Ground, centre: Affine, norm: Band, first: int, where: str) -> Affine:
+    """Bring the positive side into the band by the branch that it takes at the point.
+
+    Its mass is at least `high` just where the τ for that mass is at least zero, and at most `low` just where
+    the τ for that mass is at most zero.
+    """
+    columns = Columns(centre, norm.low.denominator, norm.high.denominator)
+    there = ground.values(columns)
+    mass = Fraction(sum(max(number, 0) for number in there.numbers), there.denominator)
+    if mass > norm.high:
+        return nearest(ground, centre, norm.high, where, _AT_LEAST)
+    if mass < norm.low and norm.is_continuous:
+        return nearest(ground, centre, norm.low, where, _AT_MOST)
+    is_low = mass < norm.low
+    raised = [ground.sign(entries, columns.slopes) > 0 for entries in columns.entries]
+    for entries, is_up in zip(columns.entries, raised, strict=True):
+        wanted = _AT_MOST if not is_up else _MORE if is_low else _AT_LEAST
+        ground.demand(entries, columns.slopes, wanted, where)
+    nothing = [0] * (len(columns.slopes) + 1)
+    side = [entries if is_up else nothing for entries, is_up in zip(columns.entries, raised, strict=True)]
+    return (_lifted if is_low else _within)(ground, columns, side, (norm, first, where))
+
+
+def _within(ground: Ground, columns: Columns, side: list[Entries], about: tuple[Band, int, str]) -> Affine:
+    """Return a side whose mass lies in the band."""
+    norm, _, where = about
+    mass = [sum(entry) for entry in zip(*side, strict=True)]
+    for bound, wanted in ((norm.low, _AT_LEAST), (norm.high, _AT_MOST)):
+        ground.demand([mass[0] - columns.units(bound), *mass[1:]], columns.slopes, wanted, where)
+    return columns.back(side)
+
+
+def _lifted(ground: Ground, columns: Columns, side: list[Entries], about: tuple[Band, int, str]) -> Affine:
+    """Return a side whose mass is below the band, with what it lacks shared by its positive coordinates."""
+    norm, first, where = about
+    lacking = [-sum(entry) for entry in zip(*side, strict=True)]
+    lacking[0] += columns.units(norm.low)
+    ground.demand(lacking, columns.slopes, _AT_LEAST, where)
+    takers = [any(entries) for entries in side]
+    if not any(takers):
+        takers = [place % 2 == first for place in range(len(side))]
+    count = sum(takers)
+    raised = [
+        [count * entry + takes * share for entry, share in zip(entries, lacking, strict=True)]
+        for entries, takes in zip(side, takers, strict=True)
+    ]
+    return columns.back(raised, count)

@@ -1,0 +1,78 @@
+"""A claim beside its certificate: folds that are compared with what is computed, splits, replays."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from .architecture import Edges
+from .claim import Claim
+from .forward import Forward
+from .reading import fields, integer, items, require
+
+Decision = frozenset[int]
+"""The candidates of the largest logit."""
+Fold = tuple[Fraction, ...]
+"""One logit per candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A claim, what its circuit computes, and the folds of the certificate."""
+
+    claim: Claim
+    forward: Forward
+    folds: tuple[Fold, ...]
+    referred: set[int] = field(default_factory=set[int])
+
+    def fold(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Fold:
+        """Return the fold that evidence refers to: the logits of the circuit, or of other edges."""
+        index = integer(value, f"{where}: fold", 0, len(self.folds) - 1)
+        self.referred.add(index)
+        kept = self.claim.edges if edges is None else edges
+        logits = self.forward.logits(kept, self.claim.prompts[prompt])
+        require("folds_are_the_logits", self.folds[index] == logits, where, self.folds[index], logits)
+        return self.folds[index]
+
+    def decision(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Decision:
+        """Return the decision of the fold that evidence refers to."""
+        return self.decide(self.fold(value, prompt, where, edges))
+
+    def decide(self, logits: Fold) -> Decision:
+        """Return the candidates of the largest logit."""
+        pairs, largest = zip(self.claim.task.candidates, logits, strict=True), max(logits)
+        return frozenset(candidate for candidate, logit in pairs if logit == largest)
+
+    def lesion(self, edge: int) -> Edges:
+        """Return the circuit without one of its edges."""
+        return self.claim.edges[:edge] + self.claim.edges[edge + 1 :]
+
+    def by_prompt(self, value: object, where: str, *names: str) -> Iterator[tuple[int, str, list[object]]]:
+        """Return index, place and fields of each leaf of a split, one per prompt of the domain."""
+        for prompt, leaf in enumerate(split(value, "prompt", len(self.claim.prompts), where)):
+            place = f"{where}, prompt {prompt}"
+            yield prompt, place, list(fields(leaf, place, *names))
+
+    def replay(self, value: object, where: str, *names: str) -> tuple[int, list[object]]:
+        """Return the prompt and the other fields of the only entry of a replay."""
+        entries = items(fields(value, where, "replay")[0], where)
+        require("replays_are_single", len(entries) == 1, where, len(entries))
+        return self.replayed(entries[0], where, *names)
+
+    def replayed(self, entry: object, where: str, *names: str) -> tuple[int, list[object]]:
+        """Return the prompt and the other fields of an entry of a replay."""
+        prompt, *others = fields(entry, where, "prompt", *names)
+        return integer(prompt, f"{where}: prompt", 0, len(self.claim.prompts) - 1), others
+
+
+def split(value: object, question: str, count: int, where: str) -> list[object]:
+    """Return the children of a split by a question that has so many answers."""
+    found, children = fields(value, where, "split", "children")
+    require("splits_are_by_the_question", found == question, where, found, question)
+    entries = items(children, where)
+    require("children_exhaust_the_split", len(entries) == count, where, len(entries), count)
+    return entries
+
+
+def check_clear(decision: Decision, where: str) -> None:
+    """Demand that one candidate leads alone."""
+    require("decision_is_clear", len(decision) == 1, where, decision)

@@ -1,0 +1,184 @@
+"""Robustness: a closed formula where nothing bends after the perturbation, otherwise a tree of regions."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .affine import Affine, Ground
+from .architecture import all_nodes, logits_node
+from .case import Case, Fold, check_clear
+from .claim import Property
+from .disturbed import Disturbed, Place
+from .exact import Vector, from_fractions, mix, total, vector
+from .forward import Run
+from .reading import fields, items, mapping, rational, rationals, require
+from .regions import BOUNDS, Form, Region, form_of, union
+
+
+def proved(case: Case, evidence: object, claimed: Property) -> None:
+    """Check that no perturbation of at most ε changes any decision."""
+    if is_linear(case, claimed):
+        for prompt, where, (index, spelled) in case.by_prompt(evidence, claimed.kind, "fold", "radius"):
+            _check_radius(case, case.fold(index, prompt, where), spelled, claimed.epsilon, where)
+        return
+    checked: set[tuple[object, str]] = set()
+    for prompt, where, (index, tree) in case.by_prompt(evidence, claimed.kind, "fold", "regions"):
+        fold = case.fold(index, prompt, where)
+        check_clear(case.decide(fold), where)
+        setting = _Setting(case, claimed, prompt, fold)
+        key = (setting.decisive(), json.dumps(tree))
+        if key not in checked:
+            _check_tree(setting, tree, Region(claimed.epsilon), where)
+        checked.add(key)
+
+
+def refuted(case: Case, evidence: object, claimed: Property) -> None:
+    """Check a perturbation of at most ε after which a decision is another, or none."""
+    where = claimed.kind
+    prompt, (index, spelled) = case.replay(evidence, where, "fold", "eta")
+    fold, eta = case.fold(index, prompt, where), rationals(spelled, where)
+    setting = _Setting(case, claimed, prompt, fold)
+    require("eta_has_an_entry_per_coordinate", len(eta) == setting.coordinates, where, len(eta))
+    require("eta_is_within_epsilon", max(map(abs, eta)) <= claimed.epsilon, where, eta, claimed.epsilon)
+    decision, moved = case.decide(fold), case.decide(setting.logits(eta))
+    require("eta_breaks_the_decision", len(decision) > 1 or moved != decision, where, decision)
+    require("a_tie_needs_no_eta", len(decision) == 1 or not any(eta), where, decision)
+
+
+def is_linear(case: Case, claimed: Property) -> bool:
+    """Say whether the logits are affine in the perturbation: it enters where they are read, with no norm."""
+    is_final = (claimed.at, claimed.positions) == ("logits input", "last")
+    return is_final and case.claim.architecture.norm is None
+
+
+def _check_radius(case: Case, fold: Fold, spelled: object, epsilon: Fraction, where: str) -> None:
+    check_clear(case.decide(fold), where)
+    stated, radius = None if spelled == "infinite" else rational(spelled, where), _radius(case, fold)
+    require("radius_is_the_radius", stated == radius, where, stated, radius)
+    require("radius_exceeds_epsilon", stated is None or stated > epsilon, where, stated, epsilon)
+
+
+def _radius(case: Case, fold: Fold) -> Fraction | None:
+    """Return the least margin over distance of a clear decision, or None where it is infinite."""
+    best = fold.index(max(fold))
+    rows = [case.forward.output_row(token) for token in case.claim.task.candidates]
+    ratios: list[Fraction] = []
+    for other, row in enumerate(rows):
+        apart = mix([1, -1], [rows[best], row], case.claim.architecture.width)
+        distance = Fraction(sum(map(abs, apart.numbers)), apart.denominator)
+        if distance:
+            ratios.append((fold[best] - fold[other]) / distance)
+    return min(ratios, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """A prompt and the place where it is perturbed; η has a coordinate per position there and per width."""
+
+    case: Case
+    claimed: Property
+    prompt: int
+    fold: Fold
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Return the perturbed positions."""
+        count, chosen = len(self.case.claim.prompts[self.prompt]), self.claimed.positions
+        if isinstance(chosen, tuple):
+            return chosen
+        return tuple(range(count)) if chosen == "all" else (count - 1,)
+
+    @property
+    def coordinates(self) -> int:
+        """Return how many numbers η has."""
+        return len(self.positions) * self.case.claim.architecture.width
+
+    def decisive(self) -> object:
+        """Return what the logits depend on beside η: the final residual if it is perturbed, or the prompt."""
+        claim = self.case.claim
+        prompt = claim.prompts[self.prompt]
+        if self.claimed.at != "logits input" or self.claimed.positions != "last":
+            return prompt
+        terms = Run(self.case.forward, claim.edges, prompt).terms(
+            logits_node(claim.architecture), len(prompt) - 1
+        )
+        return total(terms, claim.architecture.width)
+
+    def logits(self, eta: Sequence[Fraction]) -> Fold:
+        """Return the logits under one perturbation."""
+        width = self.case.claim.architecture.width
+        added = {
+            position: Affine(from_fractions(eta[k * width : (k + 1) * width]), {})
+            for k, position in enumerate(self.positions)
+        }
+        return self._run(added, Ground(Region(Fraction(0)), ())).constant.fractions()
+
+    def margins(self, region: Region, point: tuple[Fraction, ...]) -> list[Form]:
+        """Return the winner's logit less each other's, as forms that are right in the region."""
+        width = self.case.claim.architecture.width
+        nothing, units = vector([0] * width), [_unit(place, width) for place in range(width)]
+        added = {
+            position: Affine(nothing, {k * width + place: units[place] for place in range(width)})
+            for k, position in enumerate(self.positions)
+        }
+        logits = self._run(added, Ground(region, point))
+        rows = [logits.constant, *(logits.slopes.get(k) for k in range(self.coordinates))]
+        table = [row.fractions() if row else (Fraction(0),) * len(self.fold) for row in rows]
+        best = self.fold.index(max(self.fold))
+        others = [place for place in range(len(self.fold)) if place != best]
+        return [form_of([row[best] - row[other] for row in table]) for other in others]
+
+    def _run(self, added: dict[int, Affine], ground: Ground) -> Affine:
+        claim = self.case.claim
+        node, _, side = self.claimed.at.rpartition(" ")
+        place = Place(all_nodes(claim.architecture)[node], side == "output")
+        run = Run(self.case.forward, claim.edges, claim.prompts[self.prompt])
+        return Disturbed(run, claim.edges, place, added, ground).logits()
+
+
+def _unit(place: int, width: int) -> Vector:
+    return vector([int(place == other) for other in range(width)])
+
+
+def _check_tree(setting: _Setting, tree: object, region: Region, where: str) -> None:
+    """Check that the decision is kept in a region: in every part of it, or in it as a whole."""
+    content = mapping(tree, where)
+    if "sign" in content:
+        entries, children = fields(tree, where, "sign", "children")
+        numbers = rationals(entries, where)
+        wanted = setting.coordinates + 1
+        require("signs_are_of_forms_in_eta", len(numbers) == wanted, where, len(numbers), wanted)
+        form, parts = form_of(numbers), mapping(children, where)
+        require("bounds_are_known", parts.keys() <= BOUNDS.keys(), where, list(parts))
+        is_covered = region.signs(form) <= union(BOUNDS[name] for name in parts)
+        require("children_leave_no_sign_out", is_covered, where, list(parts))
+        for name, child in parts.items():
+            _check_tree(setting, child, region.within(form, BOUNDS[name]), f"{where}, {name}")
+    elif "void" in content:
+        (weights,) = fields(tree, where, "void")
+        nothing = (0,) * (setting.coordinates + 1)
+        is_void = region.shows_positive(nothing, _read_weights(weights, region, where))
+        require("void_regions_are_empty", is_void, where)
+    else:
+        _check_kept(setting, tree, region, where)
+
+
+def _check_kept(setting: _Setting, tree: object, region: Region, where: str) -> None:
+    spelled, rows = fields(tree, where, "point", "weights")
+    point, weights = rationals(spelled, where), items(rows, where)
+    require("points_have_an_entry_per_coordinate", len(point) == setting.coordinates, where, len(point))
+    margins = setting.margins(region, point)
+    require("competitors_have_weights", len(weights) == len(margins), where, len(weights), len(margins))
+    for margin, row in zip(margins, weights, strict=False):
+        is_kept = region.shows_positive(margin, _read_weights(row, region, where))
+        require("margins_stay_positive", is_kept, where)
+
+
+def _read_weights(value: object, region: Region, where: str) -> tuple[Fraction, ...]:
+    weights, equalities = rationals(value, where), region.may_be_negative()
+    require("bounds_have_weights", len(weights) == len(equalities), where, len(weights), len(equalities))
+    pairs = zip(weights, equalities, strict=False)
+    is_allowed = all(weight >= 0 or is_equality for weight, is_equality in pairs)
+    require("weights_of_inequalities_are_not_negative", is_allowed, where, weights)
+    return weights
