@@ -17,6 +17,7 @@ import pytest
 
 import bundle_maker as maker
 import circuitproof_check
+import pattern_forgeries
 from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check import reading
 from circuitproof_check.main import Outcome, check
@@ -851,6 +852,18 @@ def test_an_honest_lesion_identity_is_valid(tmp_path):
     broken = same_tensors(lambda base, _: base.update({"mlp.0.up.bias": ZEROS}), refuted="mlp.0.up.bias")
     outcome, sentence = check(broken.write(tmp_path / "broken"))
     assert (outcome, sentence[:14]) == (Outcome.INVALID, "the refutation")
+
+
+for _rule, _make in pattern_forgeries.FORGED.items():
+    forgery(_rule, refuting=_rule in pattern_forgeries.REFUTING)(_make)
+STOPS |= pattern_forgeries.STOPPING
+
+
+def test_a_proof_about_a_pattern_is_valid(tmp_path):
+    """So that each refusal of one below is due to the forgery."""
+    outcome, sentence = check(pattern_forgeries.honest().write(tmp_path / "pattern"))
+    assert outcome is Outcome.VALID
+    assert sentence == "equivalence proved (2 edges, all 18 prompts of a pattern)"
 
 
 def test_every_rule_stands_in_one_place_and_has_a_forgery():

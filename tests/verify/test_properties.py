@@ -41,7 +41,9 @@ def test_each_property_has_its_own_name_and_every_name_a_property():
     assert tuple(map(kind_of, ALL)) == tuple(Kind)
 
 
-@pytest.mark.parametrize("prop", [prop for prop in ALL if not isinstance(prop, Robustness | Minimum | LesionIdentity)])
+@pytest.mark.parametrize(
+    "prop", [prop for prop in ALL if not isinstance(prop, Robustness | Minimum | LesionIdentity)]
+)
 def test_a_property_without_numbers_is_its_kind_and_nothing_else(prop):
     """The format refuses keys that it does not name."""
     assert property_to_json(prop) == {"kind": str(kind_of(prop))}

@@ -122,6 +122,7 @@ def show_candidates(title: str, found: "Extraction") -> None:
 
 
 def answer_row(answer: "Answer") -> tuple[str, str, str, str]:
+    """Return the cells of an answer's row: the property, the verdict, what was met, and what was seen."""
     from circuitproof.verify.properties import Robustness, kind_of
 
     prop = answer.prop

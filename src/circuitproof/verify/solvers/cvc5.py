@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import cvc5
+import cvc5 as package
 
 from circuitproof.verify.solvers.results import Failed, Result, Satisfiable, Unknown, Unsatisfiable
+
+cvc5: Any = package
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,12 @@ class Cvc5:
 
 
 def _solve(text: str, wanted: frozenset[str], seconds: float) -> Result:
-    manager: Any = cvc5.TermManager()
-    solver: Any = cvc5.Solver(manager)
+    manager = cvc5.TermManager()
+    solver = cvc5.Solver(manager)
     solver.setOption("produce-models", "true")
     solver.setOption("tlimit-per", str(max(1, int(seconds * 1000))))
-    symbols: Any = cvc5.SymbolManager(manager)
-    parser: Any = cvc5.InputParser(solver, symbols)
+    symbols = cvc5.SymbolManager(manager)
+    parser = cvc5.InputParser(solver, symbols)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "query")
     answers: list[str] = []
     while not (command := parser.nextCommand()).isNull():

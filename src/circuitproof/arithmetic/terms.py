@@ -1,0 +1,211 @@
+"""Solver-neutral terms: sums over variables, products and choices, and formulas that compare sums with zero.
+
+A number is always a `Sum`; without parts it is a constant. A product has two variables for factors, so terms
+never nest deeply and a text of them is as long as they are. A `Terms` table makes terms, each distinct one
+once: equality is identity.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import TypeAlias, assert_never
+
+Range: TypeAlias = tuple[Fraction, Fraction]
+
+_ZERO = Fraction(0)
+
+
+class Relation(StrEnum):
+    """How a sum is compared with zero."""
+
+    AT_LEAST = ">="
+    ABOVE = ">"
+    EQUAL = "="
+
+    def holds(self, number: Fraction) -> bool:
+        """Say whether a number stands in this relation to zero."""
+        match self:
+            case Relation.AT_LEAST:
+                return number >= 0
+            case Relation.ABOVE:
+                return number > 0
+            case Relation.EQUAL:
+                return number == 0
+            case _:
+                assert_never(self)
+
+    def decided(self, span: Range) -> bool | None:
+        """Say whether every number of a range stands in this relation to zero, or none, or neither."""
+        low, high = span
+        if self is not Relation.EQUAL and self.holds(low):
+            return True
+        is_apart = low > 0 or high < 0 if self is Relation.EQUAL else not self.holds(high)
+        return False if is_apart else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variable:
+    """An unknown real number."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """The product of two variables."""
+
+    left: Variable
+    right: Variable
+    number: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """One number where a condition holds, another where it does not."""
+
+    condition: "Formula"
+    then: "Sum"
+    otherwise: "Sum"
+    number: int
+
+
+Atom: TypeAlias = Variable | Product | Choice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum:
+    """A constant plus atoms with coefficients other than zero, in the order in which the atoms were made."""
+
+    constant: Fraction
+    parts: tuple[tuple[Atom, Fraction], ...]
+
+    @property
+    def is_known(self) -> bool:
+        """Say whether the sum is a constant."""
+        return not self.parts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """True or false."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selector:
+    """An unknown truth value."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """A sum compared with zero."""
+
+    value: Sum
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Negation:
+    """What holds where a formula does not."""
+
+    formula: "Formula"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conjunction:
+    """Two or more formulas that all hold."""
+
+    parts: "tuple[Formula, ...]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Disjunction:
+    """Two or more formulas of which some holds."""
+
+    parts: "tuple[Formula, ...]"
+
+
+Formula: TypeAlias = Truth | Selector | Comparison | Negation | Conjunction | Disjunction
+Symbol: TypeAlias = Variable | Selector
+Node: TypeAlias = Atom | Sum | Formula
+Assignment: TypeAlias = Mapping[Symbol, Fraction | bool]
+
+
+def parts_of(formula: Formula) -> Iterator[Atom | Selector]:
+    """Walk the variables, products and choices of a formula, repeats and what they are made of included."""
+    match formula:
+        case Truth():
+            return
+        case Selector():
+            yield formula
+        case Comparison(value):
+            yield from _parts_of_sum(value)
+        case Negation(inner):
+            yield from parts_of(inner)
+        case Conjunction(parts) | Disjunction(parts):
+            for part in parts:
+                yield from parts_of(part)
+        case _:
+            assert_never(formula)
+
+
+def symbols(formula: Formula) -> Iterator[Symbol]:
+    """Walk the variables of a formula, repeats included."""
+    return (part for part in parts_of(formula) if isinstance(part, Variable | Selector))
+
+
+def _parts_of_sum(value: Sum) -> Iterator[Atom | Selector]:
+    for atom, _ in value.parts:
+        yield atom
+        match atom:
+            case Variable():
+                pass
+            case Product(left, right):
+                yield from (left, right)
+            case Choice(condition, then, otherwise):
+                yield from parts_of(condition)
+                yield from _parts_of_sum(then)
+                yield from _parts_of_sum(otherwise)
+            case _:
+                assert_never(atom)
+
+
+def value_of(term: Sum, values: Assignment) -> Fraction:
+    """Return what a sum comes to under values for its variables: the meaning of terms, said plainly."""
+    return term.constant + sum((factor * _atom_value(atom, values) for atom, factor in term.parts), _ZERO)
+
+
+def is_true(formula: Formula, values: Assignment) -> bool:
+    """Say whether a formula holds under values for its variables."""
+    match formula:
+        case Truth(value):
+            return value
+        case Selector():
+            return bool(values[formula])
+        case Comparison(value, relation):
+            return relation.holds(value_of(value, values))
+        case Negation(inner):
+            return not is_true(inner, values)
+        case Conjunction(parts):
+            return all(is_true(part, values) for part in parts)
+        case Disjunction(parts):
+            return any(is_true(part, values) for part in parts)
+        case _:
+            assert_never(formula)
+
+
+def _atom_value(atom: Atom, values: Assignment) -> Fraction:
+    match atom:
+        case Variable():
+            return Fraction(values[atom])
+        case Product(left, right):
+            return Fraction(values[left]) * Fraction(values[right])
+        case Choice(condition, then, otherwise):
+            return value_of(then if is_true(condition, values) else otherwise, values)
+        case _:
+            assert_never(atom)

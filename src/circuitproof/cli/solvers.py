@@ -1,0 +1,195 @@
+"""Commands that put claims to solvers, and count what that costs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from circuitproof.cli.options import AsJson, At, Out, Perturbed
+from circuitproof.verify.properties import Kind
+from circuitproof.verify.solvers.choices import Branching, Engine
+
+if TYPE_CHECKING:
+    from circuitproof.pipeline.cost import Account, Costs
+    from circuitproof.pipeline.cross_check import Asking, Compared
+    from circuitproof.pipeline.verification import Request
+    from circuitproof.verify.solvers.rulings import Ruling
+
+Engines = Annotated[
+    Engine,
+    typer.Option(
+        "--engine", help="Who answers: exact arithmetic with evidence, a solver, or all of them compared."
+    ),
+]
+Anchors = Annotated[
+    int | None,
+    typer.Option(
+        "--anchors", min=1, help="Ask solvers about so many prompts. [default: all]", show_default=False
+    ),
+]
+Seconds = Annotated[float, typer.Option("--seconds", min=0.001, help="What a solver has for a query.")]
+Branched = Annotated[
+    Branching,
+    typer.Option("--branches", help="Keep every branch, or follow the exact engine's, checked first."),
+]
+
+
+def show_cross_check(request: "Request", asking: "Asking", out: Path | None, *, as_json: bool) -> NoReturn:
+    """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
+    from circuitproof.cli.show import show_json, show_line, show_table
+    from circuitproof.pipeline.cross_check import cross_check
+    from circuitproof.verify.verdict import EXIT_CODES
+
+    found = cross_check(request, asking, out)
+    if as_json:
+        show_json(found.to_json())
+        raise typer.Exit(EXIT_CODES[found.verdict])
+    rows = [row for one in found.compared for row in _compared_rows(one)]
+    columns = ("property", "engine", "verdict", "met#", "seconds#", "seen")
+    show_table(f"{found.claim.task.name}: {len(found.claim.circuit)} edges, {found.verdict}", columns, rows)
+    if found.exact_seconds is not None:
+        show_line(f"the exact engine took {found.exact_seconds:.2f} s for all properties")
+    raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
+    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
+    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    out: Out,
+    circuit: Annotated[
+        Path | None, typer.Option("--circuit", help="A circuit file. [default: all edges]")
+    ] = None,
+    properties: Annotated[
+        list[Kind] | None,
+        typer.Option("--property", help="What to claim; repeat for several.", show_default=False),
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", help="The size of perturbations, such as 1/100.")
+    ] = None,
+    at: At = "logits input",
+    positions: Perturbed = "last",
+    anchors: Anchors = None,
+    branches: Branched = Branching.KEPT,
+    as_json: AsJson = False,
+) -> None:
+    """Write every query of a claim as an SMT-LIB file that says what each answer means."""
+    from circuitproof.cli.show import show_json, show_line
+    from circuitproof.pipeline.cross_check import Asking, write_queries
+    from circuitproof.pipeline.verification import Place, Request, parse_properties
+
+    request = Request(
+        model=model,
+        circuit=circuit,
+        task=task,
+        properties=parse_properties(properties or [], epsilon),
+        place=Place(at, positions),
+    )
+    asking = Asking(engine=Engine.ALL, branching=branches, anchors=anchors)
+    count = write_queries(request, asking, out)
+    if as_json:
+        show_json({"queries": count, "folder": str(out)})
+    else:
+        show_line(f"{out} holds {count} queries")
+
+
+def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
+    models: Annotated[
+        list[Path], typer.Argument(metavar="MODEL...", help="Model directories.", show_default=False)
+    ],
+    circuits: Annotated[
+        list[Path],
+        typer.Option(
+            "--circuit", help="A circuit for all models, or one for each, in order.", show_default=False
+        ),
+    ],
+    task: Annotated[str, typer.Option("--task", help="A task by name.")] = "quotes",
+    epsilon: Annotated[str, typer.Option("--epsilon", help="The size of perturbations.")] = "1/100",
+    anchors: Anchors = None,
+    branches: Branched = Branching.TRACED,
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="Which solvers answer as well; exact only counts.")
+    ] = Engine.EXACT,
+    seconds: Seconds = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """Count what the four properties of circuits assert, by source, and per edge beside the paper's."""
+    from circuitproof.cli.show import show_json
+    from circuitproof.pipeline.cost import CostRequest, count_costs
+    from circuitproof.reading import Fields
+
+    found = count_costs(
+        CostRequest(
+            models=tuple(models),
+            circuits=tuple(circuits),
+            task=task,
+            epsilon=Fields({"epsilon": epsilon}, "command line").rational("epsilon"),
+            branching=branches,
+            anchors=anchors,
+            engine=engine,
+            seconds=seconds,
+        )
+    )
+    if as_json:
+        show_json(found.to_json())
+    else:
+        _show_costs(task, found)
+
+
+def _show_costs(task: str, found: "Costs") -> None:
+    from circuitproof.cli.show import show_line, show_table
+    from circuitproof.pipeline.cost import PAPER_PER_EDGE, explain
+
+    columns = ("circuit", "edges#", "per edge#", "paper#", "norm#", "attention#", "mlp#", "embedding#")
+    more = ("decision#", "per norm#", "products#", "branches#", "encode s#", "solve s", "total#")
+    rows = [
+        (*_counts(one), f"{one.total.total}" if found.is_matched else "not compared")
+        for one in found.accounts
+    ]
+    show_table(f"{task}: assertions of the four properties", (*columns, *more), rows)
+    for sentence in explain(found):
+        show_line(sentence)
+    figures = ", ".join(f"{variant} {number}" for variant, number in PAPER_PER_EDGE.items())
+    show_line(f"paper: assertions per edge of its own circuits, {figures}")
+
+
+def _counts(one: "Account") -> tuple[str, ...]:
+    from circuitproof.arithmetic.ledger import Source
+    from circuitproof.pipeline.cost import PAPER_PER_EDGE
+
+    total = one.total
+    return (
+        f"{one.variant} ({one.model.name})",
+        f"{len(one.circuit)}",
+        f"{float(one.per_edge):.0f}",
+        f"{PAPER_PER_EDGE[one.variant]}",
+        *(f"{total.assertions.get(source, 0)}" for source in Source),
+        "" if total.per_norm is None else f"{float(total.per_norm):.1f}",
+        f"{total.products}",
+        f"{total.branches}",
+        f"{total.encode_seconds:.1f}",
+        ", ".join(f"{name} {seconds:.1f}" for name, seconds in one.seconds().items()),
+    )
+
+
+def _compared_rows(one: "Compared") -> list[tuple[str, ...]]:
+    from circuitproof.cli.show import answer_row
+
+    rows: list[tuple[str, ...]] = []
+    if one.answer is not None:
+        name, verdict, met, seen = answer_row(one.answer)
+        rows.append((name, "exact", verdict, met, "", seen))
+    name = rows[0][0] if rows else str(one.prop.kind)
+    return [*rows, *((name, *_ruling_row(ruling)) for ruling in one.hearing.rulings)]
+
+
+def _ruling_row(ruling: "Ruling") -> tuple[str, ...]:
+    met = f"{ruling.met}/{ruling.obligations}"
+    return (ruling.solver, ruling.verdict, met, f"{ruling.seconds:.2f}", _seen(ruling))
+
+
+def _seen(ruling: "Ruling") -> str:
+    found = [(one.obligation, " with ".join(map(str, one.prompts))) for one in ruling.solutions[:3]]
+    parts = [f"{obligation}: prompt {prompts}" for obligation, prompts in found]
+    if ruling.open:
+        parts.append(f"{len(ruling.open)} open, first {ruling.open[0]}")
+    return "; ".join(parts) or "no counterexample"

@@ -1,0 +1,42 @@
+"""Who answers a claim, and how queries are put: choices that the command line offers."""
+
+from enum import StrEnum
+
+
+class SolverName(StrEnum):
+    """The solvers we can ask."""
+
+    Z3 = "z3"
+    CVC5 = "cvc5"
+
+
+class Engine(StrEnum):
+    """Who answers."""
+
+    EXACT = "exact"
+    """Exact arithmetic, with evidence that a stranger can check."""
+    Z3 = "z3"
+    CVC5 = "cvc5"
+    ALL = "all"
+    """All of them, compared."""
+
+    @property
+    def solvers(self) -> tuple[SolverName, ...]:
+        """Return the solvers that are asked."""
+        if self is Engine.ALL:
+            return tuple(SolverName)
+        return () if self is Engine.EXACT else (SolverName(self.value),)
+
+    @property
+    def is_exact(self) -> bool:
+        """Say whether the exact engine is asked."""
+        return self in (Engine.EXACT, Engine.ALL)
+
+
+class Branching(StrEnum):
+    """Whether a query keeps every branch of the piecewise operators."""
+
+    KEPT = "kept"
+    """Every branch; a solver finds which are taken."""
+    TRACED = "traced"
+    """The branches that the exact engine took, asserted as conditions: a certificate to be checked first."""

@@ -1,0 +1,1 @@
+"""Proofs over every prompt of a pattern: cells, minima over them, and evidence."""

@@ -1,0 +1,181 @@
+"""The battery over a pattern: each property answered for every prompt, with evidence for a stranger."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import assert_never
+
+from circuitproof.errors import DeclarationError
+from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.verify.robustness import Directions, directions
+from circuitproof.verify.symbolic.claim import SymbolicClaim, SymbolicProperty
+from circuitproof.verify.symbolic.cover import Budget, Cover
+from circuitproof.verify.symbolic.evidence import (
+    ByEdge,
+    Evidence,
+    IdleEdge,
+    Listed,
+    Open,
+    Replayed,
+    Replays,
+    Settled,
+    Tree,
+    leaves,
+    shown,
+)
+from circuitproof.verify.symbolic.goals import Alike, Goal, Idle, Right, Robust, others
+from circuitproof.verify.symbolic.workshop import Workshop
+from circuitproof.verify.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicAnswer:
+    """A property, its verdict, the evidence, and how many regions were looked at."""
+
+    prop: SymbolicProperty
+    verdict: Verdict
+    evidence: Evidence
+    cells: int
+
+    def __post_init__(self) -> None:
+        is_open = isinstance(self.evidence, Open)
+        if is_open != (self.verdict is Verdict.UNDECIDED):
+            raise DeclarationError(f"the evidence is {type(self.evidence).__name__}, yet {self.verdict}")
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicBattery:
+    """A claim about a pattern and its answers."""
+
+    claim: SymbolicClaim
+    answers: tuple[SymbolicAnswer, ...]
+    cells: int
+    """How many values of functions of a token and a position, and how many prompts, were computed."""
+    tokens: frozenset[int]
+    """The tokens whose embedding a checker needs."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on all properties together: one refutation refutes, all proofs prove."""
+        if [answer.prop for answer in self.answers] != list(self.claim.properties):
+            raise DeclarationError(f"{len(self.answers)} answers to {len(self.claim.properties)} properties")
+        verdicts = {answer.verdict for answer in self.answers}
+        if Verdict.REFUTED in verdicts:
+            return Verdict.REFUTED
+        return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts else Verdict.PROVED
+
+    def worst_margin(self, answer: SymbolicAnswer) -> Fraction | None:
+        """Return the least margin that the evidence of a proof shows."""
+        margins = [m for leaf in _leaves(answer) if isinstance(leaf, Settled) for m in leaf.margins]
+        return min(margins, default=None)
+
+    def least_radius(self, answer: SymbolicAnswer) -> Fraction | None:
+        """Return the least finite radius that the evidence of a proof shows."""
+        rows = _directions(self.claim)
+        found = [
+            margin / apart
+            for leaf in _leaves(answer)
+            if isinstance(leaf, Settled)
+            for margin, apart in zip(leaf.margins, _speeds(self.claim, rows, leaf.decision), strict=True)
+            if apart
+        ]
+        return min(found, default=None)
+
+
+def prove_pattern(claim: SymbolicClaim, budget: Budget | None = None) -> SymbolicBattery:
+    """Answer every property of a claim about a pattern."""
+    prover = _Prover(claim, budget or Budget(), Workshop(claim))
+    answers = tuple(prover.answer(prop) for prop in claim.properties)
+    tokens = prover.shop.tokens() | {t for answer in answers for t in _shown_tokens(answer)}
+    return SymbolicBattery(claim, answers, prover.shop.cells, frozenset(tokens))
+
+
+@dataclass(slots=True)
+class _Prover:
+    claim: SymbolicClaim
+    budget: Budget
+    shop: Workshop = field(repr=False)
+
+    def answer(self, prop: SymbolicProperty) -> SymbolicAnswer:
+        """Answer one property."""
+        match prop:
+            case Equivalence():
+                return self._for_every_prompt(prop, Right(self.claim.task))
+            case Invariance():
+                return self._for_every_prompt(prop, Alike())
+            case Robustness():
+                return self._robustness(prop)
+            case Necessity():
+                return self._necessity(prop)
+            case _:
+                assert_never(prop)
+
+    def _for_every_prompt(self, prop: SymbolicProperty, goal: Goal) -> SymbolicAnswer:
+        cover = Cover(self.shop, goal, self.budget)
+        found = cover.whole()
+        return SymbolicAnswer(prop, _verdict(found), found, cover.cells)
+
+    def _robustness(self, prop: Robustness) -> SymbolicAnswer:
+        if self.claim.frozen.architecture.has_norm or not prop.at.is_final_residual:
+            reason = "over a pattern only a final residual that passes no norm can be perturbed"
+            return SymbolicAnswer(prop, Verdict.UNDECIDED, Open(reason), 0)
+        return self._for_every_prompt(prop, Robust(prop.epsilon, _directions(self.claim)))
+
+    def _necessity(self, prop: Necessity) -> SymbolicAnswer:
+        """Look for a prompt that needs each edge; an edge that none needs refutes."""
+        witnesses: list[Replayed] = []
+        left: Open | None = None
+        cells = 0
+        for place, lesion in enumerate(self.claim.circuit.lesions()):
+            cover = Cover(self.shop, Idle(lesion), self.budget)
+            found = cover.whole()
+            cells += cover.cells
+            match found:
+                case Replays((witness, *_)):
+                    witnesses.append(witness)
+                case Open(reason):
+                    edge = list(self.claim.circuit)[place]
+                    left = left or Open(f"no prompt found that needs {edge}; {reason}")
+                case tree:
+                    return SymbolicAnswer(prop, Verdict.REFUTED, IdleEdge(place, _tree(tree)), cells)
+        if left is not None:
+            return SymbolicAnswer(prop, Verdict.UNDECIDED, left, cells)
+        return SymbolicAnswer(prop, Verdict.PROVED, ByEdge(tuple(witnesses)), cells)
+
+
+def _verdict(found: Tree | Replays | Open) -> Verdict:
+    match found:
+        case Replays():
+            return Verdict.REFUTED
+        case Open():
+            return Verdict.UNDECIDED
+        case _:
+            return Verdict.PROVED
+
+
+def _tree(found: Tree | Replays) -> Tree:
+    assert not isinstance(found, Replays)  # noqa: S101  # replays hold a prompt, which the caller took
+    return found
+
+
+def _leaves(answer: SymbolicAnswer) -> Sequence[Settled | Listed]:
+    match answer.evidence:
+        case Replays() | ByEdge() | Open():
+            return ()
+        case IdleEdge(_, tree):
+            return tuple(leaves(tree))
+        case tree:
+            return tuple(leaves(tree))
+
+
+def _shown_tokens(answer: SymbolicAnswer) -> set[int]:
+    """Return the tokens of the prompts that the evidence shows."""
+    return {token for replayed in shown(answer.evidence) for token in replayed.prompt}
+
+
+def _directions(claim: SymbolicClaim) -> Directions:
+    return directions(claim.frozen.unembedding(claim.task.candidates))
+
+
+def _speeds(claim: SymbolicClaim, rows: Directions, winner: int) -> list[Fraction]:
+    return [rows.apart(winner, other) for other in others(len(claim.task.candidates), winner)]

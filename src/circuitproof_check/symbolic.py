@@ -1,0 +1,342 @@
+"""Proofs about every prompt of a pattern: trees of questions that part it, and least margins in the parts.
+
+A question's answers are found by the checker itself, so that no prompt is left out. A part is settled by the
+least margins over all its prompts, or by its prompts one by one.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeVar
+
+from .architecture import Edges, logits_node
+from .case import Case, Decision
+from .claim import Claim, Property
+from .exact import mix
+from .forward import Forward
+from .reading import fields, integer, items, mapping, rational, rationals, require, text
+from .symbolic_cells import Cell, coordinates
+from .symbolic_patterns import Declared, Tokens, read_tokens
+from .symbolic_relevance import Choice, Relevance, choices
+from .symbolic_rows import UnsettledError
+from .symbolic_runs import Head, Label, Region, Runs, World
+from .symbolic_values import Values
+
+_SHOWN_DIGITS = 12
+Tree = object
+Parts = tuple[list[tuple[Region, Tree]], bool]
+"""The parts of a region with the evidence about each, and whether they leave no prompt out."""
+Gathered = TypeVar("Gathered")
+
+
+class Ground:
+    """What the walks about one claim share, made when it is first needed."""
+
+    def __init__(self, forward: Forward, declared: Declared) -> None:
+        claim = forward.claim
+        self.world = World(declared, claim.architecture.vocabulary, claim.lines)
+        self._forward = forward
+        self._values: dict[Edges, Values] = {}
+        self._runs: dict[tuple[Region, tuple[Head, ...]], Runs] = {}
+        self._cells: dict[tuple[Region, tuple[Head, ...], Edges], Cell] = {}
+
+    def values(self, edges: Edges) -> Values:
+        """Return what tokens contribute in a circuit."""
+        if edges not in self._values:
+            self._values[edges] = Values(self._forward, edges)
+        return self._values[edges]
+
+    def runs(self, region: Region, heads: tuple[Head, ...]) -> Runs:
+        """Return the graph of a region in which some rows are followed."""
+        if (region, heads) not in self._runs:
+            self._runs[region, heads] = Runs(self.world, region, heads)
+        return self._runs[region, heads]
+
+    def cell(self, region: Region, heads: tuple[Head, ...], edges: Edges) -> Cell:
+        """Return a circuit in a region."""
+        key = (region, heads, edges)
+        if key not in self._cells:
+            self._cells[key] = Cell(self.values(edges), self.runs(region, heads))
+        return self._cells[key]
+
+
+@lru_cache(maxsize=4)
+def _ground(forward: Forward) -> Ground:
+    declared = forward.claim.declared
+    assert declared is not None  # noqa: S101  # asked only where a claim is about a pattern
+    return Ground(forward, declared)
+
+
+class Walk:
+    """A walk through a tree about a claim; `edge` is the place of an edge that no prompt may need."""
+
+    def __init__(self, case: Case, claimed: Property, edge: int | None = None) -> None:
+        claim = case.claim
+        self.case, self.claimed, self.edge = case, claimed, edge
+        self.ground = _ground(case.forward)
+        self.world = self.ground.world
+        self.circuits: list[Edges] = [claim.edges, *([] if edge is None else [case.lesion(edge)])]
+        self.decided: dict[int, Decision] = {}
+
+    def walk(self, tree: Tree, region: Region, where: str) -> None:
+        """Check the evidence about a region."""
+        content = mapping(tree, where)
+        if "split" in content:
+            self._walk_parts(content, tree, region, where)
+        elif "prompts" in content:
+            self._walk_prompts(tree, region, where)
+        else:
+            self._settle(tree, region, where)
+
+    def _walk_parts(self, content: dict[str, object], tree: Tree, region: Region, where: str) -> None:
+        name = text(content["split"], where)
+        require("questions_are_known", name in _QUESTIONS, where, name)
+        try:
+            parts, is_covered = _QUESTIONS[name](self, tree, region, where)
+        except UnsettledError as error:
+            parts, is_covered = [], False
+            where = f"{where} ({error})"
+        require("answers_exhaust_the_region", is_covered, where)
+        for number, (part, child) in enumerate(parts):
+            self.walk(child, part, f"{where}, {name} {number}")
+
+    def by_label(self, tree: Tree, region: Region, where: str) -> Parts:
+        """Part a region by answer and class."""
+        parts: list[tuple[Region, Tree]] = []
+        for child in items(fields(tree, where, "split", "children")[1], where):
+            answer, group, evidence = fields(child, where, "answer", "class", "evidence")
+            label = integer(answer, where), integer(group, where)
+            parts.append((replace(region, label=label), evidence))
+        found = {step.target for _, step in self._plain(region).steps() if step.is_last}
+        return parts, found <= {part.label for part, _ in parts}
+
+    def by_length(self, tree: Tree, region: Region, where: str) -> Parts:
+        """Part a region by length."""
+        parts: list[tuple[Region, Tree]] = []
+        for child in items(fields(tree, where, "split", "children")[1], where):
+            length, evidence = fields(child, where, "length", "evidence")
+            parts.append((replace(region, length=integer(length, where, 1)), evidence))
+        found = {position + 1 for position, step in self._plain(region).steps() if step.is_last}
+        return parts, found <= {part.length for part, _ in parts}
+
+    def by_token(self, tree: Tree, region: Region, where: str) -> Parts:
+        """Part a region by the token at a position, which every prompt of it has."""
+        _, place, children = fields(tree, where, "split", "position", "children")
+        position = integer(place, where, 0)
+        classes: list[tuple[Tokens, Tree]] = []
+        for child in items(children, where):
+            tokens, evidence = fields(child, where, "class", "evidence")
+            classes.append((read_tokens(tokens, where, self.case.claim.architecture), evidence))
+        runs = self._plain(region)
+        is_there = all(at >= position for at, step in runs.steps() if step.is_last)
+        standing = {step.atom for at, step in runs.steps() if at == position}
+        members = {token for atom in standing for token in runs.atoms[atom]}
+        is_covered = is_there and all(any(token in one for one, _ in classes) for token in members)
+        return [(region.and_token(position, one), evidence) for one, evidence in classes], is_covered
+
+    def by_sum(self, tree: Tree, region: Region, where: str) -> Parts:
+        """Part a region by the sum of a head's weights."""
+        _, name, children = fields(tree, where, "split", "head", "children")
+        head = self._head(name, where)
+        parts: list[tuple[Region, Tree]] = []
+        for child in items(children, where):
+            total, evidence = fields(child, where, "sum", "evidence")
+            parts.append((replace(region, sums=(*region.sums, (head, rational(total, where)))), evidence))
+        found = self._reached(region, head, Fraction(0), lambda old, _, weight: old + weight)
+        return parts, found <= {part.sums[-1][1] for part, _ in parts}
+
+    def by_key(self, tree: Tree, region: Region, where: str) -> Parts:
+        """Part a region by where the keys of a head stand."""
+        _, name, children = fields(tree, where, "split", "head", "children")
+        head = self._head(name, where)
+        parts: list[tuple[Region, Tree]] = []
+        for child in items(children, where):
+            low, high, evidence = fields(child, where, "first", "last", "evidence")
+            bounds = integer(low, where, 0), integer(high, where, 0)
+            parts.append((replace(region, keys=(*region.keys, (head, *bounds))), evidence))
+        found = self._reached(region, head, tuple[int, ...](), _first_and_last)
+        ranges = [part.keys[-1][1:] for part, _ in parts]
+        return parts, all(
+            keys and any(low <= keys[0] and keys[-1] <= high for low, high in ranges) for keys in found
+        )
+
+    def _reached(
+        self, region: Region, head: Head, start: Gathered, step: Callable[[Gathered, int, Fraction], Gathered]
+    ) -> set[Gathered]:
+        """Return everything that may be gathered from the weights of a head along the prompts of a region."""
+        runs = self.ground.runs(region, tuple(dict.fromkeys((*region.heads, head))))
+        place, ends = runs.heads.index(head), set[Gathered]()
+        reached: dict[object, set[Gathered]] = {node: {start} for node in runs.starts()}
+        for position, layer in enumerate(runs.layers):
+            after: dict[object, set[Gathered]] = {}
+            for node, steps in layer.items():
+                for one in steps:
+                    found = {step(old, position, one.weights[place]) for old in reached.get(node, ())}
+                    (ends if one.is_last else after.setdefault(one.target, set())).update(found)
+            reached = after
+        return ends
+
+    def _plain(self, region: Region) -> Runs:
+        return self.ground.runs(region, region.heads)
+
+    def _head(self, name: object, where: str) -> Head:
+        spelled = {f"{layer}.{index}": (layer, index) for layer, index in self.case.claim.programs}
+        if (head := spelled.get(text(name, where))) is None:
+            raise UnsettledError("the head has no program")
+        return head
+
+    def _settle(self, tree: Tree, region: Region, where: str) -> None:
+        """Check the least margins of a region."""
+        names = ("decision", "margins") if self.edge is None else ("decision", "margins", "lesion")
+        place, *rows = fields(tree, where, *names)
+        winner = integer(place, where, 0, len(self.case.claim.task.candidates) - 1)
+        stated = [rationals(row, where) for row in rows]
+        try:
+            labels, found = self._least(region, winner)
+        except UnsettledError as error:
+            labels, found, is_settled, reason = set[Label | None](), stated, False, str(error)
+        else:
+            is_settled, reason = True, ""
+        require("leaves_can_be_settled", is_settled, where, reason)
+        require("margins_are_the_least", stated == found, where, stated, found)
+        bounds = self._bounds(winner)
+        is_enough = all(m > bound for row in stated for m, bound in zip(row, bounds, strict=False))
+        require("margins_suffice", is_enough, where, stated, bounds)
+        self._enter(labels, frozenset({self.case.claim.task.candidates[winner]}), where)
+
+    def _least(self, region: Region, winner: int) -> tuple[set[Label | None], list[tuple[Fraction, ...]]]:
+        """Return the labels of a region, and the least margins of each circuit."""
+        values = [self.ground.values(edges) for edges in self.circuits]
+        ends = logits_node(self.case.claim.architecture)
+        read = [coordinates(one, source) for one in values for source in one.sources.get(ends, [])]
+        heads = tuple(sorted({head for found in read for head in found if head is not None}))
+        labels: set[Label | None] = {
+            step.target for _, step in self.ground.runs(region, heads).steps() if step.is_last
+        }
+        if not labels:
+            raise UnsettledError("there are no prompts")
+        cells = [self.ground.cell(region, heads, edges) for edges in self.circuits]
+        return labels, [cell.margins(winner) for cell in cells]
+
+    def _bounds(self, winner: int) -> list[Fraction]:
+        """Return what the margins over the other candidates must exceed."""
+        if self.claimed.kind != "robustness":
+            return [Fraction(0)] * len(self.case.claim.task.candidates)
+        return [self.claimed.epsilon * apart for apart in distances(self.case, winner)]
+
+    def _enter(self, labels: set[Label | None], decision: Decision, where: str) -> None:
+        """Check the decision of a region against the labels of its prompts."""
+        for label in labels:
+            require("patterns_have_one_opener", label is not None, where)
+            answer, group = label or (0, 0)
+            is_right = self.claimed.kind != "equivalence" or decision == frozenset({answer})
+            require("regions_are_decided_right", is_right, where, decision, answer)
+            first = self.decided.setdefault(group, decision)
+            is_alike = self.claimed.kind != "invariance" or decision == first
+            require("regions_of_a_class_are_decided_alike", is_alike, where, decision, first)
+
+    def _walk_prompts(self, tree: Tree, region: Region, where: str) -> None:
+        """Check a region by a prompt for each choice of tokens at the positions that matter."""
+        names = ("prompt", "fold") if self.edge is None else ("prompt", "fold", "lesion")
+        entries = [fields(entry, where, *names) for entry in items(fields(tree, where, "prompts")[0], where)]
+        prompts = [integer(entry[0], where, 0, len(self.case.claim.prompts) - 1) for entry in entries]
+        try:
+            is_filled = self._is_filled(region, prompts)
+        except UnsettledError:
+            is_filled = False
+        require("shown_prompts_fill_the_region", is_filled, where, len(prompts))
+        for prompt, (_, *folds) in zip(prompts, entries, strict=True):
+            self._check_prompt(prompt, folds, f"{where}, prompt {prompt}")
+
+    def _is_filled(self, region: Region, shown: list[int]) -> bool:
+        """Say whether every choice that prompts of a region make is that of a shown prompt like them."""
+        claim = self.case.claim
+        lengths = {position + 1 for position, step in self._plain(region).steps() if step.is_last}
+        for length in lengths:
+            runs = Runs(self.world, replace(region, length=length), region.heads, tuple(claim.lines))
+            followed = [Relevance(claim, edges, runs) for edges in self.circuits]
+            places = frozenset[int]().union(*(one.positions() for one in followed))
+            made: set[Choice] = set()
+            for number in shown:
+                prompt = claim.prompts[number]
+                label = claim.task.answers[number], claim.task.classes[number]
+                if len(prompt) == length and followed[0].allows(prompt):
+                    made.add((label, tuple(prompt[place] for place in sorted(places))))
+            if not choices(runs, places) <= made:
+                return False
+        return True
+
+    def _check_prompt(self, prompt: int, folds: list[object], where: str) -> None:
+        rows = [
+            self.case.fold(fold, prompt, where, edges)
+            for fold, edges in zip(folds, self.circuits, strict=True)
+        ]
+        decision, *others = map(self.case.decide, rows)
+        if self.edge is not None:
+            is_kept = len(decision) > 1 or decision == others[0]
+            require("shown_prompts_do_not_need_the_edge", is_kept, where, decision, others)
+            return
+        winner = rows[0].index(max(rows[0]))
+        leads = [max(rows[0]) - row for place, row in enumerate(rows[0]) if place != winner]
+        pairs = zip(leads, self._bounds(winner), strict=False)
+        require("shown_prompts_are_decided", all(lead > bound for lead, bound in pairs), where, leads)
+        claim = self.case.claim
+        label = claim.task.answers[prompt], claim.task.classes[prompt]
+        self._enter({label}, decision, where)
+
+
+def proved(case: Case, evidence: object, claimed: Property) -> None:
+    """Check that a property holds of every prompt of the pattern."""
+    is_final = claimed.kind != "robustness" or (claimed.at, claimed.positions) == ("logits input", "last")
+    require("patterns_are_perturbed_at_the_end", is_final, claimed.kind, claimed.at)
+    Walk(case, claimed).walk(evidence, Region(), claimed.kind)
+
+
+def idle(case: Case, evidence: object, claimed: Property) -> None:
+    """Check that no prompt of the pattern needs an edge."""
+    index, tree = fields(evidence, claimed.kind, "edge", "evidence")
+    edge = integer(index, f"{claimed.kind}.edge", 0, len(case.claim.edges) - 1)
+    Walk(case, claimed, edge).walk(tree, Region(), claimed.kind)
+
+
+def check_shown(case: Case) -> None:
+    """Demand that the prompts that are shown are prompts of the pattern."""
+    if case.claim.declared is not None:
+        world = _ground(case.forward).world
+        for number, prompt in enumerate(case.claim.prompts):
+            require("shown_prompts_are_of_the_pattern", world.holds(prompt), f"prompt {number}", prompt)
+
+
+def distances(case: Case, winner: int) -> list[Fraction]:
+    """Return how fast a perturbation of the final residual closes the lead over each other candidate."""
+    rows = [case.forward.output_row(token) for token in case.claim.task.candidates]
+    found: list[Fraction] = []
+    for other, row in enumerate(rows):
+        if other != winner:
+            apart = mix([1, -1], [rows[winner], row], case.claim.architecture.width)
+            found.append(Fraction(sum(map(abs, apart.numbers)), apart.denominator))
+    return found
+
+
+def scope(claim: Claim) -> str:
+    """Say how many prompts a claim is about."""
+    if claim.declared is None:
+        return f"{len(claim.prompts)} prompts"
+    size = Runs(World(claim.declared, claim.architecture.vocabulary, {}), Region(), ()).count()
+    digits = str(size)
+    shown = digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
+    return f"all {shown} prompts of a pattern"
+
+
+def _first_and_last(keys: tuple[int, ...], position: int, weight: Fraction) -> tuple[int, ...]:
+    return (*keys[:1], position) if weight else keys
+
+
+_QUESTIONS: dict[str, Callable[[Walk, Tree, Region, str], Parts]] = {
+    "label": Walk.by_label,
+    "length": Walk.by_length,
+    "token": Walk.by_token,
+    "sum": Walk.by_sum,
+    "key": Walk.by_key,
+}

@@ -1,0 +1,196 @@
+"""The least margins over all prompts of a region, found from the edges of the circuit and the rows in it.
+
+What a source of the logits depends on is the last position, or the keys of a head's row: its coordinates. In
+a region the logits are a constant, a sum with one term per token, and rows whose sum of weights varies.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .architecture import EMBED, Node, logits_node
+from .symbolic_rows import UnsettledError
+from .symbolic_runs import Head, Runs, Step
+from .symbolic_values import Place, Row, Values
+
+Coordinate = Head | None
+"""The keys of a head, or the last position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Sources that depend on one coordinate, and which share of them a token has; None: the row varies."""
+
+    sources: tuple[Node, ...]
+    coordinate: Coordinate
+    head: int
+    share: Callable[[Step], Fraction | int] | None
+
+
+class Cell:
+    """A region and a circuit."""
+
+    def __init__(self, values: Values, runs: Runs) -> None:
+        self._values, self._runs = values, runs
+        self._here = _only_end(runs)
+        self._found: dict[int, tuple[Fraction, ...]] = {}
+        self._prices: dict[object, Fraction] = {}
+        self._constant = [values.bias(self._layers())]
+        self._terms: list[Term] = []
+        for coordinates, sources in self._groups().items():
+            self._enter(coordinates, tuple(sources))
+
+    def margins(self, winner: int) -> tuple[Fraction, ...]:
+        """Return the least lead of a candidate, by its place, over each other."""
+        if winner not in self._found:
+            others = [place for place in range(len(self._constant[0])) if place != winner]
+            self._found[winner] = tuple(self._least(winner, other) for other in others)
+        return self._found[winner]
+
+    def _least(self, winner: int, other: int) -> Fraction:
+        def lead(row: Row) -> Fraction:
+            return row[winner] - row[other]
+
+        self._prices.clear()
+        summed = [term for term in self._terms if term.share is not None]
+        found = self._runs.least(lambda k, step: self._price(k, step, list(_shares(summed, step)), lead))
+        assert found is not None  # noqa: S101  # a region of a leaf has prompts
+        varying = [self._mean(term, lead) for term in self._terms if term.share is None]
+        return sum((lead(row) for row in self._constant), Fraction(found[0])) + sum(varying)
+
+    def _mean(self, term: Term, lead: Callable[[Row], Fraction]) -> Fraction:
+        """Return the least value of a row whose sum varies: the value of a path, until none is below it."""
+        runs, place = self._runs, term.head
+        is_self = runs.rows[place].is_self
+
+        def empty(position: int, step: Step) -> Fraction | None:
+            active: list[tuple[Term, Fraction | int]] = [(term, 1)] if is_self and step.is_last else []
+            return None if step.weights[place] else self._price(position, step, active, lead)
+
+        def excess(position: int, step: Step) -> Fraction | int:
+            weight = step.weights[place]
+            price = self._price(position, step, [(term, 1)], lead) - bound if weight else 0
+            return weight * price
+
+        without, bound = runs.least(empty), Fraction(0)
+        found = runs.least(excess, lambda step: step.weights[place])
+        while found is not None and found[0]:
+            bound += Fraction(found[0]) / Fraction(found[1])
+            found = runs.least(excess, lambda step: step.weights[place])
+        return min([bound] * (found is not None) + [Fraction(one[0]) for one in [without] if one is not None])
+
+    def _price(
+        self,
+        position: int,
+        step: Step,
+        active: list[tuple[Term, Fraction | int]],
+        lead: Callable[[Row], Fraction],
+    ) -> Fraction:
+        """Return the least of what the tokens of a step contribute."""
+        if not active:
+            return Fraction(0)
+        members = self._runs.atoms[step.atom]
+        names = tuple((term.sources, factor) for term, factor in active)
+
+        def total(place: Place) -> Fraction:
+            return sum((factor * lead(self._at(term, place)) for term, factor in active), Fraction(0))
+
+        if not all(self._is_separable(term) for term, _ in active):
+            key = (names, step.atom, position)
+            if key not in self._prices:
+                self._prices[key] = min(total((token, position)) for token in members)
+            return self._prices[key]
+        if (names, step.atom) not in self._prices:
+            self._prices[names, step.atom] = min(total((token, None)) for token in members)
+        return self._prices[names, step.atom] + total((None, position)) - total((None, None))
+
+    def _at(self, term: Term, place: Place) -> Row:
+        here, key = (self._here, place) if term.coordinate else (place, None)
+        return self._values.contribution(term.sources, here, key)
+
+    def _is_separable(self, term: Term) -> bool:
+        heads = [source for source in term.sources if source.is_head]
+        reads = {read for head in heads for read in self._values.sources.get(head, [])}
+        return all(source.is_head or source == EMBED for source in term.sources) and reads <= {EMBED}
+
+    def _groups(self) -> dict[frozenset[Coordinate], list[Node]]:
+        """Return the sources of the logits by coordinates."""
+        size = self._values.forward.size
+        if size.norm is not None:
+            raise UnsettledError("the model has norms")
+        groups: dict[frozenset[Coordinate], list[Node]] = {}
+        for source in self._values.sources.get(logits_node(size), []):
+            groups.setdefault(coordinates(self._values, source), []).append(source)
+        return groups
+
+    def _layers(self) -> list[int]:
+        sources = self._values.sources.get(logits_node(self._values.forward.size), [])
+        return sorted({source.layer for source in sources if source.is_head})
+
+    def _enter(self, coordinates: frozenset[Coordinate], sources: tuple[Node, ...]) -> None:
+        """Enter sources with the same coordinates: as constants, as a term of the sum, or as a row."""
+        left = [one for one in coordinates if one is not None or self._here is None]
+        if len(left) > 1:
+            raise UnsettledError("an MLP bends several things together")
+        if not left:
+            self._constant.append(self._values.contribution(sources, self._here, None))
+        elif left[0] is None:
+            self._terms.append(Term(sources, None, 0, _is_last))
+        else:
+            self._enter_row(left[0], sources)
+
+    def _enter_row(self, head: Head, sources: tuple[Node, ...]) -> None:
+        place = self._runs.heads.index(head)
+        least, most = self._range(lambda step: step.weights[place])
+        if not most:
+            if self._runs.rows[place].is_self:
+                self._terms.append(Term(sources, head, place, _is_last))
+            else:
+                self._constant.append(self._values.contribution(sources, self._here, None))
+        elif self._range(lambda step: Fraction(step.weights[place] > 0)) == (1, 1):
+            self._terms.append(Term(sources, head, place, lambda step: int(step.weights[place] > 0)))
+        elif not all(source.is_head for source in sources):
+            raise UnsettledError(f"an MLP bends what head {head} mixes")
+        elif least == most:
+            self._terms.append(Term(sources, head, place, lambda step: step.weights[place] / most))
+        else:
+            self._terms.append(Term(sources, head, place, None))
+
+    def _range(self, number: Callable[[Step], Fraction]) -> tuple[Fraction, Fraction]:
+        least = self._runs.least(lambda _, step: number(step))
+        most = self._runs.least(lambda _, step: -number(step))
+        assert least is not None and most is not None  # noqa: S101, PT018  # the same
+        return Fraction(least[0]), -Fraction(most[0])
+
+
+def coordinates(values: Values, node: Node) -> frozenset[Coordinate]:
+    """Return what the output of a node at the last position depends on."""
+    if node == EMBED:
+        return frozenset({None})
+    read = [coordinates(values, source) for source in values.sources.get(node, [])]
+    joined = frozenset[Coordinate]().union(*read)
+    if not node.is_head:
+        return joined
+    head = (node.layer, node.head)
+    if head not in values.forward.claim.programs:
+        raise UnsettledError(f"head {head} is neural")
+    if any(one is not None for one in joined):
+        raise UnsettledError(f"head {head} reads another head's row")
+    return frozenset({head})
+
+
+def _shares(terms: list[Term], step: Step) -> Iterator[tuple[Term, Fraction | int]]:
+    for term in terms:
+        if term.share is not None and (share := term.share(step)):
+            yield term, share
+
+
+def _is_last(step: Step) -> int:
+    return int(step.is_last)
+
+
+def _only_end(runs: Runs) -> Place | None:
+    """Return the last token and position if all prompts have the same."""
+    ends = {(position, step.atom) for position, step in runs.steps() if step.is_last}
+    position, atom = min(ends)
+    return (runs.atoms[atom][0], position) if len(ends) == len(runs.atoms[atom]) == 1 else None

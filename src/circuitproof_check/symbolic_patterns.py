@@ -1,0 +1,193 @@
+"""Patterns of prompts, read from JSON and followed token by token.
+
+What may come after some tokens is a set of continuations: sequences of parts still to be matched. Tokens that
+no class tells apart are one atom.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .architecture import Architecture
+from .reading import fields, integer, integers, items, kind, mapping, require
+
+Continuation = tuple["Tokens | Either | Times", ...]
+State = tuple[frozenset[Continuation], tuple[int, ...]]
+"""The continuations, and how many tokens of each counted class there were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A class of tokens, or all but those of a class."""
+
+    listed: frozenset[int]
+    is_complement: bool
+
+    def __contains__(self, token: int) -> bool:
+        return (token in self.listed) != self.is_complement
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of several sequences."""
+
+    options: tuple[Continuation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """A sequence between so many times; None is any number."""
+
+    part: Continuation
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A shape, counts (class, least, most), places (class, first, last), and the most tokens."""
+
+    shape: Continuation
+    counts: tuple[tuple[Tokens, int, int | None], ...]
+    places: tuple[tuple[Tokens, int, int], ...]
+    longest: int
+
+    def start(self) -> State:
+        """Return the state before the first token."""
+        return frozenset({self.shape}), (0,) * len(self.counts)
+
+    def step(self, state: State, token: int, position: int) -> State | None:
+        """Return the state after a token; None if no prompt goes on so."""
+        if any(token in of and not first <= position <= last for of, first, last in self.places):
+            return None
+        left = frozenset(after for continuation in state[0] for after in _after(continuation, token))
+        counts = tuple(n + (token in of) for n, (of, _, _) in zip(state[1], self.counts, strict=True))
+        bounded = zip(counts, self.counts, strict=True)
+        is_over = any(most is not None and n > most for n, (_, _, most) in bounded)
+        capped = tuple(
+            min(n, least) if most is None else n
+            for n, (_, least, most) in zip(counts, self.counts, strict=True)
+        )
+        return None if is_over or not left else (left, capped)
+
+    def ends(self, state: State) -> bool:
+        """Say whether a prompt may end in a state."""
+        enough = all(n >= least for n, (_, least, _) in zip(state[1], self.counts, strict=True))
+        return enough and any(_may_be_empty(continuation) for continuation in state[0])
+
+    def classes(self) -> Iterator[Tokens]:
+        """Return every class of the pattern."""
+        yield from _classes(self.shape)
+        yield from (of for of, *_ in (*self.counts, *self.places))
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A pattern, the answer to each opener, and the openers that are classes."""
+
+    pattern: Pattern
+    answers: dict[int, int]
+    classes: frozenset[int]
+
+
+def read_declared(pattern: object, task: object, size: Architecture) -> Declared:
+    """Read a pattern with the rules of a task that has been read before."""
+    found = mapping(task, "task")
+    answer, relation = found["answer"], found["relation"]
+    kinds = kind(answer, "task.answer"), kind(relation, "task.relation")
+    require("patterns_have_rules", kinds == ("only opener", "same opener"), "task", kinds)
+    pairs = [integers(pair, "task.answer") for pair in items(mapping(answer, "task")["answers"], "task")]
+    classes = integers(mapping(relation, "task")["openers"], "task.relation")
+    answers = {pair[0]: pair[1] for pair in pairs}
+    return Declared(read_pattern(pattern, "pattern", size), answers, frozenset(classes))
+
+
+def _after(parts: Continuation, token: int) -> Iterator[Continuation]:
+    """Return what may be left of a sequence after a token."""
+    if not parts:
+        return
+    first, rest = parts[0], parts[1:]
+    if isinstance(first, Tokens):
+        if token in first:
+            yield rest
+        return
+    if isinstance(first, Either):
+        for option in first.options:
+            yield from (left + rest for left in _after(option, token))
+    else:
+        most = None if first.most is None else first.most - 1
+        again = () if most == 0 else (Times(first.part, max(first.least - 1, 0), most),)
+        yield from (left + again + rest for left in _after(first.part, token))
+    if _may_be_empty((first,)):
+        yield from _after(rest, token)
+
+
+def _may_be_empty(parts: Continuation) -> bool:
+    for part in parts:
+        if isinstance(part, Tokens):
+            return False
+        if isinstance(part, Either) and not any(map(_may_be_empty, part.options)):
+            return False
+        if isinstance(part, Times) and part.least and not _may_be_empty(part.part):
+            return False
+    return True
+
+
+def _classes(parts: Continuation) -> Iterator[Tokens]:
+    for part in parts:
+        if isinstance(part, Tokens):
+            yield part
+        else:
+            for inner in part.options if isinstance(part, Either) else (part.part,):
+                yield from _classes(inner)
+
+
+def atoms(classes: Iterable[Tokens], vocabulary: int) -> list[tuple[int, ...]]:
+    """Return the vocabulary in parts that no class divides."""
+    distinct = list(dict.fromkeys(classes))
+    groups: dict[tuple[bool, ...], list[int]] = {}
+    mentioned = frozenset[int]().union(*(one.listed for one in distinct))
+    for token in sorted(mentioned):
+        groups.setdefault(tuple(token in one for one in distinct), []).append(token)
+    rest = tuple(token for token in range(vocabulary) if token not in mentioned)
+    return [*map(tuple, groups.values()), *([rest] if rest else [])]
+
+
+def read_pattern(value: object, where: str, size: Architecture) -> Pattern:
+    """Read a pattern of prompts that a model can read."""
+    shape, clauses, longest = fields(value, where, "shape", "clauses", "longest")
+    counts: list[tuple[Tokens, int, int | None]] = []
+    places: list[tuple[Tokens, int, int]] = []
+    for clause in items(clauses, where):
+        if "first" in mapping(clause, where):
+            of, first, last = fields(clause, where, "of", "first", "last")
+            places.append((read_tokens(of, where, size), integer(first, where), integer(last, where)))
+        else:
+            of, least, most = fields(clause, where, "of", "least", "most")
+            highest = None if most is None else integer(most, where, 0)
+            counts.append((read_tokens(of, where, size), integer(least, where, 0, highest), highest))
+    most_tokens = integer(longest, f"{where}.longest", 1, size.context)
+    return Pattern(_read_shape(shape, where, size), tuple(counts), tuple(places), most_tokens)
+
+
+def read_tokens(value: object, where: str, size: Architecture) -> Tokens:
+    """Read a class of tokens."""
+    name = "all but" if "all but" in mapping(value, where) else "tokens"
+    listed = integers(fields(value, where, name)[0], where)
+    are_known = all(0 <= token < size.vocabulary for token in listed)
+    require("pattern_tokens_are_in_the_vocabulary", are_known, where, listed, size.vocabulary)
+    return Tokens(frozenset(listed), name == "all but")
+
+
+def _read_shape(value: object, where: str, size: Architecture) -> Continuation:
+    content = mapping(value, where)
+    if "sequence" in content:
+        parts = items(fields(value, where, "sequence")[0], where)
+        return tuple(one for part in parts for one in _read_shape(part, where, size))
+    if "choice" in content:
+        options = items(fields(value, where, "choice")[0], where)
+        return (Either(tuple(_read_shape(option, where, size) for option in options)),)
+    if "repeat" in content:
+        part, least, most = fields(value, where, "repeat", "least", "most")
+        highest = None if most is None else integer(most, where, 1)
+        return (Times(_read_shape(part, where, size), integer(least, where, 0, highest), highest),)
+    return (read_tokens(value, where, size),)

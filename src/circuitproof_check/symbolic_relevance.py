@@ -1,0 +1,96 @@
+"""Which positions can matter: every row is followed back from the logits, whatever the tokens are.
+
+A row that finds the same weights for all tokens that a region allows reads fixed positions. Prompts of such
+tokens that agree at the positions that matter have the same logits, in any circuit.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from .architecture import EMBED, Edges, Node, logits_node
+from .claim import Claim
+from .symbolic_rows import Key, Query, is_local, make_row
+from .symbolic_runs import Label, Runs
+
+Choice = tuple[Label | None, tuple[int, ...]]
+"""The label of a prompt, and its tokens at the positions that matter."""
+
+
+class Relevance:
+    """A circuit on the prompts of a region that are all of one length."""
+
+    def __init__(self, claim: Claim, edges: Edges, runs: Runs) -> None:
+        self._claim, self._runs = claim, runs
+        self._sources: dict[Node, list[Node]] = {}
+        for source, target in edges:
+            self._sources.setdefault(target, []).append(source)
+        self._standing: list[set[int]] = [set() for _ in runs.layers]
+        for position, step in runs.steps():
+            self._standing[position].add(step.atom)
+        self._known: dict[tuple[Node, int], frozenset[int]] = {}
+
+    def positions(self) -> frozenset[int]:
+        """Return the positions whose token can change the logits."""
+        return self._input(logits_node(self._claim.architecture), len(self._standing) - 1)
+
+    def allows(self, prompt: tuple[int, ...]) -> bool:
+        """Say whether each token of a prompt stands where some prompt of the region has it."""
+        pairs = zip(prompt, self._standing, strict=True)
+        return all(any(token in self._runs.atoms[atom] for atom in atoms) for token, atoms in pairs)
+
+    def _input(self, node: Node, position: int) -> frozenset[int]:
+        sources = self._sources.get(node, [])
+        return frozenset[int]().union(*(self._output(source, position) for source in sources))
+
+    def _output(self, node: Node, position: int) -> frozenset[int]:
+        if (node, position) not in self._known:
+            if node == EMBED:
+                found = frozenset({position})
+            elif node.is_head:
+                tokens, keys = self._row(node, position)
+                found = tokens.union(*(self._input(node, key) for key in keys))
+            else:
+                found = self._input(node, position)
+            self._known[node, position] = found
+        return self._known[node, position]
+
+    def _row(self, node: Node, query: int) -> tuple[frozenset[int], list[int]]:
+        """Return the positions whose token a row depends on, and the keys that it may read."""
+        every, lines = list(range(query + 1)), self._claim.lines.get((node.layer, node.head))
+        if lines is None:
+            return frozenset[int]().union(*(self._input(node, key) for key in every)), every
+        if not is_local(lines):
+            return frozenset(every), every
+        weights = [set(self._weights(lines, query, key)) for key in every]
+        tokens = [key for key in every if len(weights[key]) > 1]
+        keys = [key for key in every if weights[key] != {0}]
+        is_self = lines[-1] == "otherwise self" and all(0 in found for found in weights)
+        return frozenset([*tokens, query] if tokens else []), [*keys, query] if is_self else keys
+
+    def _weights(self, lines: tuple[str, ...], query: int, key: int) -> Iterator[Fraction]:
+        """Return the weights of a key for all tokens that may stand at it and at the query."""
+        for last in self._standing[query]:
+            token = self._runs.atoms[last][0]
+            row = make_row(lines, Query(query + 1, (last,), (token,), is_single=True))
+            for atom in [last] if key == query else self._standing[key]:
+                read = Key(atom, self._runs.atoms[atom][0], key, is_last=key == query)
+                yield from (weight for start in row.starts() for weight, _ in row.step(start, read))
+
+
+def choices(runs: Runs, positions: frozenset[int]) -> set[Choice]:
+    """Return the choices of tokens at some positions that prompts of a region make, with their labels."""
+    reached: dict[object, set[tuple[int, ...]]] = {start: {()} for start in runs.starts()}
+    ends: set[Choice] = set()
+    for position, layer in enumerate(runs.layers):
+        after: dict[object, set[tuple[int, ...]]] = {}
+        for node, steps in layer.items():
+            for step in steps:
+                found = reached.get(node, set())
+                if position in positions:
+                    found = {(*old, token) for old in found for token in runs.atoms[step.atom]}
+                if step.is_last:
+                    ends |= {(step.target, chosen) for chosen in found}
+                else:
+                    after.setdefault(step.target, set()).update(found)
+        reached = after
+    return ends

@@ -1,0 +1,245 @@
+"""The prompts of a region as the paths of a graph: a layer per position, a step per atom and guess."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any, NamedTuple
+
+from .symbolic_patterns import Declared, Tokens, atoms
+from .symbolic_rows import Key, Query, make_row, token_classes
+
+Head = tuple[int, int]
+Label = tuple[int, int]
+"""The right answer, and the opener that is the class."""
+Node = Any
+"""The pattern's state, the openers seen, the states of rows; their sums, and whether they have a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The openers with their answers, and the openers of the classes."""
+
+    answers: Mapping[int, int]
+    classes: frozenset[int]
+
+    def see(self, seen: tuple[int, ...], token: int) -> tuple[int, ...]:
+        """Return how many openers of both kinds there were, and the last of each."""
+        count, opener, others, group = seen
+        if token in self.answers:
+            count, opener = min(count + 1, 2), token
+        if token in self.classes:
+            others, group = min(others + 1, 2), token
+        return count, opener, others, group
+
+    def label(self, seen: tuple[int, ...]) -> Label | None:
+        """Return answer and class of a prompt, if it has just one opener of each kind."""
+        count, opener, others, group = seen
+        return (self.answers[opener], group) if count == others == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The prompts that answer questions so: label, length, tokens at positions, sums and keys of rows."""
+
+    label: Label | None = None
+    length: int | None = None
+    tokens: tuple[tuple[int, Tokens], ...] = ()
+    sums: tuple[tuple[Head, Fraction], ...] = ()
+    keys: tuple[tuple[Head, int, int], ...] = ()
+
+    def and_token(self, position: int, tokens: Tokens) -> "Region":
+        """Return the part with a token of a class at a position."""
+        return replace(self, tokens=(*self.tokens, (position, tokens)))
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """Return the heads of whose rows the region tells."""
+        return tuple(dict.fromkeys([*(head for head, _ in self.sums), *(head for head, *_ in self.keys)]))
+
+
+class Step(NamedTuple):
+    """An atom, its weight as a key of each head, and the next node, or at the end the label."""
+
+    atom: int
+    weights: tuple[Fraction, ...]
+    target: Node
+    is_last: bool
+
+
+Pair = tuple[Fraction | int, Fraction | int]
+"""The cost of a path, and its mass."""
+Cost = Callable[[int, Step], Fraction | int | None]
+"""What a step at a position costs; None forbids it."""
+
+
+class World:
+    """What is the same for all regions of a claim."""
+
+    def __init__(self, declared: Declared, vocabulary: int, lines: Mapping[Head, Any]) -> None:
+        self.pattern, self.vocabulary, self.lines = declared.pattern, vocabulary, lines
+        self.rules = Rules(declared.answers, declared.classes)
+        openers = sorted({*declared.answers, *declared.classes})
+        self._openers = [Tokens(frozenset({opener}), is_complement=False) for opener in openers]
+
+    def holds(self, prompt: tuple[int, ...]) -> bool:
+        """Say whether a prompt is one of the pattern."""
+        state = self.pattern.start() if 1 <= len(prompt) <= self.pattern.longest else None
+        for position, token in enumerate(prompt):
+            state = None if state is None else self.pattern.step(state, token, position)
+        return state is not None and self.pattern.ends(state)
+
+    def atoms(self, region: Region, heads: tuple[Head, ...]) -> list[tuple[int, ...]]:
+        """Return the vocabulary in parts that nothing which is asked about a region divides."""
+        named = [one for head in heads for one in token_classes(self.lines[head])]
+        known = [one for one in named if max(one.listed) < self.vocabulary]
+        told = [tokens for _, tokens in region.tokens]
+        return atoms([*self.pattern.classes(), *self._openers, *known, *told], self.vocabulary)
+
+
+class Runs:
+    """The graph of a region in which the rows of some heads are followed."""
+
+    def __init__(
+        self, world: World, region: Region, heads: tuple[Head, ...], told: tuple[Head, ...] = ()
+    ) -> None:
+        """Make the graph; the atoms also respect what the programs of the heads `told` name."""
+        self.world, self.region, self.heads = world, region, heads
+        self.atoms = world.atoms(region, (*heads, *told))
+        self._allowed = {
+            position: [
+                place
+                for place, members in enumerate(self.atoms)
+                if all(members[0] in one for where, one in region.tokens if where == position)
+            ]
+            for position, _ in region.tokens
+        }
+        self._longest = region.length or world.pattern.longest
+        query = self._query()
+        self.rows = [make_row(world.lines[head], query) for head in heads]
+        self._sums = [(heads.index(head), total) for head, total in region.sums]
+        self._keys = [(heads.index(head), first, last) for head, first, last in region.keys]
+        self.layers = self._pruned(self._layers())
+
+    def starts(self) -> list[Node]:
+        """Return the nodes before the first token."""
+        begun = (Fraction(0),) * len(self._sums) + (False,) * len(self._keys)
+        first = self.world.pattern.start(), (0, 0, 0, 0)
+        return [(*first, states, begun) for states in product(*(row.starts() for row in self.rows))]
+
+    def steps(self) -> Iterator[tuple[int, Step]]:
+        """Return every step with its position."""
+        for position, layer in enumerate(self.layers):
+            for steps in layer.values():
+                yield from ((position, step) for step in steps)
+
+    def count(self) -> int:
+        """Return how many prompts there are."""
+        ways: dict[Node, int] = dict.fromkeys(self.starts(), 1)
+        total = 0
+        for layer in self.layers:
+            after: dict[Node, int] = {}
+            for node, steps in layer.items():
+                for step in steps:
+                    number = ways.get(node, 0) * len(self.atoms[step.atom])
+                    if step.is_last:
+                        total += number
+                    else:
+                        after[step.target] = after.get(step.target, 0) + number
+            ways = after
+        return total
+
+    def least(self, cost: Cost, mass: Callable[[Step], Fraction] | None = None) -> Pair | None:
+        """Return the least cost of a path, of those with mass if one is asked for, and its mass."""
+        best: dict[tuple[Node, bool], Pair] = {(start, mass is None): (0, 0) for start in self.starts()}
+        ends: list[Pair] = []
+        for position, layer in enumerate(self.layers):
+            after: dict[tuple[Node, bool], Pair] = {}
+            for node, steps in layer.items():
+                for step in steps:
+                    price = cost(position, step)
+                    weight = Fraction(0) if mass is None else mass(step)
+                    for flag in (False, True) if price is not None else ():
+                        if (node, flag) in best:
+                            old, heavy = best[node, flag]
+                            found, key = (
+                                (old + (price or 0), heavy + weight),
+                                (step.target, flag or weight > 0),
+                            )
+                            if step.is_last:
+                                ends += [found] if key[1] else []
+                            elif key not in after or found < after[key]:
+                                after[key] = found
+            best = after
+        return min(ends, default=None)
+
+    def _layers(self) -> list[dict[Node, list[Step]]]:
+        layers: list[dict[Node, list[Step]]] = []
+        nodes = dict.fromkeys(self.starts())
+        for position in range(self._longest):
+            layers.append({node: list(self._from(node, position)) for node in nodes})
+            nodes = {s.target: None for steps in layers[-1].values() for s in steps if not s.is_last}
+        return layers
+
+    def _from(self, node: Node, position: int) -> Iterator[Step]:
+        pattern, rules = self.world.pattern, self.world.rules
+        state, seen, rows, told = node
+        for atom in self._allowed.get(position, range(len(self.atoms))):
+            token = self.atoms[atom][0]
+            after, label = pattern.step(state, token, position), rules.see(seen, token)
+            if after is None or self._contradicts(label):
+                continue
+            if position + 1 < self._longest:
+                key = Key(atom, token, position, is_last=False)
+                for weights, states, tells in self._read(rows, told, key):
+                    yield Step(atom, weights, (after, label, states, tells), is_last=False)
+            found = rules.label(label)
+            if pattern.ends(after) and self._may_end(position) and self.region.label in (None, found):
+                key = Key(atom, token, position, is_last=True)
+                for weights, states, tells in self._read(rows, told, key):
+                    if self._is_told(tells, states):
+                        yield Step(atom, weights, found, is_last=True)
+
+    def _contradicts(self, seen: tuple[int, ...]) -> bool:
+        if self.region.label is None:
+            return False
+        count, opener, others, group = seen
+        answer, wanted = self.region.label
+        return (count > 0 and self.world.rules.answers[opener] != answer) or (others > 0 and group != wanted)
+
+    def _read(self, rows: Any, told: Any, key: Key) -> Iterator[tuple[Any, Any, Any]]:  # noqa: ANN401  # numbers in tuples
+        options = [row.step(state, key) for row, state in zip(self.rows, rows, strict=True)]
+        for chosen in product(*options):
+            weights = tuple(weight for weight, _ in chosen)
+            if all(first <= key.position <= last for head, first, last in self._keys if weights[head]):
+                sums = [total + weights[head] for (head, _), total in zip(self._sums, told, strict=False)]
+                keys = zip(self._keys, told[len(sums) :], strict=True)
+                has_key = [old or weights[head] > 0 for (head, _, _), old in keys]
+                yield weights, tuple(after for _, after in chosen), (*sums, *has_key)
+
+    def _may_end(self, position: int) -> bool:
+        is_length = self.region.length in (None, position + 1)
+        return is_length and position >= max(self._allowed, default=0)
+
+    def _is_told(self, tells: Any, states: Any) -> bool:  # noqa: ANN401  # the same
+        wanted = (*(total for _, total in self._sums), *(True for _ in self._keys))
+        return tells == wanted and all(row.ends(one) for row, one in zip(self.rows, states, strict=True))
+
+    def _query(self) -> Query:
+        length = self.region.length
+        places = range(len(self.atoms)) if length is None else self._allowed.get(length - 1)
+        chosen = tuple(range(len(self.atoms)) if places is None else places)
+        is_single = len(chosen) == 1 and len(self.atoms[chosen[0]]) == 1
+        return Query(length, chosen, tuple(self.atoms[place][0] for place in chosen), is_single)
+
+    def _pruned(self, layers: list[dict[Node, list[Step]]]) -> list[dict[Node, list[Step]]]:
+        """Return the layers without steps that lead to no end."""
+        alive: set[Node] = set()
+        for position in reversed(range(len(layers))):
+            kept = {
+                n: [s for s in steps if s.is_last or s.target in alive]
+                for n, steps in layers[position].items()
+            }
+            layers[position] = {node: steps for node, steps in kept.items() if steps}
+            alive = set(layers[position])
+        return layers

@@ -1,0 +1,174 @@
+"""What tokens contribute to logits: maps are pulled back from the logits, so a token costs few products."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+from operator import mul
+
+from .architecture import EMBED, Edges, Node
+from .exact import Vector, vector
+from .forward import Forward
+from .symbolic_rows import UnsettledError
+
+Place = tuple[int | None, int | None]
+"""A token and its position; one that is left out contributes nothing."""
+Row = tuple[Fraction, ...]
+"""A number per candidate."""
+_KEPT = 1280
+"""So many images of tokens and positions are kept: enough for every position of a long context."""
+
+
+class Values:
+    """One circuit's sources of the logits as functions of tokens and positions."""
+
+    def __init__(self, forward: Forward, edges: Edges) -> None:
+        self.forward, self._size = forward, forward.size
+        self.sources: dict[Node, list[Node]] = {}
+        for source, target in edges:
+            self.sources.setdefault(target, []).append(source)
+        self._known: dict[object, Row] = {}
+        self._images: OrderedDict[tuple[str, str, int], Vector] = OrderedDict()
+        rows = [forward.output_row(token) for token in forward.claim.task.candidates]
+        self._readout = _Covectors(self, rows)
+
+    def contribution(self, sources: tuple[Node, ...], here: Place | None, key: Place | None) -> Row:
+        """Return what sources of the logits contribute; a head without a key attends nowhere."""
+        asked = (sources, here, key)
+        if asked not in self._known:
+            rows = [self._readout.value(source, here, key) for source in sources]
+            self._known[asked] = tuple(sum(column, Fraction(0)) for column in zip(*rows, strict=True))
+        return self._known[asked]
+
+    def bias(self, layers: Sequence[int]) -> Row:
+        """Return what shared biases of layers and the biases of the logits contribute."""
+        shared = [self.forward.whole(f"attention.{layer}.output.bias") for layer in layers]
+        rows = [self._readout.product(row) for row in (shared if self._size.biases else [])]
+        candidates = self.forward.claim.task.candidates
+        if self._size.logit_bias:
+            rows.append(tuple(self.forward.row("logits.bias", t).fractions()[0] for t in candidates))
+        return tuple(sum((row[place] for row in rows), Fraction(0)) for place in range(len(candidates)))
+
+    def hidden(self, node: Node, here: Place | None, key: Place | None) -> tuple[list[int], int]:
+        """Return the hidden numbers of an MLP over one denominator."""
+        name = f"mlp.{node.layer}.up"
+        parts = [self.forward.whole(f"{name}.bias")] if self._size.biases else []
+        for source in self.sources.get(node, []):
+            if source == EMBED and here is not None:
+                parts += [self._image(name, table, row) for table, row in _rows(here)]
+            elif source != EMBED:
+                parts.append(self.forward.product(name, self._vector(source, here, key)))
+        layers = sorted({source.layer for source in self.sources.get(node, []) if source.is_head})
+        if self._size.biases:
+            shared = [self.forward.whole(f"attention.{layer}.output.bias") for layer in layers]
+            parts += [self.forward.image(name, bias) for bias in shared]
+        return self._bent(parts)
+
+    def _bent(self, parts: list[Vector]) -> tuple[list[int], int]:
+        slope = self._size.activation
+        if not isinstance(slope, Fraction):
+            raise UnsettledError(f"{slope} has no exact value")
+        top, bottom = slope.as_integer_ratio()
+        below = lcm(*(part.denominator for part in parts))
+        numbers = [0] * self._size.mlp_width
+        for part in parts:
+            factor = below // part.denominator
+            numbers = [a + factor * b for a, b in zip(numbers, part.numbers, strict=True)]
+        return [number * (bottom if number > 0 else top) for number in numbers], below * bottom
+
+    def _vector(self, node: Node, here: Place | None, key: Place | None) -> Vector:
+        """Return the whole output of an MLP or a head."""
+        if not node.is_head:
+            bent = (vector(*self.hidden(node, here, key)),)
+            return self.forward.affine(f"mlp.{node.layer}.down", bent, self._size.width)
+        if key is None:
+            return vector([0] * self._size.width)
+        name, terms = f"head.{node.layer}.{node.head}", list[Vector]()
+        for source in self.sources.get(node, []):
+            if source == EMBED:
+                terms += [self.forward.row(table, row) for table, row in _rows(key)]
+            else:
+                terms.append(self._vector(source, key, None))
+        mixed = self.forward.affine(f"{name}.value", tuple(terms), self._size.head_width)
+        return self.forward.product(f"{name}.output", mixed)
+
+    def _image(self, name: str, table: str, row: int) -> Vector:
+        key = (name, table, row)
+        if key not in self._images:
+            self._images[key] = self.forward.product(name, self.forward.row(table, row))
+            if len(self._images) > _KEPT:
+                self._images.popitem(last=False)
+        self._images.move_to_end(key)
+        return self._images[key]
+
+
+class _Covectors:
+    """Rows, one per candidate, that are multiplied with outputs of nodes."""
+
+    def __init__(self, values: Values, rows: Sequence[Vector]) -> None:
+        self._values, self._rows = values, rows
+        self._products: dict[tuple[str, int], Row] = {}
+        self._inner: dict[Node, tuple[_Covectors, Row]] = {}
+
+    def value(self, node: Node, here: Place | None, key: Place | None) -> Row:
+        """Return the products with what a node puts out."""
+        if node == EMBED:
+            return self._sum([self._of_row(table, row) for table, row in _rows(here or (None, None))])
+        if not node.is_head:
+            inner, shift = self._through(node, f"mlp.{node.layer}.down")
+            numbers, below = self._values.hidden(node, here, key)
+            return self._sum([inner.products(numbers, below), shift])
+        if key is None:
+            return self._sum([])
+        inner, shift = self._through_head(node)
+        sources = self._values.sources.get(node, [])
+        return self._sum([shift, *(inner.value(source, key, None) for source in sources)])
+
+    def product(self, point: Vector) -> Row:
+        """Return the products with a vector."""
+        return self.products(list(point.numbers), point.denominator)
+
+    def products(self, numbers: list[int], below: int) -> Row:
+        """Return the products with numbers over a denominator."""
+        return tuple(Fraction(sum(map(mul, r.numbers, numbers)), r.denominator * below) for r in self._rows)
+
+    def _of_row(self, table: str, row: int) -> Row:
+        if (table, row) not in self._products:
+            self._products[table, row] = self.product(self._values.forward.row(table, row))
+        return self._products[table, row]
+
+    def _through(self, node: Node, name: str) -> "tuple[_Covectors, Row]":
+        """Return the rows before an affine map, and what its bias adds."""
+        if node not in self._inner:
+            forward = self._values.forward
+            weight = forward.weights.whole(f"{name}.weight")
+            before = _Covectors(self._values, [_pulled(row, weight) for row in self._rows])
+            has_bias = forward.size.biases and not name.endswith(".output")
+            shift = self.product(forward.whole(f"{name}.bias")) if has_bias else self._sum([])
+            self._inner[node] = before, shift
+        return self._inner[node]
+
+    def _through_head(self, node: Node) -> "tuple[_Covectors, Row]":
+        name = f"head.{node.layer}.{node.head}"
+        middle, _ = self._through(node, f"{name}.output")
+        return middle._through(node, f"{name}.value")  # noqa: SLF001  # of its own kind
+
+    def _sum(self, rows: Sequence[Row]) -> Row:
+        return tuple(sum((row[place] for row in rows), Fraction(0)) for place in range(len(self._rows)))
+
+
+def _pulled(row: Vector, weight: Vector) -> Vector:
+    """Return a row times a matrix."""
+    width = len(weight.numbers) // len(row.numbers)
+    numbers = [0] * width
+    for place, factor in enumerate(row.numbers):
+        entries = weight.numbers[place * width : (place + 1) * width]
+        numbers = [a + factor * b for a, b in zip(numbers, entries, strict=True)]
+    return vector(numbers, row.denominator * weight.denominator)
+
+
+def _rows(place: Place) -> list[tuple[str, int]]:
+    """Return the rows of the embedding of a token and its position."""
+    token, position = place
+    tables = (("embed.token", token), ("embed.position", position))
+    return [(table, row) for table, row in tables if row is not None]

@@ -1,0 +1,127 @@
+"""Random claims about patterns small enough to look at every prompt, and what is true of them."""
+
+from fractions import Fraction
+from random import Random
+
+from circuitproof.architecture import Architecture, Attention, LeakyRelu, NoNorm, inverse_root
+from circuitproof.circuits.circuit import circuit_of
+from circuitproof.circuits.graph import LOGITS, Graph, Head
+from circuitproof.programs.text import parse
+from circuitproof.tasks.pattern_text import parse_pattern
+from circuitproof.tasks.symbolic import SymbolicTask
+from circuitproof.tasks.task import OnlyOpener, SameOpener
+from circuitproof.verify.claim import reads_prompt
+from circuitproof.verify.fold import fold
+from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.verify.robustness import directions, radii
+from circuitproof.verify.symbolic.claim import SymbolicClaim
+from hand_models import freeze
+from models import random_model
+
+SIZES = Architecture(
+    vocabulary=6,
+    context=5,
+    layers=2,
+    heads=2,
+    width=3,
+    head_width=2,
+    mlp_width=4,
+    norm=NoNorm(),
+    attention=Attention.SPARSEMAX,
+    attention_scale=inverse_root(2),
+    activation=LeakyRelu(Fraction(1, 100)),
+    tied=False,
+    biases=True,
+    logit_bias=True,
+)
+GRAPH = Graph(2, 2)
+CONDITIONS = (
+    "key_token in {0, 1}",
+    "key_token == 2",
+    "key_position == 1",
+    "key_position >= 2",
+    "relative_distance <= 1",
+    "relative_distance == 1",
+    "absolute_distance > 2",
+    "query_position == 3",
+    "query_token in {3, 4}",
+    "token_match",
+    "token_match == false",
+    "first key_token in {0, 1, 2}",
+    "nearest key_token in {0, 3}",
+    "last not key_token == 0",
+    "key_count {2, 3} up to 2 >= 1",
+    "query_count {3} up to 1 == 0",
+)
+PATTERNS = (
+    "any{1..4} with exactly 1 of [0, 1]",
+    "any{3} with exactly 1 of [0, 1]",
+    "2 any{1..3} with exactly 1 of [0, 1]",
+    "[2, 3]* [0, 1] [3, 4]* up to 4 tokens",
+    "(2 0 | 3 1) [2, 5]{0..2}",
+    "any{2..4} with exactly 1 of [0, 1] and at most 1 of 3 and [0, 1] only at 0..1",
+)
+PROPERTIES = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1, 50)))
+
+
+def task_of(text, candidates=(0, 1), answers=((0, 0), (1, 1)), vocabulary=6):
+    """Return a task on a pattern with two openers."""
+    openers = tuple(opener for opener, _ in answers)
+    pattern = parse_pattern(text)
+    return SymbolicTask("t", vocabulary, candidates, pattern, OnlyOpener(tuple(answers)), SameOpener(openers))
+
+
+def random_program(draw):
+    """Return a program of up to two rules; rows select, mix, differ by length, or are empty."""
+    rules = [
+        f"add {draw.choice(('1', '2', '1/2', '3'))} when "
+        + " and ".join(draw.sample(CONDITIONS, draw.choice((1, 1, 2))))
+        for _ in range(draw.choice((0, 1, 1, 2)))
+    ]
+    default = f"default {draw.choice(('0', '0', '0', '1', '1/3'))}"
+    return parse("\n".join([default, *rules, f"otherwise {draw.choice(('self', 'nowhere'))}"]))
+
+
+def random_claim(seed, properties=PROPERTIES):
+    """Return a claim whose right answers are what the circuit decides on some prompts."""
+    draw = Random(seed)  # noqa: S311  # circuits, not secrets
+    programs = {head: random_program(draw) for layer in range(2) for head in GRAPH.heads_of(layer)}
+    frozen = freeze(random_model(SIZES, seed, programs))
+    edges = list(GRAPH.edges())
+    if draw.random() < 0.6:  # most heads hand on to the logits only
+        edges = [e for e in edges if e.target == LOGITS or not isinstance(e.source, Head)]
+    circuits = (circuit_of(GRAPH, draw.sample(edges, draw.randint(2, 6))).live() for _ in range(1000))
+    circuit = next(one for one in circuits if reads_prompt(one))
+    text, candidates = draw.choice(PATTERNS), (0, 1, 2)[: draw.choice((2, 3))]
+    first = {}
+    for prompt in task_of(text).machine.prompts():
+        first.setdefault(next(token for token in prompt if token in (0, 1)), prompt)
+    decided = fold(frozen, candidates, [circuit], list(first.values())).of(circuit)
+    answers = {opener: candidates[min(one.decision)] for opener, one in zip(first, decided, strict=True)}
+    pairs = tuple((opener, answers.get(opener, 0)) for opener in (0, 1))
+    return SymbolicClaim(frozen, circuit, task_of(text, candidates, pairs), properties)
+
+
+def truth(claim, prop):
+    """Say whether a property holds, by looking at every prompt."""
+    task, circuit = claim.task, claim.circuit
+    prompts = list(task.machine.prompts())
+    folded = fold(claim.frozen, task.candidates, [circuit, *circuit.lesions()], prompts)
+    own, labels = folded.of(circuit), [task.label_of(prompt) for prompt in prompts]
+    pairs = list(zip(own, labels, strict=True))
+    match prop:
+        case Equivalence():
+            return all(one.decision == {task.candidates.index(label.answer)} for one, label in pairs)
+        case Invariance():
+            groups = {label.group: set() for label in labels}
+            for one, label in pairs:
+                groups[label.group].add(one.decision)
+            return all(len(found) == 1 and len(next(iter(found))) == 1 for found in groups.values())
+        case Robustness(epsilon):
+            rows = directions(claim.frozen.unembedding(task.candidates))
+            return all(one.is_clear and radii([one], rows)[0].exceeds(epsilon) for one in own)
+        case _:
+            return all(
+                any(a.is_clear and a.decision != b.decision for a, b in zip(own, folded.of(one), strict=True))
+                for one in circuit.lesions()
+            )

@@ -1,0 +1,86 @@
+import pytest
+
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.tasks.patterns import Tokens
+from circuitproof.tasks.symbolic import Label, load_symbolic_task
+from symbolic_claims import task_of
+
+FILE = """
+name = "quotes"
+vocabulary = 12
+candidates = [9, 10]
+answers = [[9, 9], [10, 10]]
+pattern = "any{1..3} with exactly 1 of quotes"
+[sets]
+quotes = [9, 10]
+[names]
+9 = "'"
+"""
+
+
+def test_every_prompt_has_one_label():
+    """Its right answer and its class follow from its only opener."""
+    task = task_of("any{1..2} with exactly 1 of [0, 1]", answers=((0, 1), (1, 0)))
+    assert task.labels() == (Label(0, 1), Label(1, 0))
+    assert task.label_of((0, 5)) == Label(1, 0)
+    assert task.size == 2 + 4 * 4
+    assert task.classes == (Tokens((0,)), Tokens((1,)))
+    with pytest.raises(InputError, match="is not one of the pattern"):
+        task.label_of((0, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("any{1..2}", r"denotes prompt \(2,\), which does not hold just one of the openers \[0, 1\]"),
+        ("0 [0, 2]", r"denotes prompt \(0, 0\)"),
+        ("0*  up to 1 tokens", "denotes the empty prompt"),
+        ("0 with exactly 1 of 3", "denotes no prompt; a claim about nothing says nothing"),
+        ("2{20} any", r"denotes prompt \(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, \.\.\.\)"),
+    ],
+)
+def test_a_pattern_with_an_undefined_answer_is_refused_with_an_example(text, sentence):
+    """Otherwise a claim would say nothing about some prompts."""
+    with pytest.raises(DeclarationError, match=sentence):
+        task_of(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"candidates": (0,)}, "want two or more, all distinct"),
+        ({"candidates": (0, 7)}, "token 7 is unknown"),
+        ({"answers": ((0, 3), (1, 1))}, "answer 3 to opener 0 is not among candidates"),
+    ],
+)
+def test_a_task_that_contradicts_itself_is_refused(options, sentence):
+    """Holding a task is proof that it is consistent."""
+    with pytest.raises(DeclarationError, match=sentence):
+        task_of("any with exactly 1 of [0, 1]", **options)
+
+
+def test_a_task_file_is_read(tmp_path):
+    """The pattern on the command line goes before that of the file."""
+    (tmp_path / "task.toml").write_text(FILE)
+    task = load_symbolic_task(tmp_path / "task.toml")
+    assert (task.name, task.size, task.text((9, 3))) == ("quotes", 2 + 40 + 600, "' <3>")
+    other = load_symbolic_task(tmp_path / "task.toml", "quotes")
+    assert other.size == 2
+    assert other.relation == task.relation
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("[10, 10]", "[10]", r"answers has the row \[10\], want \[opener, answer\]"),
+        ("pattern =", "patern =", "pattern is missing"),
+        ("9 = ", "x = ", "has a key 'x', want a token's number"),
+        ("of quotes", "of quote", r"task\.toml\.pattern, column 29: found 'quote'"),
+        ("exactly 1", "exactly 2", "does not hold just one of the openers"),
+    ],
+)
+def test_a_wrong_task_file_is_refused_with_its_place(tmp_path, old, new, sentence):
+    """One sentence says what to mend."""
+    (tmp_path / "task.toml").write_text(FILE.replace(old, new))
+    with pytest.raises(InputError, match=sentence):
+        load_symbolic_task(tmp_path / "task.toml")
