@@ -74,7 +74,8 @@ def main(longest: int = LONGEST) -> None:
             print(f"{name}: {verdicts}")
             print(
                 f"  {battery.cells} cells; proved in {proved - start:.1f} s, "
-                f"bundle in {written - proved:.1f} s, checked in {checked - written:.1f} s: {outcome.name} {sentence}"
+                f"bundle in {written - proved:.1f} s, checked in {checked - written:.1f} s: "
+                f"{outcome.name} {sentence}"
             )
 
 
