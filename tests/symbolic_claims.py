@@ -61,7 +61,7 @@ PATTERNS = (
     "(2 0 | 3 1) [2, 5]{0..2}",
     "any{2..4} with exactly 1 of [0, 1] and at most 1 of 3 and [0, 1] only at 0..1",
 )
-PROPERTIES = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1, 50)))
+PROPERTIES = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1, 8)))
 
 
 def task_of(text, candidates=(0, 1), answers=((0, 0), (1, 1)), vocabulary=6):

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,8 +23,7 @@ def chains(draw):
         return grid_of_fractions(draw(st.lists(row, min_size=height, max_size=height)), width)
 
     maps = [
-        (matrix(out, into), matrix(1, out) if draw(st.booleans()) else None)
-        for into, out in zip(widths, widths[1:], strict=False)
+        (matrix(out, into), matrix(1, out) if draw(st.booleans()) else None) for into, out in pairwise(widths)
     ]
     return matrix(count, widths[0]), maps
 

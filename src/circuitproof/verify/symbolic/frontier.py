@@ -209,7 +209,10 @@ class _Search:
 
     def _read_in_failure(self, pattern: Pattern) -> list[int]:
         """Return the tokens, other than openers, that contribute to a prompt that is decided wrong."""
-        task = replace(self.claim.task, pattern=pattern)
+        try:
+            task = replace(self.claim.task, pattern=pattern)
+        except DeclarationError:
+            return []  # no prompt is left
         search = replace(self, claim=replace(self.claim, task=task))
         search.shop = self.shop.about(search.claim)
         openers = {token for one in task.classes for token in one.listed}

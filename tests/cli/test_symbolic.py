@@ -1,0 +1,109 @@
+import json
+import signal
+import sys
+
+import pytest
+
+from circuitproof.canonical import readable_json
+from circuitproof.cli.main import main
+from circuitproof.model.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
+from circuitproof_check.main import Outcome, check
+from hand_models import QUOTE_EDGES, circuit_of, quote_model, rows
+
+TASK = """
+name = "quotes"
+vocabulary = 32
+candidates = [9, 10]
+answers = [[9, 9], [10, 10]]
+pattern = "any{1..6} with exactly 1 of quotes"
+sets = {quotes = [9, 10]}
+names = {9 = "'", 10 = "''"}
+"""
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return what runs `circuitproof verify-pattern` in this process, just as the entry point does."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # the test runner keeps its own Ctrl-C
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def run_command(*arguments):
+        monkeypatch.setattr(sys, "argv", ["circuitproof", "verify-pattern", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+
+    return run_command
+
+
+def given(folder, changes=None, edges=QUOTE_EDGES):
+    """Write a model, a circuit and a task, and return the arguments that name them."""
+    save_model(folder / "model", StoredModel(quote_model(changes), TOY))
+    (folder / "circuit.json").write_bytes(readable_json(circuit_of(edges).to_json()))
+    (folder / "task.toml").write_text(TASK)
+    named = ["--model", folder / "model", "--circuit", folder / "circuit.json"]
+    return [*named, "--task-file", folder / "task.toml"]
+
+
+def test_a_proof_says_how_many_prompts_it_is_about(run, tmp_path):
+    """The number is exact, and the bundle is valid."""
+    code, out, err = run(*given(tmp_path), "--epsilon", "1/3", "--out", tmp_path / "bundle")
+    assert (code, err) == (0, "")
+    assert "quotes: 2 edges, proved" in out
+    assert "294321792 prompts: any{1..6} with exactly 1 of [9, 10]" in out
+    assert "robustness at 1/3" in out
+    assert "least margin 1, least radius 0.5" in out
+    assert check(tmp_path / "bundle")[0] is Outcome.VALID
+
+
+def test_a_refutation_shows_a_prompt_and_where_the_claim_holds(run, tmp_path):
+    """The last position speaks for one of the marks: there the other one fails."""
+    changes = {"embed.position": [*[[0, 0]] * 5, [5, 0]]}
+    code, out, _ = run(*given(tmp_path, changes), "--limits")
+    assert code == 1
+    assert "1 of 12 cells fail:" in out
+    assert "head 0.0 reads token 10 at 5: margin -4" in out
+    assert "proved openers at 0 to 4:" in out
+    assert "proved up to 5 tokens: 8935992 prompts" in out
+
+
+def test_the_json_is_the_whole_result(run, tmp_path):
+    """For programs; rationals are exact."""
+    changes = {"embed.position": [*[[0, 0]] * 5, [5, 0]]}
+    code, out, _ = run(*given(tmp_path, changes), "--limits", "--json", "--property", "equivalence")
+    content = json.loads(out)
+    assert code == 1
+    assert content["prompts"] == "294321792"
+    (answer,) = content["answers"]
+    assert (answer["verdict"], answer["prompts"][0][-1]) == ("refuted", 10)
+    cell = {"class": 10, "head": "head 0.0", "token": 10, "position": 5, "margin": "-4"}
+    assert content["frontier"]["first_failing"] == [cell]
+    assert [part["what"] for part in content["frontier"]["proved"]] == ["openers at 0 to 4", "up to 5 tokens"]
+
+
+def test_what_is_open_is_said_and_named(run, tmp_path):
+    """Exit code 4, and a sentence with the node."""
+    edges = (*QUOTE_EDGES, "head 0.0 -> mlp 0", "embed -> mlp 0", "mlp 0 -> logits")
+    changes = {"mlp.0.up.weight": [[1, 0], [0, 1]], "mlp.0.down.weight": [[1, 0], [0, 1]]}
+    arguments = given(tmp_path, changes, edges)
+    code, out, _ = run(*arguments, "--property", "equivalence", "--regions", "3", "--listed", "0", "--limits")
+    assert code == 4
+    assert "mlp 0 bends what head 0.0 and the last position bring together" in out
+    assert "no part of the pattern was found to be proved" in out
+
+
+def test_an_edge_that_no_prompt_needs_refutes_necessity(run, tmp_path):
+    """It is named; the proof covers every prompt."""
+    arguments = given(tmp_path, {"embed.position": rows(6, {})}, (*QUOTE_EDGES, "mlp 0 -> logits"))
+    code, out, _ = run(*arguments, "--property", "necessity", "--out", tmp_path / "bundle")
+    assert code == 1
+    assert "no prompt needs mlp 0 -> logits" in out
+    assert check(tmp_path / "bundle")[1].startswith("the refutation of necessity holds")
+
+
+def test_a_wrong_pattern_is_one_sentence_and_exit_code_3(run, tmp_path):
+    """With the column of the mistake."""
+    code, _, err = run(*given(tmp_path), "--pattern", "any{1..6} with exactly 1 off quotes")
+    assert code == 3
+    assert "circuitproof: --pattern, column 26: found 'off', want 'of'" in err
