@@ -20,9 +20,9 @@ demo: $(READY)
 	$(BIN)/circuitproof remove-norm recipes/toy-norm-free.toml --out build/demo-norm-free
 	$(BIN)/circuitproof evaluate build/demo-norm-free/model
 
-# With CI set, branch coverage is measured and must reach its floor; that takes about twice as long.
+# With COVERAGE set, branch coverage is measured and must reach its floor; that takes about twice as long.
 test: $(READY)
-	$(BIN)/pytest -n auto --dist worksteal $(if $(CI),--cov --cov-report=term)
+	$(BIN)/pytest -n auto --dist worksteal $(if $(COVERAGE),--cov --cov-report=term)
 
 lint: $(READY)
 	$(BIN)/ruff check .
