@@ -42,8 +42,8 @@ class Values:
 
     def bias(self, layers: Sequence[int]) -> Row:
         """Return what shared biases of layers and the biases of the logits contribute."""
-        shared = [self.forward.whole(f"attention.{layer}.output.bias") for layer in layers]
-        rows = [self._readout.product(row) for row in (shared if self._size.biases else [])]
+        names = [f"attention.{layer}.output.bias" for layer in (layers if self._size.biases else ())]
+        rows = [self._readout.product(self.forward.whole(name)) for name in names]
         candidates = self.forward.claim.task.candidates
         if self._size.logit_bias:
             rows.append(tuple(self.forward.row("logits.bias", t).fractions()[0] for t in candidates))
