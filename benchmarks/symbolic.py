@@ -3,8 +3,10 @@
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
@@ -22,8 +24,10 @@ from circuitproof.verify.symbolic.battery import prove_pattern
 from circuitproof.verify.symbolic.claim import SymbolicClaim
 from circuitproof_check.main import check
 from gpt2_width import ARCHITECTURE, CIRCUIT, DOUBLE, HEAD, OPENERS, PROGRAM, SINGLE, VOCABULARY
+from timing import print_table
 
 LONGEST = 1024
+Result = TypeVar("Result")
 PROPERTIES = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1, 10**6)))
 
 
@@ -57,26 +61,31 @@ def write_model(path: Path) -> None:
 
 def main(longest: int = LONGEST) -> None:
     """Print what was proved and how long it took."""
+    rows: list[tuple[str, ...]] = []
     with tempfile.TemporaryDirectory() as folder:
         write_model(Path(folder) / "model")
         frozen = open_model(Path(folder) / "model")
         for name, extra in (("chain", []), ("chain and embed -> logits", [Edge(EMBED, LOGITS)])):
             circuit = circuit_of(CIRCUIT.graph, [*CIRCUIT.edges, *extra])
-            start = time.perf_counter()
-            task = pattern_task(longest)
-            battery = prove_pattern(SymbolicClaim(frozen, circuit, task, PROPERTIES))
-            proved = time.perf_counter()
-            write_symbolic_bundle(Path(folder) / name, battery)
-            written = time.perf_counter()
-            outcome, sentence = check(Path(folder) / name)
-            checked = time.perf_counter()
-            verdicts = ", ".join(f"{answer.prop.kind} {answer.verdict}" for answer in battery.answers)
-            print(f"{name}: {verdicts}")
-            print(
-                f"  {battery.cells} cells; proved in {proved - start:.1f} s, "
-                f"bundle in {written - proved:.1f} s, checked in {checked - written:.1f} s: "
-                f"{outcome.name} {sentence}"
+            bundle = Path(folder) / name
+            battery, proving = timed(
+                lambda circuit=circuit: prove_pattern(
+                    SymbolicClaim(frozen, circuit, pattern_task(longest), PROPERTIES)
+                )
             )
+            write_symbolic_bundle(bundle, battery)
+            (outcome, _), checking = timed(lambda bundle=bundle: check(bundle))
+            verdicts = ", ".join(f"{answer.prop.kind} {answer.verdict}" for answer in battery.answers)
+            rows.append((f"{name}: {verdicts}", f"{battery.cells}", proving, checking, outcome.name))
+    columns = ("circuit", "cells", "proved in s (CPU)", "checked in s (CPU)", "checker says")
+    print_table(f"every prompt of up to {longest} tokens with one of four openers", columns, rows)
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, str]:
+    """Return a result and its time, by the clock and of the processor."""
+    start, begun = time.perf_counter(), time.process_time()
+    result = work()
+    return result, f"{time.perf_counter() - start:.1f} ({time.process_time() - begun:.1f})"
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from .symbolic_runs import Head, Label, Region, Runs, World
 from .symbolic_values import Values
 
 _SHOWN_DIGITS = 12
+_KEPT = 64
+"""How many graphs are kept: those of long prompts are large."""
 Tree = object
 Parts = tuple[list[tuple[Region, Tree]], bool]
 """The parts of a region with the evidence about each, and whether they leave no prompt out."""
@@ -50,6 +52,9 @@ class Ground:
     def runs(self, region: Region, heads: tuple[Head, ...]) -> Runs:
         """Return the graph of a region in which some rows are followed."""
         if (region, heads) not in self._runs:
+            if len(self._runs) >= _KEPT:
+                self._runs.clear()
+                self._cells.clear()
             self._runs[region, heads] = Runs(self.world, region, heads)
         return self._runs[region, heads]
 

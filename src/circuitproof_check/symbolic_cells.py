@@ -111,7 +111,8 @@ class Cell:
     def _is_separable(self, term: Term) -> bool:
         heads = [source for source in term.sources if source.is_head]
         reads = {read for head in heads for read in self._values.sources.get(head, [])}
-        return all(source.is_head or source == EMBED for source in term.sources) and reads <= {EMBED}
+        bends = [read for read in reads if read != EMBED and coordinates(self._values, read)]
+        return all(source.is_head or source == EMBED for source in term.sources) and not bends
 
     def _groups(self) -> dict[frozenset[Coordinate], list[Node]]:
         """Return the sources of the logits by coordinates."""

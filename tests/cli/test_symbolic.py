@@ -53,7 +53,7 @@ def test_a_proof_says_how_many_prompts_it_is_about(run, tmp_path):
     code, out, err = run(*given(tmp_path), "--epsilon", "1/3", "--out", tmp_path / "bundle")
     assert (code, err) == (0, "")
     assert "quotes: 2 edges, proved" in out
-    assert f"{SIZE} prompts: any{1..6} with exactly 1 of [9, 10]" in out
+    assert f"{SIZE} prompts: any{{1..6}} with exactly 1 of [9, 10]" in out
     assert "robustness at 1/3" in out
     assert "least margin 1, least radius 0.5" in out
     assert check(tmp_path / "bundle")[0] is Outcome.VALID

@@ -39,6 +39,8 @@ class Outline:
 
     circuit: Circuit
     groups: tuple[Group, ...]
+    constants: frozenset[Node]
+    """Nodes that read nothing of a prompt."""
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -51,7 +53,7 @@ class Outline:
         if any(isinstance(source, Mlp) for source in group.sources):
             return False
         heads = [source for source in group.sources if isinstance(source, Head)]
-        return all(set(self.circuit.sources(head)) <= {EMBED} for head in heads)
+        return all(set(self.circuit.sources(head)) <= {EMBED, *self.constants} for head in heads)
 
 
 def outline(circuit: Circuit, programs: Mapping[Head, Program], *, has_norm: bool) -> Outline:
@@ -67,7 +69,8 @@ def outline(circuit: Circuit, programs: Mapping[Head, Program], *, has_norm: boo
     groups: dict[frozenset[Coordinate], list[Node]] = {}
     for source in live.sources(LOGITS):
         groups.setdefault(known[source], []).append(source)
-    return Outline(live, tuple(Group(found, tuple(sources)) for found, sources in groups.items()))
+    constants = frozenset(node for node, found in known.items() if not found)
+    return Outline(live, tuple(Group(found, tuple(nodes)) for found, nodes in groups.items()), constants)
 
 
 def _of_head(

@@ -18,6 +18,8 @@ from circuitproof.verify.symbolic.tables import Tables
 
 Place: TypeAlias = tuple[Region, tuple[Head, ...]]
 """A region, and the heads whose rows are followed in it."""
+_KEPT = 64
+"""How many regions are remembered with their graphs."""
 
 
 @dataclass(slots=True)
@@ -51,8 +53,17 @@ class Workshop:
         if place not in self._runs:
             region, heads = place
             programs = {head: self.claim.frozen.programs[head] for head in heads}
+            self._forget()
             self._runs[place] = build_runs(self.claim.task, region, programs)
         return self._runs[place]
+
+    def _forget(self) -> None:
+        """Let the oldest region go where there are many: graphs of long prompts are large."""
+        if len(self._runs) >= _KEPT:
+            oldest = next(iter(self._runs))
+            del self._runs[oldest]
+            for key in [key for key in self._plans if key[0] == oldest]:
+                del self._plans[key]
 
     def plan(self, place: Place, circuit: Circuit) -> Plan:
         """Return how a circuit's logits come about in a region, which has prompts."""
