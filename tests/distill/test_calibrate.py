@@ -74,7 +74,7 @@ def test_the_readout_rung_learns_to_answer_in_circuit_and_model():
         for parameter in model.parameters():
             parameter.mul_(0.4)  # a quieter rest of the model, which the readout has to outshout
     behaviour = behaviour_of(model)
-    after = calibrate(model, behaviour, Rung.READOUT, PLAN)
+    after = calibrate(model, behaviour, Rung.READOUT, replace(PLAN, steps=500))
     (alone,) = score_circuits(after, behaviour.task)
     (circuit,) = score_circuits(after, behaviour.task, [behaviour.circuit])
     assert alone.right == circuit.right == 128

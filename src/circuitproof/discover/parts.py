@@ -35,7 +35,7 @@ def nested(graph: Graph, order: Sequence[Part]) -> tuple[Circuit, ...]:
     """Return circuits of the last parts of an order: one, then about a third more each time, then all.
 
     >>> [len(circuit) for circuit in nested(Graph(2, 2), parts_of(Graph(2, 2), Granularity.HEAD))]
-    [1, 2, 3, 4, 6, 8, 11, 15, 20, 26]
+    [1, 2, 3, 4, 5, 7, 9, 12, 16, 21, 26]
     """
     sizes = [1]
     while sizes[-1] < len(order):
