@@ -1,7 +1,9 @@
 """Robustness after BandNorm, complete beside the traced branch; exact radii; inside GPT-2's width.
 
-The public model is the one whose robustness the paper leaves unknown at these four radii. Every answer of the
-complete method is written as a bundle and checked by the independent checker.
+The public model is the one whose robustness the paper leaves unknown at these four radii; the other is
+trained here. The same question goes to the complete method, to the method that follows the branches at no
+perturbation, and to z3 and cvc5 with every branch kept. Every answer of the complete method is written as a
+bundle and checked by the independent checker.
 """
 
 import shutil
@@ -9,60 +11,53 @@ import tempfile
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
+from cases import RADII, Case, public_cases, ruled, trained_cases
 from circuitproof.certificate.bundle import write_bundle
 from circuitproof.circuits.graph import Mlp
-from circuitproof.model.release import import_release
+from circuitproof.pipeline.cross_check import Asking, compare
 from circuitproof.pipeline.radii import find_radii
 from circuitproof.pipeline.verification import Place
 from circuitproof.semantics.forward import Side
 from circuitproof.semantics.frozen import Frozen, open_model
 from circuitproof.semantics.interface import Interface, Span
-from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.verify.battery import prove
-from circuitproof.verify.claim import Claim
 from circuitproof.verify.disturbed import Question, disturb
 from circuitproof.verify.properties import Robustness
 from circuitproof.verify.search import Effort, Method, search_ball
+from circuitproof.verify.solvers.choices import Engine
 from circuitproof_check.main import check
 from gpt2_width import CIRCUIT, quote_task, write_model
-from timing import print_table
+from timing import print_table, shown, timed
 
-REFERENCE = Path(__file__).parents[2] / "shared" / "reference" / "band_norm_matched"
-EPSILONS = (Fraction(1, 1000), Fraction(1, 400), Fraction(1, 200), Fraction(1, 100))
 SMALL = (Fraction(1, 10**5), Fraction(1, 10**4), Fraction(1, 100))
 
 
-def rows(folder: Path) -> Iterator[tuple[str, ...]]:
-    """Walk the rows of the first table: a radius, both methods, and the checker."""
-    release = import_release(REFERENCE, folder / "model")
-    frozen, circuit = open_model(folder / "model"), release.circuits["quotes"]
-    for epsilon in EPSILONS:
-        claim = Claim(frozen, circuit, toy_quotes(), (Robustness(epsilon),))
-        start = time.perf_counter()
-        complete = prove(claim)
-        middle = time.perf_counter()
-        traced = prove(claim, Effort(Method.BRANCH))
-        write_bundle(folder / str(epsilon.denominator), complete)
-        written = time.perf_counter()
-        outcome, _ = check(folder / str(epsilon.denominator))
-        end = time.perf_counter()
-        yield (
-            str(epsilon),
-            f"{complete.answers[0].verdict} {complete.answers[0].met}/128",
-            f"{middle - start:.2f}",
-            f"{outcome.name.lower()}",
-            f"{end - written:.2f}",
-            f"{traced.answers[0].verdict} {traced.answers[0].met}/128",
-        )
+def row(case: Case, epsilon: Fraction, bundle: Path) -> tuple[str, ...]:
+    """Return a row of the first table: one radius, every method, and the checker."""
+    claim = case.claim(Robustness(epsilon))
+    complete, proving = timed(lambda: prove(claim))
+    write_bundle(bundle, complete)
+    (outcome, _), checking = timed(lambda: check(bundle))
+    traced, tracing = timed(lambda: prove(claim, Effort(Method.BRANCH)))
+    (one,) = compare(claim, complete, Asking(engine=Engine.ALL, seconds=120))
+    methods = (complete.answers[0], proving), (traced.answers[0], tracing)
+    return (
+        case.name,
+        f"{float(epsilon)}",
+        *(f"{answer.verdict} {answer.met}/128 {seconds:.2f} s" for answer, seconds in methods),
+        f"{outcome.name.lower()} {checking:.2f} s",
+        *ruled(one),
+    )
 
 
 def radii(folder: Path) -> tuple[tuple[str, ...], ...]:
     """Return the rows of the second table: exact radii of the same circuit."""
-    circuit = folder / "model" / "quotes.circuit.json"
+    circuit = folder / "band_norm_matched" / "quotes.circuit.json"
     start = time.perf_counter()
-    found = find_radii(folder / "model", "quotes", circuit, Place(), 5000)
+    found = find_radii(folder / "band_norm_matched", "quotes", circuit, Place(), 5000)
     seconds = time.perf_counter() - start
     relative = found.distribution(is_relative=True)
     return tuple(
@@ -88,9 +83,12 @@ def main() -> None:
     """Print the tables."""
     folder = Path(tempfile.mkdtemp())
     try:
-        if REFERENCE.exists():
-            columns = ("epsilon", "complete", "s", "checker", "s", "traced branch")
-            print_table("public BandNorm model, 128 quote prompts", columns, list(rows(folder)))
+        public = public_cases("band_norm_matched", folder)
+        asked = product((*public, *trained_cases("toy-band", folder)), RADII)
+        rows = shown(row(case, epsilon, folder / str(place)) for place, (case, epsilon) in enumerate(asked))
+        columns = ("circuit", "epsilon", "complete", "traced branch", "checker", "z3", "cvc5")
+        print_table("BandNorm, 128 prompts each", columns, rows)
+        if public:
             print_table("exact radii", ("", "radius", "relative", "s for all"), radii(folder))
         write_model(folder / "gpt2", quote_task())
         found = list(wide(open_model(folder / "gpt2")))

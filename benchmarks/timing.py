@@ -1,11 +1,15 @@
 """Medians of repeated runs, and tables of ratios measured in one run."""
 
 import statistics
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from rich.console import Console
 from rich.table import Table
+
+Result = TypeVar("Result")
 
 
 def median_seconds(work: Callable[[], object], repeats: int = 5) -> float:
@@ -17,6 +21,22 @@ def median_seconds(work: Callable[[], object], repeats: int = 5) -> float:
         work()
         times.append(time.perf_counter() - start)
     return statistics.median(times)
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """Return what some work gives, and how many seconds one run of it takes."""
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start
+
+
+def shown(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return rows, each of which is said as soon as it is there."""
+    found: list[tuple[str, ...]] = []
+    for row in rows:
+        print(*row, sep=" | ", file=sys.stderr, flush=True)
+        found.append(row)
+    return found
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from circuitproof.architecture import BandNorm, Lift
 from circuitproof.arithmetic.forms import Sign
 from circuitproof.arithmetic.sheets import (
-    WEAK,
+    UP,
     Columns,
     Ground,
     Sheet,
@@ -26,7 +26,6 @@ from circuitproof.arithmetic.sheets import (
     settle,
 )
 
-_UP = (Sign.AT_MOST, Sign.MORE)
 _DOWN = (Sign.LESS, Sign.AT_LEAST)
 _BOTH = (Sign.LESS, Sign.EQUAL, Sign.MORE)
 
@@ -37,7 +36,7 @@ def band(ground: Ground, sheet: Sheet, norm: BandNorm) -> Sheet:
     mirror = Sheet(-centre.numbers, centre.denominator)
     positions = [_position(ground, side, norm) for side in (centre, mirror)]
     is_lifted = [position < 0 and norm.lift is Lift.REFERENCE for position in positions]
-    parts = (_BOTH if is_lifted[1] else _UP) if is_lifted[0] else _DOWN if is_lifted[1] else WEAK
+    parts = _BOTH if all(is_lifted) else _DOWN if is_lifted[1] else UP
     flipped = tuple(part.mirrored() for part in parts)
     positive = _side(ground, centre, norm, (positions[0], 0, parts))
     negative = _side(ground, mirror, norm, (positions[1], 1, flipped))

@@ -12,8 +12,9 @@ from circuitproof.arithmetic.forms import Form, Region, Sign, make_form
 from circuitproof.arithmetic.grid import Integers
 from circuitproof.arithmetic.projection import project
 
-WEAK = (Sign.AT_MOST, Sign.AT_LEAST)
-"""How a region is split where both branches agree at zero."""
+UP = (Sign.AT_MOST, Sign.MORE)
+"""How a region is split unless an operator wants it otherwise. Where both branches agree at zero, the upper
+part could be closed too; open, it is empty where only zero is left of it, and the search ends there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +124,7 @@ class Columns:
 
 
 def columns_of(
-    numbers: Integers, wanted: Sequence[Sign], parts: tuple[Sign, ...] = WEAK, *, is_whole: bool = False
+    numbers: Integers, wanted: Sequence[Sign], parts: tuple[Sign, ...] = UP, *, is_whole: bool = False
 ) -> Columns:
     """Return columns with the signs wanted of them."""
     return Columns(numbers, tuple(wanted), parts, is_whole)

@@ -136,7 +136,7 @@ class _Shrinking(Frontier):
 
     def _beyond(self, margin: Form, region: Region, size: Fraction) -> Point:
         """Return a perturbation a little larger than an infimum that is not attained, still in the ball."""
-        larger = size + (self.radius - size) / _STEP**2
+        larger = size + min(self.radius - size, size or Fraction(1)) / _STEP**2
         found = keep_positive(margin, Region(larger, region.bounds))
         assert isinstance(found, Reached)  # noqa: S101  # any larger ball holds one
         return found.point

@@ -1,0 +1,89 @@
+"""Models, tasks and circuits that several benchmarks ask about: public ones where they are, and our own."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import Head
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.model.release import import_release
+from circuitproof.pipeline.cross_check import Compared
+from circuitproof.pipeline.extraction import THRESHOLDS, Method, extract
+from circuitproof.pipeline.recipe import load_recipe
+from circuitproof.pipeline.training import MODEL, train_recipe
+from circuitproof.semantics.frozen import open_model
+from circuitproof.tasks.catalogue import find_task
+from circuitproof.train.loop import Watcher
+from circuitproof.verify.claim import Claim
+from circuitproof.verify.properties import Property
+
+REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
+RECIPES = Path(__file__).parents[1] / "recipes"
+RADII = tuple(Fraction(number) for number in ("0.001", "0.0025", "0.005", "0.01"))
+TASKS = ("quotes", "brackets")
+METHOD = Method(
+    objective=Objective.PROGRAM,
+    granularity=Granularity.HEAD,
+    order=Order.ATTRIBUTION,
+    search=Search.GREEDY,
+    rule=Rule.SPARSITY,
+    thresholds=THRESHOLDS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A model directory, a task and a circuit of it."""
+
+    model: Path
+    task: str
+    circuit: Circuit
+
+    @property
+    def name(self) -> str:
+        """Return what a table calls the case."""
+        return f"{self.model.name}, {self.task}, {len(self.circuit)} edges"
+
+    def claim(self, prop: Property) -> Claim:
+        """Return a claim of one property."""
+        return Claim(open_model(self.model), self.circuit, find_task(self.task), (prop,))
+
+    @property
+    def is_neural(self) -> bool:
+        """Say whether a kept head computes queries and keys."""
+        programs = open_model(self.model).programs
+        return any(isinstance(node, Head) and node not in programs for node in self.circuit.live().nodes())
+
+
+def public_cases(name: str, folder: Path) -> tuple[Case, ...]:
+    """Return a model of the paper's release with its quote circuit, and a bracket circuit that we find."""
+    if not (REFERENCE / name).exists():
+        return ()
+    release = import_release(REFERENCE / name, folder / name)
+    quotes = Case(folder / name, "quotes", release.circuits["quotes"])
+    return quotes, found(folder / name, "brackets", folder)
+
+
+def trained_cases(recipe: str, folder: Path) -> tuple[Case, ...]:
+    """Train a model by one of our recipes, and return a circuit that we find for each task."""
+    run = folder / recipe
+    train_recipe(load_recipe(RECIPES / f"{recipe}.toml"), run, Watcher())
+    (run / MODEL).rename(folder / f"own {recipe}")
+    return tuple(found(folder / f"own {recipe}", task, folder) for task in TASKS)
+
+
+def found(model: Path, task: str, folder: Path) -> Case:
+    """Return a circuit that our own extraction finds."""
+    out = folder / f"{model.name}-{task}.json"
+    extract(model, task, METHOD, out, lambda _: None)
+    return Case(model, task, load_circuit(out))
+
+
+def ruled(one: Compared) -> tuple[str, ...]:
+    """Return what each solver says, and of how much."""
+    return tuple(
+        f"{ruling.verdict} {ruling.met}/{ruling.obligations} {ruling.seconds:.1f} s"
+        for ruling in one.hearing.rulings
+    )
