@@ -1,6 +1,6 @@
 """Models, tasks and circuits that several benchmarks ask about: public ones where they are, and our own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from circuitproof.tasks.catalogue import find_task
 from circuitproof.train.loop import Watcher
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.properties import Property
+from circuitproof.verify.trim import trim
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
 RECIPES = Path(__file__).parents[1] / "recipes"
@@ -45,6 +46,11 @@ class Case:
     def name(self) -> str:
         """Return what a table calls the case."""
         return f"{self.model.name}, {self.task}, {len(self.circuit)} edges"
+
+    def trimmed(self) -> "Case":
+        """Return the case without the edges that no prompt needs."""
+        circuit = trim(open_model(self.model), find_task(self.task), self.circuit)
+        return replace(self, circuit=circuit)
 
     def claim(self, prop: Property) -> Claim:
         """Return a claim of one property."""

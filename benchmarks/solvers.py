@@ -2,9 +2,9 @@
 
 Equivalence and invariance keep every branch and every intermediate number symbolic; they are asked about
 eight anchors where a head is neural and about all 128 prompts where programs attend. Necessity is asked for
-every edge, robustness for all prompts at the paper's four radii. Model directories may be given as
-arguments; without any, the public models are used where they are, and else a BandNorm model trained here.
-Engines that contradict each other end the run.
+every edge of the trimmed circuit, robustness for all prompts at the paper's four radii. Model directories may
+be given as arguments; without any, the public models are used where they are, and else a BandNorm model
+trained here. Engines that contradict each other end the run.
 """
 
 import shutil
@@ -62,7 +62,8 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     properties = (Equivalence(), Invariance(), Necessity(), *map(Robustness, RADII))
     try:
-        asked = product(cases(folder, list(map(Path, sys.argv[1:]))), properties)
+        trimmed = [case.trimmed() for case in cases(folder, list(map(Path, sys.argv[1:])))]
+        asked = product(trimmed, properties)
         rows = shown(measure(case, prop) for case, prop in asked)
     finally:
         shutil.rmtree(folder)

@@ -1,9 +1,10 @@
 """From a claim's property to what solvers are asked: the negated property per prompt, class or edge."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import zip_longest
 from typing import TypeAlias, TypeVar
 
 from circuitproof.arithmetic.terms import Formula
@@ -83,15 +84,25 @@ class Docket:
     @cached_property
     def places(self) -> tuple[int, ...]:
         """Return the prompts that are asked about: all, or anchors spread over the answers."""
-        answers = self.claim.task.answers()
         if self.plan.anchors is None:
-            return tuple(range(len(answers)))
-        by_answer: dict[int, list[int]] = {}
-        for place, answer in enumerate(answers):
-            by_answer.setdefault(answer, []).append(place)
+            return tuple(range(len(self.claim.task.domain)))
+        by_answer = self._by_answer(range(len(self.claim.task.domain)))
         each = -(-self.plan.anchors // len(by_answer))
-        spread = [members[:: -(-len(members) // each)] for members in by_answer.values()]
+        spread = [members[:: -(-len(members) // each)] for members in by_answer]
         return tuple(sorted(place for members in spread for place in members)[: self.plan.anchors])
+
+    def _by_answer(self, places: Iterable[int]) -> list[list[int]]:
+        answers = self.claim.task.answers()
+        by_answer: dict[int, list[int]] = {}
+        for place in places:
+            by_answer.setdefault(answers[place], []).append(place)
+        return list(by_answer.values())
+
+    @cached_property
+    def _mixed_places(self) -> tuple[int, ...]:
+        """Return the same prompts, the answers by turns: a lesion often flips the prompts of one alone."""
+        turns = zip_longest(*self._by_answer(self.places))
+        return tuple(place for turn in turns for place in turn if place is not None)
 
     @cached_property
     def folded(self) -> Folded:
@@ -191,7 +202,7 @@ class Docket:
             return before.is_clear and before.decision != self._folds(lesion)[prompt].decision
 
         def ask() -> Iterator[Query]:
-            for places in _batches(self.places, self.plan.batch):
+            for places in _batches(self._mixed_places, self.plan.batch):
                 encoding = self._encode((circuit, lesion), places)
                 pairs = zip(encoding.logits[circuit], encoding.logits[lesion], strict=True)
                 formulas = [changed(encoding.ledger.terms, *pair) for pair in pairs]
