@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from circuitproof.errors import InputError
 from circuitproof.tasks import automaton as module
-from circuitproof.tasks.automaton import Automaton, automaton, first_prompts
+from circuitproof.tasks.automaton import Automaton, automaton
 from circuitproof.tasks.pattern_text import parse_pattern
 from circuitproof.tasks.patterns import Choice, Count, Repeat, Sequence, Tokens
 from pattern_strategies import patterns
@@ -81,7 +81,6 @@ def test_the_same_prompts_are_drawn_for_a_seed():
     drawn = machine.sample(20, seed=3)
     assert drawn == machine.sample(20, seed=3) != machine.sample(20, seed=4)
     assert all(prompt in machine for prompt in drawn)
-    assert first_prompts(machine, 2) == tuple(machine.prompt(rank) for rank in range(2))
 
 
 def test_what_cannot_be_drawn_is_refused():

@@ -112,7 +112,8 @@ def _seen(found: "PatternVerification", answer: "SymbolicAnswer") -> str:
     margin, radius = found.battery.worst_margin(answer), found.battery.least_radius(answer)
     if margin is not None:
         is_asked = radius is not None and answer.prop.kind is Kind.ROBUSTNESS
-        return f"least margin {_short(margin)}" + (f", least radius {_short(radius)}" if is_asked else "")
+        least = "least" if found.battery.is_attained(answer) else "lower bound of the"
+        return f"{least} margin {_short(margin)}" + (f", {least} radius {_short(radius)}" if is_asked else "")
     prompts = [found.battery.claim.task.text(replayed.prompt) for replayed in shown(answer.evidence)]
     return " and ".join(map(_cut, prompts[:2]))
 

@@ -85,6 +85,7 @@ class PatternVerification:
             "verdict": str(answer.verdict),
             "regions": answer.cells,
             "worst_margin": None if margin is None else write_rational(margin),
+            "is_attained": self.battery.is_attained(answer),
             "least_radius": None if radius is None else write_rational(radius),
             "open": answer.evidence.reason if isinstance(answer.evidence, Open) else None,
             "prompts": prompts,

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
-from itertools import count, islice
+from itertools import count
 from random import Random
 from typing import TypeAlias
 
@@ -196,11 +196,6 @@ class Automaton:
 def automaton(pattern: Pattern, vocabulary: int, further: tuple[Tokens, ...] = ()) -> Automaton:
     """Return the automaton of a pattern, made once."""
     return Automaton(pattern, vocabulary, further)
-
-
-def first_prompts(machine: Automaton, number: int) -> tuple[Prompt, ...]:
-    """Return the first few prompts of a pattern."""
-    return tuple(islice(machine.prompts(), number))
 
 
 def _is_member(token: int, members: tuple[int, ...]) -> bool:

@@ -69,6 +69,10 @@ class SymbolicBattery:
         margins = [m for leaf in _leaves(answer) if isinstance(leaf, Settled) for m in leaf.margins]
         return min(margins, default=None)
 
+    def is_attained(self, answer: SymbolicAnswer) -> bool:
+        """Say whether the least margin is that of some prompt; otherwise it is a lower bound."""
+        return all(leaf.is_attained for leaf in _leaves(answer) if isinstance(leaf, Settled))
+
     def least_radius(self, answer: SymbolicAnswer) -> Fraction | None:
         """Return the least finite radius that the evidence of a proof shows."""
         rows = _directions(self.claim)

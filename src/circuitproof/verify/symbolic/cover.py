@@ -132,7 +132,9 @@ class Cover:
         bounds = [self.goal.least(winner, rival) for rival in rivals]
         rows = [tuple(least.value for least in row) for row in leasts]
         if all(value > bound for row in rows for value, bound in zip(row, bounds, strict=True)):
-            return Settled(winner, *rows)
+            own, *without = rows
+            is_attained = all(least.is_attained for row in leasts for least in row)
+            return Settled(winner, own, without[0] if without else None, is_attained)
         prompts = [prompt for row in leasts for least in row for prompt in least.prompts]
         if broken := self._broken(place, prompts):
             return broken

@@ -24,6 +24,8 @@ class Settled:
     """The candidate's place."""
     margins: tuple[Fraction, ...]
     lesion: tuple[Fraction, ...] | None = None
+    is_attained: bool = True
+    """Whether some prompt has each margin, so that none is larger than said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ class Ledger:
 
     def _tree(self, tree: Tree) -> dict[str, Json]:
         match tree:
-            case Settled(decision, margins, lesion):
+            case Settled(decision, margins, lesion, _):
                 found: dict[str, Json] = {"decision": decision, "margins": _rationals(margins)}
                 return found if lesion is None else {**found, "lesion": _rationals(lesion)}
             case Listed(prompts):
