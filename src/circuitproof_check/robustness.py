@@ -1,6 +1,5 @@
 """Robustness: a closed formula where nothing bends after the perturbation, otherwise a tree of regions."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +11,7 @@ from .claim import Property
 from .disturbed import Disturbed, Place
 from .exact import Vector, from_fractions, mix, total, vector
 from .forward import Run
-from .reading import fields, items, mapping, rational, rationals, require
+from .reading import fields, integer, items, mapping, rational, rationals, require
 from .regions import BOUNDS, Form, Region, form_of, union
 
 
@@ -22,14 +21,16 @@ def proved(case: Case, evidence: object, claimed: Property) -> None:
         for prompt, where, (index, spelled) in case.by_prompt(evidence, claimed.kind, "fold", "radius"):
             _check_radius(case, case.fold(index, prompt, where), spelled, claimed.epsilon, where)
         return
-    checked: set[tuple[object, str]] = set()
-    for prompt, where, (index, tree) in case.by_prompt(evidence, claimed.kind, "fold", "regions"):
+    checked: set[tuple[object, int]] = set()
+    trees: list[object] = []
+    for prompt, where, (index, spelled) in case.by_prompt(evidence, claimed.kind, "fold", "regions"):
         fold = case.fold(index, prompt, where)
         check_clear(case.decide(fold), where)
         setting = _Setting(case, claimed, prompt, fold)
-        key = (setting.decisive(), json.dumps(tree))
+        trees.append(_tree_of(spelled, trees, where))
+        key = (setting.decisive(), id(trees[-1]))
         if key not in checked:
-            _check_tree(setting, tree, Region(claimed.epsilon), where)
+            _check_tree(setting, trees[-1], Region(claimed.epsilon), where)
         checked.add(key)
 
 
@@ -139,6 +140,14 @@ class _Setting:
 
 def _unit(place: int, width: int) -> Vector:
     return vector([int(place == other) for other in range(width)])
+
+
+def _tree_of(spelled: object, earlier: Sequence[object], where: str) -> object:
+    """Return a tree of regions, or that of an earlier prompt which is named instead."""
+    if "as prompt" not in mapping(spelled, where):
+        return spelled
+    (number,) = fields(spelled, where, "as prompt")
+    return earlier[integer(number, f"{where}: as prompt", 0, len(earlier) - 1)]
 
 
 def _check_tree(setting: _Setting, tree: object, region: Region, where: str) -> None:

@@ -5,7 +5,7 @@ import importlib
 import json
 import pkgutil
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
@@ -445,6 +445,48 @@ def test_a_tree_of_regions_is_valid(tree, tmp_path):
 def shaken(rule: str, tree: Tree, **options: Any) -> None:
     """Enter a forgery about a tree of regions."""
     forgery(rule)(lambda: around(tree, **options))
+
+
+def named(numbers: Sequence[int], *trees: Tree, epsilon: Fraction = TINY) -> Bundle:
+    """Return a bundle about some prompts, each with its own tree or the number of an earlier prompt."""
+
+    def choose(bundle: Bundle) -> None:
+        prompts = [bundle.domain["prompts"][number] for number in numbers]
+        bundle.domain.update(prompts=prompts, strata=["all"] * len(prompts))
+
+    prover = fitting(edges=["embed -> mlp 0", "mlp 0 -> logits"], change=choose)
+    entry = {"kind": "robustness", "epsilon": str(epsilon), **AT_MLP}
+    prover.answer(entry, "proved", prover.by_prompt(lambda p: {"fold": prover.fold(p), "regions": trees[p]}))
+    return prover.bundle
+
+
+@pytest.mark.parametrize("number", [1, 2, -1, True, "0"])
+def test_a_tree_is_named_by_an_earlier_prompt(number, tmp_path):
+    """Not by itself, by a later one, or by no number."""
+    outcome, sentence = check(named((0, 1), kept(), {"as prompt": number}).write(tmp_path / "bundle"))
+    assert outcome is Outcome.INVALID
+    assert "integers are" in sentence
+
+
+def test_a_named_tree_is_checked_for_each_prompt_that_has_it(tmp_path):
+    """It is valid where it holds for both; where it holds for the first alone, it is refused."""
+    places = iter(range(10**6))
+
+    def is_valid(numbers, *trees, epsilon):
+        return check(named(numbers, *trees, epsilon=epsilon).write(tmp_path / str(next(places))))[0] is (
+            Outcome.VALID
+        )
+
+    def holds_for_one(epsilon):
+        return [is_valid((p,), kept(), epsilon=epsilon) for p in range(4)]
+
+    sizes = ((Fraction(1, 2**power), holds_for_one(Fraction(1, 2**power))) for power in range(24))
+    epsilon, alone = next((size, alone) for size, alone in sizes if any(alone) and not all(alone))
+    good, bad = alone.index(True), alone.index(False)
+    other = [p for p in range(4) if p not in (good, bad)]
+    assert not is_valid((good, bad), kept(), {"as prompt": 0}, epsilon=epsilon)
+    for p in other:
+        assert is_valid((good, p), kept(), {"as prompt": 0}, epsilon=epsilon) == alone[p]
 
 
 shaken("signs_are_of_forms_in_eta", cut([*FIRST_COORDINATE, "0"], up=kept(1), down=kept(1)))

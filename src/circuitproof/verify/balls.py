@@ -94,14 +94,17 @@ def _summed(
     failing: list[tuple[int]] = []
     replays: list[Replay] = []
     leaves_found: list[FoldLeaf] = []
+    trees: dict[tuple[int, Widening], Tree] = {}
     for x, (fold, finding, widening) in enumerate(zip(folds, findings, wide, strict=True)):
         if isinstance(finding, Violation):
             failing.append((x,))
             eta = widened_point(finding.eta, widening.places, widening.count)
             replays.append(Replay((Replayed(x, FoldLeaf(fold), eta),)))
         elif isinstance(finding, SignSplit | Kept | Void) and is_closed(finding):
-            tree = widened(finding, widening.places, widening.count)
-            leaves_found.append(FoldLeaf(fold, regions=tree))
+            key = (id(finding), widening)
+            if key not in trees:
+                trees[key] = widened(finding, widening.places, widening.count)
+            leaves_found.append(FoldLeaf(fold, regions=trees[key]))
     outcome: Outcome
     if replays:
         outcome = Refuted(replays[0])

@@ -1,7 +1,7 @@
 """Evidence: a closed tree of splits, whose children exhaust a question, and leaves that can be replayed."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
@@ -127,7 +127,7 @@ def evidence_to_json(evidence: Evidence, numbers: Mapping[int, int]) -> Json:
     """Return evidence as it stands in a certificate; `numbers` says what a fold is called there."""
     match evidence:
         case PromptSplit(children):
-            return {"split": "prompt", "children": [_leaf(child, numbers) for child in children]}
+            return {"split": "prompt", "children": list(_prompt_leaves(children, numbers))}
         case EdgeSplit(children):
             return {"split": "edge", "children": [evidence_to_json(child, numbers) for child in children]}
         case CircuitSplit(children):
@@ -169,6 +169,17 @@ def _leaves(evidence: Evidence) -> Iterator[FoldLeaf]:
             return
         case _:
             assert_never(evidence)
+
+
+def _prompt_leaves(children: Sequence[FoldLeaf], numbers: Mapping[int, int]) -> Iterator[dict[str, Json]]:
+    """Walk the leaves as JSON; a tree of regions that an earlier prompt has is named by that prompt."""
+    owners: dict[int, int] = {}
+    for prompt, leaf in enumerate(children):
+        owner = prompt if leaf.regions is None else owners.setdefault(id(leaf.regions), prompt)
+        if owner == prompt:
+            yield _leaf(leaf, numbers)
+        else:
+            yield {**_leaf(replace(leaf, regions=None), numbers), "regions": {"as prompt": owner}}
 
 
 def _leaf(leaf: FoldLeaf, numbers: Mapping[int, int]) -> dict[str, Json]:
