@@ -46,4 +46,4 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         table.add_column(column, justify="right" if place else "left")
     for row in rows:
         table.add_row(*row)
-    Console(width=120).print(table)
+    Console(width=150).print(table)

@@ -157,8 +157,8 @@ def explain(costs: Costs) -> Sequence[str]:
         else "topologies differ: only what is per edge may be compared, and no totals are shown"
     )
     counted = (
-        "the paper encodes every position of every prompt and substitutes linear steps; we encode only what "
-        "the decision at the last position reads, and give every number its own equation, so our norms, "
-        "attention rows and MLP units are fewer and each costs more"
+        "the paper says neither what it counts as one assertion nor for how many prompts and positions; we "
+        "give every number that the decision at the last position reads its own equation, once per prompt "
+        "and query, so compare the order of the architectures and their ratios, not the sizes"
     )
     return topology, counted
