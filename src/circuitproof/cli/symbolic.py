@@ -123,14 +123,16 @@ def _show_frontier(found: "Frontier") -> None:
     from circuitproof.pipeline.symbolic import scientific
     from circuitproof.tasks.pattern_text import print_pattern
 
+    perturbed = "" if found.epsilon is None else f" after a perturbation of {found.epsilon}"
     if found.cells:
-        show_line(f"{len(found.failing)} of {found.cells} cells fail:")
+        show_line(f"{len(found.failing)} of {found.cells} cells fail{':' * bool(found.failing)}")
     for cell in found.failing[:_CELLS_SHOWN]:
-        show_line(f"  {_place(cell)}: margin {_short(cell.margin)}")
+        show_line(f"  {_place(cell)}: margin {_short(cell.margin)}{perturbed}")
     if not found.parts:
         show_line("no part of the pattern was found to be proved")
+    proved = "proved" if found.epsilon is None else f"proved at {found.epsilon}"
     for part in found.parts:
-        show_line(f"proved {part.what}: {scientific(part.size)} prompts, {print_pattern(part.pattern)}")
+        show_line(f"{proved} {part.what}: {scientific(part.size)} prompts, {print_pattern(part.pattern)}")
 
 
 def _place(cell: "FailingCell | FailingChoice") -> str:

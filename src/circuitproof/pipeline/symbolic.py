@@ -133,6 +133,7 @@ def _known(properties: tuple[Property, ...]) -> tuple[SymbolicProperty, ...]:
 
 def _frontier_to_json(found: Frontier) -> Json:
     return {
+        "epsilon": None if found.epsilon is None else write_rational(found.epsilon),
         "cells": found.cells,
         "failing": len(found.failing),
         "first_failing": [_cell_to_json(cell) for cell in found.failing[:_LISTED]],

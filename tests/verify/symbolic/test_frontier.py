@@ -1,9 +1,10 @@
 from dataclasses import replace
+from fractions import Fraction
 
 from circuitproof.circuits.graph import Head
 from circuitproof.programs.text import parse
 from circuitproof.tasks.pattern_text import print_pattern
-from circuitproof.verify.properties import Equivalence
+from circuitproof.verify.properties import Equivalence, Robustness
 from circuitproof.verify.symbolic.claim import SymbolicClaim
 from circuitproof.verify.symbolic.frontier import FailingChoice, frontier
 from hand_models import IDENTITY, PLAIN, READ_OFF, build, circuit_of, freeze
@@ -48,6 +49,20 @@ def test_failing_cells_are_named_and_the_rest_is_proved():
         ("up to 2 tokens", "any{1..3} with exactly 1 of [0, 1] up to 2 tokens"),
     ]
     assert all(is_right(claim, part) for part in found.parts)
+
+
+def test_a_claim_of_robustness_ends_where_a_perturbation_turns_a_decision():
+    """Each position takes a half of what the opener 1 leads by: right everywhere, robust at the first two."""
+    claim = claim_of(MEMBER, [[0, 0], [0, -0.5], [0, -1]], "any{1..3} with exactly 1 of [0, 1]")
+    assert not frontier(claim).failing
+    robust = replace(claim, properties=(Equivalence(), Robustness(Fraction(2, 3))))
+    found = frontier(robust)
+    assert [(c.token, c.position, c.margin) for c in found.failing] == [(1, 2, 1 - 2 * Fraction(2, 3))]
+    for part in found.parts:
+        task = replace(claim.task, pattern=part.pattern)
+        assert is_right(claim, part)
+        assert truth(replace(robust, task=task), robust.properties[1])
+    assert [part.what for part in found.parts] == ["openers at 0 to 1", "up to 2 tokens"]
 
 
 def test_tokens_that_fail_are_left_out():

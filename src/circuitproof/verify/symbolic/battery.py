@@ -7,7 +7,7 @@ from typing import assert_never
 
 from circuitproof.errors import DeclarationError
 from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
-from circuitproof.verify.robustness import Directions, directions
+from circuitproof.verify.robustness import Directions
 from circuitproof.verify.symbolic.claim import SymbolicClaim, SymbolicProperty
 from circuitproof.verify.symbolic.cover import Budget, Cover
 from circuitproof.verify.symbolic.evidence import (
@@ -23,7 +23,7 @@ from circuitproof.verify.symbolic.evidence import (
     leaves,
     shown,
 )
-from circuitproof.verify.symbolic.goals import Alike, Goal, Idle, Right, Robust, others
+from circuitproof.verify.symbolic.goals import Alike, Goal, Idle, Right, others, robust_goal
 from circuitproof.verify.symbolic.workshop import Workshop
 from circuitproof.verify.verdict import Verdict
 
@@ -75,7 +75,7 @@ class SymbolicBattery:
 
     def least_radius(self, answer: SymbolicAnswer) -> Fraction | None:
         """Return the least finite radius that the evidence of a proof shows."""
-        rows = _directions(self.claim)
+        rows = self.claim.directions()
         found = [
             margin / apart
             for leaf in _leaves(answer)
@@ -120,10 +120,11 @@ class _Prover:
         return SymbolicAnswer(prop, _verdict(found), found, cover.cells)
 
     def _robustness(self, prop: Robustness) -> SymbolicAnswer:
-        if self.claim.frozen.architecture.has_norm or not prop.at.is_final_residual:
+        goal = robust_goal(self.claim, prop)
+        if goal is None:
             reason = "over a pattern only a final residual that passes no norm can be perturbed"
             return SymbolicAnswer(prop, Verdict.UNDECIDED, Open(reason), 0)
-        return self._for_every_prompt(prop, Robust(prop.epsilon, _directions(self.claim)))
+        return self._for_every_prompt(prop, goal)
 
     def _necessity(self, prop: Necessity) -> SymbolicAnswer:
         """Look for a prompt that needs each edge; an edge that none needs refutes."""
@@ -175,10 +176,6 @@ def _leaves(answer: SymbolicAnswer) -> Sequence[Settled | Listed]:
 def _shown_tokens(answer: SymbolicAnswer) -> set[int]:
     """Return the tokens of the prompts that the evidence shows."""
     return {token for replayed in shown(answer.evidence) for token in replayed.prompt}
-
-
-def _directions(claim: SymbolicClaim) -> Directions:
-    return directions(claim.frozen.unembedding(claim.task.candidates))
 
 
 def _speeds(claim: SymbolicClaim, rows: Directions, winner: int) -> list[Fraction]:

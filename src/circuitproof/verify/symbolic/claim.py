@@ -9,6 +9,7 @@ from circuitproof.semantics.frozen import Frozen
 from circuitproof.tasks.symbolic import SymbolicTask
 from circuitproof.verify.claim import reads_prompt
 from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness, kind_of
+from circuitproof.verify.robustness import Directions, directions
 
 SymbolicProperty: TypeAlias = Equivalence | Invariance | Necessity | Robustness
 
@@ -48,3 +49,7 @@ class SymbolicClaim:
                 f"the pattern has prompts of up to {self.task.pattern.longest} tokens, "
                 f"the model's context is {sizes.context}; add 'up to {sizes.context} tokens'"
             )
+
+    def directions(self) -> Directions:
+        """Return the candidates' rows of the output embedding."""
+        return directions(self.frozen.unembedding(self.task.candidates))

@@ -1,18 +1,19 @@
 """Where a claim stops being true: the cells that fail, and parts of the pattern on which it is proved."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import DeclarationError
 from circuitproof.tasks.patterns import Clause, Count, Only, Pattern, Tokens
-from circuitproof.tasks.symbolic import Label, SymbolicTask
+from circuitproof.tasks.symbolic import Label
+from circuitproof.verify.properties import Robustness
 from circuitproof.verify.symbolic.claim import SymbolicClaim
 from circuitproof.verify.symbolic.cover import Budget, Cover
 from circuitproof.verify.symbolic.evidence import Open, Replays
-from circuitproof.verify.symbolic.goals import Right, others
+from circuitproof.verify.symbolic.goals import Right, Robust, others, robust_goal
 from circuitproof.verify.symbolic.minimum import Margin
 from circuitproof.verify.symbolic.plan import Found, Plan, Share
 from circuitproof.verify.symbolic.regions import Region, UnsettledError
@@ -24,7 +25,10 @@ _ROUNDS = 40
 
 @dataclass(frozen=True, slots=True)
 class FailingCell:
-    """A token at a position that a head reads, and the least margin of prompts where it does."""
+    """A token at a position that a head reads, and the least margin of prompts where it does.
+
+    Margins are those that the worst perturbation leaves, where the claim allows any.
+    """
 
     label: Label
     head: Head
@@ -45,7 +49,7 @@ class FailingChoice:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a pattern on which every prompt gets its right answer, and what makes it the part."""
+    """A part of a pattern on which all that is looked for holds, and what makes it the part."""
 
     what: str
     pattern: Pattern
@@ -54,8 +58,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """What fails, cell by cell where a head chooses one key, and parts that are proved, the largest first."""
+    """What fails, cell by cell where a head chooses one key, and parts that are proved, the largest first.
 
+    What is looked for is that every prompt gets its right answer, also after a perturbation of at most
+    `epsilon` where the claim speaks of one.
+    """
+
+    epsilon: Fraction | None
     failing: tuple[FailingCell | FailingChoice, ...]
     cells: int
     """How many such cells, or choices of tokens, there are in all."""
@@ -63,8 +72,10 @@ class Frontier:
 
 
 def frontier(claim: SymbolicClaim, budget: Budget | None = None) -> Frontier:
-    """Look where equivalence stops being true, and prove what can be proved of the rest."""
-    return _Search(claim, budget or Budget(), Workshop(claim)).run()
+    """Look where right answers, and their robustness if it is claimed, end; prove what can be of the rest."""
+    goals = [robust_goal(claim, prop) for prop in claim.properties if isinstance(prop, Robustness)]
+    robust = goals[0] if goals else None
+    return _Search(claim, budget or Budget(), Workshop(claim), robust).run()
 
 
 @dataclass(slots=True)
@@ -72,6 +83,7 @@ class _Search:
     claim: SymbolicClaim
     budget: Budget
     shop: Workshop
+    robust: Robust | None
 
     def run(self) -> Frontier:
         """Look at the cells, then at shorter prompts, fewer positions and fewer tokens."""
@@ -80,26 +92,27 @@ class _Search:
         failing = tuple(cell for cell in (*cells, *choices) if cell.margin <= 0)
         found = [self._shorter(), self._placed(cells), self._without_tokens(choices)]
         parts = sorted((part for part in found if part is not None), key=lambda part: -part.size)
-        return Frontier(failing, len(cells) + len(choices), tuple(parts))
+        epsilon = None if self.robust is None else self.robust.epsilon
+        return Frontier(epsilon, failing, len(cells) + len(choices), tuple(parts))
 
     def _cells(self) -> Iterator[FailingCell]:
         """Return the least margin through each key that a head may choose, where nothing else varies."""
         for label in self.claim.task.labels():
             place = self._plan(Region(label))
             if place is not None and not place.varying:
-                yield from _chosen(place, label, self.claim)
+                yield from _chosen(place, label, Right(self.claim.task, self.robust))
 
     def _choices(self) -> Iterator[FailingChoice]:
         """Return the choices of tokens at the positions that matter, where there are not too many."""
         task = self.claim.task
-        cover = Cover(self.shop, Right(task), self.budget)
+        goal = Right(task, self.robust)
+        cover = Cover(self.shop, goal, self.budget)
         for label in task.labels():
             winner = task.candidates.index(label.answer)
             for positions, prompts in cover.survey(Region(label)):
                 for seen in self.shop.see(prompts, None):
-                    rivals = [logit for place, logit in enumerate(seen.fold.logits) if place != winner]
-                    margin = seen.fold.logits[winner] - max(rivals)
-                    yield FailingChoice(label, tuple((k, seen.prompt[k]) for k in positions), margin)
+                    tokens = tuple((k, seen.prompt[k]) for k in positions)
+                    yield FailingChoice(label, tokens, _left(seen.fold.logits, winner, goal))
 
     def _plan(self, region: Region) -> Plan | None:
         try:
@@ -116,7 +129,7 @@ class _Search:
         except DeclarationError:
             return None  # the part has no prompts
         claim = replace(self.claim, task=task)
-        found = Cover(self.shop.about(claim), Right(task), self.budget).whole()
+        found = Cover(self.shop.about(claim), Right(task, self.robust), self.budget).whole()
         return None if isinstance(found, (Replays, Open)) else claim
 
     def _part(self, what: str, pattern: Pattern) -> Part | None:
@@ -218,33 +231,42 @@ class _Search:
         openers = {token for one in task.classes for token in one.listed}
         for label in task.labels():
             place = search._plan(Region(label))  # noqa: SLF001  # of its own kind
-            if place is not None and (read := _failing_tokens(place, label, task) - openers):
+            goal = Right(task, self.robust)
+            if place is not None and (read := _failing_tokens(place, label, goal) - openers):
                 return sorted(read)
         return []
 
 
-def _chosen(place: Plan, label: Label, claim: SymbolicClaim) -> Iterator[FailingCell]:
+def _left(logits: Sequence[Fraction], winner: int, goal: Right) -> Fraction:
+    """Return the least margin that the worst perturbation leaves."""
+    rivals = others(len(logits), winner)
+    return min(logits[winner] - logits[rival] - goal.least(winner, rival) for rival in rivals)
+
+
+def _chosen(place: Plan, label: Label, goal: Right) -> Iterator[FailingCell]:
     """Return a cell for each token and position that a head of the sum may choose."""
-    winner = claim.task.candidates.index(label.answer)
+    candidates = goal.task.candidates
+    winner = candidates.index(label.answer)
     heads = {term.head for term in place.terms if term.share is Share.CHOSEN}
     least: dict[tuple[int, int, int], Fraction] = {}
-    for rival in others(len(claim.task.candidates), winner):
+    for rival in others(len(candidates), winner):
+        taken = goal.least(winner, rival)
         for position, step, value in Margin(place, winner, rival).through_steps():
             for head in heads:
                 members = place.runs.machine.atoms[step.atom]
                 if step.weights[head] and len(members) == 1:
                     key = (head, members[0], position)
-                    least[key] = min(value, least.get(key, value))
+                    least[key] = min(value - taken, least.get(key, value - taken))
     for (head, token, position), margin in sorted(least.items()):
         yield FailingCell(label, place.runs.heads[head], token, position, margin)
 
 
-def _failing_tokens(place: Plan, label: Label, task: SymbolicTask) -> set[int]:
-    """Return the tokens that contribute to the prompts of least margin, where that is not positive."""
-    winner = task.candidates.index(label.answer)
-    rivals = others(len(task.candidates), winner)
-    leasts = [Margin(place, winner, rival).least() for rival in rivals]
-    wrong = [found for least in leasts if least.value <= 0 for found in least.prompts]
+def _failing_tokens(place: Plan, label: Label, goal: Right) -> set[int]:
+    """Return the tokens that contribute to the prompts of least margin, where that does not suffice."""
+    winner = goal.task.candidates.index(label.answer)
+    rivals = others(len(goal.task.candidates), winner)
+    leasts = [(Margin(place, winner, rival).least(), goal.least(winner, rival)) for rival in rivals]
+    wrong = [found for least, taken in leasts if least.value <= taken for found in least.prompts]
     return {token for found in wrong for token in _read(place, found)}
 
 

@@ -9,7 +9,9 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.symbolic import Label, SymbolicTask
 from circuitproof.verify.fold import Fold
+from circuitproof.verify.properties import Robustness
 from circuitproof.verify.robustness import Directions, radii, violation
+from circuitproof.verify.symbolic.claim import SymbolicClaim
 from circuitproof.verify.symbolic.evidence import Replayed, Replays
 from circuitproof.verify.symbolic.regions import Region
 
@@ -30,23 +32,26 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """Every prompt gets its right answer and nothing else."""
+    """Every prompt gets its right answer and nothing else; with `robust`, whatever the perturbation."""
 
     task: SymbolicTask
+    robust: "Robust | None" = None
     lesion: None = None
 
     def decision(self, region: Region, first: Seen) -> int:
         """Return the right answer."""
         return self.task.candidates.index((region.label or first.label).answer)
 
-    def least(self, _winner: int, _other: int) -> Fraction:
-        """Any lead will do."""
-        return Fraction(0)
+    def least(self, winner: int, other: int) -> Fraction:
+        """Return how far a perturbation can close the margin; without any, every lead will do."""
+        return Fraction(0) if self.robust is None else self.robust.least(winner, other)
 
     def broken_by(self, seen: Seen) -> Replays | None:
-        """Return a prompt that is decided otherwise, or not at all."""
+        """Return a prompt that is decided otherwise, or not at all, or is when it is perturbed."""
         wanted = frozenset({self.task.candidates.index(seen.label.answer)})
-        return None if seen.fold.decision == wanted else Replays((seen.replayed(),))
+        if seen.fold.decision != wanted:
+            return Replays((seen.replayed(),))
+        return None if self.robust is None else self.robust.broken_by(seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,13 @@ class Idle:
         assert seen.lesion is not None  # noqa: S101  # the solver looks at the lesion that the goal names
         is_idle = not seen.fold.is_clear or seen.fold.decision == seen.lesion.decision
         return None if is_idle else Replays((seen.replayed(),))
+
+
+def robust_goal(claim: SymbolicClaim, prop: Robustness) -> Robust | None:
+    """Return what robustness wants of every prompt, where it can be asked over a pattern."""
+    if claim.frozen.architecture.has_norm or not prop.at.is_final_residual:
+        return None
+    return Robust(prop.epsilon, claim.directions())
 
 
 Goal: TypeAlias = Right | Alike | Robust | Idle
