@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -26,13 +27,12 @@ from circuitproof.semantics.interface import Interface, Span
 from circuitproof.verify.battery import prove
 from circuitproof.verify.disturbed import Question, disturb
 from circuitproof.verify.properties import Robustness
-from circuitproof.verify.search import Effort, Method, search_ball
+from circuitproof.verify.radius import find_radius
+from circuitproof.verify.search import Effort, Method
 from circuitproof.verify.solvers.choices import Engine
 from circuitproof_check.main import check
 from gpt2_width import CIRCUIT, quote_task, write_model
 from timing import print_table, shown, timed
-
-SMALL = (Fraction(1, 10**5), Fraction(1, 10**4), Fraction(1, 100))
 
 
 def row(case: Case, epsilon: Fraction, bundle: Path) -> tuple[str, ...]:
@@ -73,10 +73,10 @@ def wide(frozen: Frozen) -> Iterator[tuple[str, ...]]:
         place = Interface(Mlp(0), side, Span.ALL)
         function = disturb(frozen, task.candidates, CIRCUIT, task.domain.prompts[0], place)
         winner = function.fold((Fraction(0),) * function.variables).winner
-        for epsilon in SMALL:
-            start = time.perf_counter()
-            found = search_ball(Question(function, winner), epsilon, Effort(budget=1))
-            yield str(place), str(epsilon), type(found).__name__, f"{time.perf_counter() - start:.1f}"
+        question = Question(function, winner)
+        found, seconds = timed(partial(find_radius, question, budget=1))
+        upper = "" if found.upper is None else f"{float(found.upper):.3g}"
+        yield str(place), f"{float(found.lower):.3g}", upper, f"{seconds:.1f}"
 
 
 def main() -> None:
@@ -92,7 +92,8 @@ def main() -> None:
             print_table("exact radii", ("", "radius", "relative", "s for all"), radii(folder))
         write_model(folder / "gpt2", quote_task())
         found = list(wide(open_model(folder / "gpt2")))
-        print_table("GPT-2 width, one prompt, budget 1", ("place", "epsilon", "found", "s"), found)
+        columns = ("perturbed", "proved below", "changed at", "s")
+        print_table("radius of one prompt at GPT-2's width, one part looked at", columns, found)
     finally:
         shutil.rmtree(folder)
 

@@ -15,6 +15,7 @@ from circuitproof.circuits.circuit import circuit_of
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge
 from circuitproof.model.checkpoint import StoredModel, save_model
 from circuitproof.model.transformer import Transformer, initialise
+from circuitproof.pipeline.symbolic import scientific
 from circuitproof.semantics.frozen import open_model
 from circuitproof.tasks.pattern_text import parse_pattern
 from circuitproof.tasks.symbolic import SymbolicTask
@@ -78,7 +79,8 @@ def main(longest: int = LONGEST) -> None:
             verdicts = ", ".join(f"{answer.prop.kind} {answer.verdict}" for answer in battery.answers)
             rows.append((f"{name}: {verdicts}", f"{battery.cells}", proving, checking, outcome.name))
     columns = ("circuit", "cells", "proved in s (CPU)", "checked in s (CPU)", "checker says")
-    print_table(f"every prompt of up to {longest} tokens with one of four openers", columns, rows)
+    size = scientific(pattern_task(longest).size)
+    print_table(f"all {size} prompts of up to {longest} tokens with one of four openers", columns, rows)
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, str]:

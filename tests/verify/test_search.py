@@ -88,7 +88,7 @@ def test_a_budget_leaves_parts_open_and_says_how_near_they_are(drawn, budget):
 
 def test_a_search_without_a_budget_is_refused():
     """Nothing could be closed."""
-    with pytest.raises(DeclarationError, match="the budget is 0 leaves"):
+    with pytest.raises(DeclarationError, match="the budget is 0 parts"):
         Effort(budget=0)
 
 

@@ -31,4 +31,4 @@ At = Annotated[
 Perturbed = Annotated[
     str, typer.Option("--positions", help="Which positions to perturb: last, all, or such as 0,3.")
 ]
-Leaves = Annotated[int, typer.Option("--budget", min=1, help="The most leaves of a prompt's search.")]
+Parts = Annotated[int, typer.Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]

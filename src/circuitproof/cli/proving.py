@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, At, Leaves, ModelPath, Perturbed
+from circuitproof.cli.options import AsJson, At, ModelPath, Parts, Perturbed
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds
 from circuitproof.verify.effort import Method
 from circuitproof.verify.properties import Kind
@@ -37,7 +37,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     method: Annotated[
         Method, typer.Option("--method", help="How robustness is decided after a norm or inside the circuit.")
     ] = Method.COMPLETE,
-    budget: Leaves = 20_000,
+    budget: Parts = 20_000,
     engine: Engines = Engine.EXACT,
     anchors: Anchors = None,
     seconds: Seconds = 60.0,

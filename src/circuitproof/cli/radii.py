@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, At, Leaves, ModelPath, Perturbed
+from circuitproof.cli.options import AsJson, At, ModelPath, Parts, Perturbed
 
 if TYPE_CHECKING:
     from circuitproof.pipeline.radii import Radii
@@ -19,7 +19,7 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     ] = None,
     at: At = "logits input",
     positions: Perturbed = "last",
-    budget: Leaves = 5_000,
+    budget: Parts = 5_000,
     as_json: AsJson = False,
 ) -> None:
     """Find how large a perturbation must be to change each decision: exactly, or between proved bounds."""

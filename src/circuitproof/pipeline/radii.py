@@ -104,7 +104,7 @@ def _is_free(found: PromptRadius) -> bool:
 
 
 def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budget: int) -> Radii:
-    """Return the radius of every prompt's decision; `budget` is the most leaves of a prompt's search."""
+    """Return the radius of every prompt's decision; `budget` is the most parts of a ball to look at."""
     frozen = open_model(model)
     kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
     claim = Claim(frozen, kept, find_task(task), (Equivalence(),))

@@ -21,8 +21,8 @@ class Effort:
 
     method: Method = Method.COMPLETE
     budget: int = 20_000
-    """The most leaves of a prompt's tree."""
+    """The most parts of a prompt's ball to look at."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:
-            raise DeclarationError(f"the budget is {self.budget} leaves, want at least 1")
+            raise DeclarationError(f"the budget is {self.budget} parts, want at least 1")

@@ -52,7 +52,7 @@ class Bracket:
 
 
 def find_radius(question: Question, budget: int) -> Bracket:
-    """Return the radius of a clear decision, or bounds on it when the budget of leaves ends."""
+    """Return the radius of a clear decision, or bounds on it when the budget ends."""
     first = attack(question)
     return _unreached(question, budget) if first is None else _shrunk(question, budget, first)
 

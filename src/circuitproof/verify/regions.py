@@ -46,7 +46,7 @@ class Void:
 
 @dataclass(frozen=True, slots=True)
 class Unsearched:
-    """The search ended before this region, in which no perturbation is smaller than `distance`."""
+    """The search ended before this region; no perturbation of it below `distance` changes the decision."""
 
     distance: Fraction
 
@@ -88,7 +88,7 @@ def leaves(tree: Tree) -> Iterator[Kept | Void | Unsearched]:
 
 
 def searched_radius(tree: Tree, radius: Fraction) -> Fraction:
-    """Return a radius below which no perturbation is in a part of a ball that was not searched."""
+    """Return a radius below which no perturbation in a part that was not searched changes the decision."""
     return min([radius, *(leaf.distance for leaf in leaves(tree) if isinstance(leaf, Unsearched))])
 
 
