@@ -73,7 +73,7 @@ def test_a_budget_that_ends_leaves_a_bracket():
     found = find_radius(jumping(Lift.REFERENCE), 1)
     exact = find_radius(jumping(Lift.REFERENCE), MANY).lower
     assert not found.is_exact
-    assert found.lower <= exact <= found.upper
+    assert 0 < found.lower <= exact <= found.upper
 
 
 def test_what_no_perturbation_reaches_has_an_infinite_radius():
