@@ -7,22 +7,21 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.canonical import Json, readable_json, write_file
+from circuitproof.canonical import Json
 from circuitproof.certificate.bundle import write_bundle
-from circuitproof.circuits.spelling import load_circuit
 from circuitproof.distill.lesion import Behaviour
 from circuitproof.errors import NumericError
 from circuitproof.model.checkpoint import load_model
 from circuitproof.model.decisions import task_logits
 from circuitproof.pipeline.construction_recipe import Construction
 from circuitproof.pipeline.stages import run_stage
+from circuitproof.pipeline.trimming import trimmed
 from circuitproof.semantics.frozen import open_model
 from circuitproof.verify.anchors import spread_anchors, unshared_logits
 from circuitproof.verify.battery import Battery, prove
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.identity import identity_with
-from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
-from circuitproof.verify.trim import trim
+from circuitproof.verify.properties import four_properties
 from circuitproof.verify.verdict import Verdict, settle
 
 
@@ -92,16 +91,17 @@ def prove_artifact(place: Workplace, behaviour: Behaviour, construction: Constru
     """
     task, model, folder, tell = behaviour.task, place.model, place.folder, place.tell
     base = open_model(place.base).file
-
-    def write_trimmed(path: Path) -> None:
-        tell(f"{task.name}: trimming the circuit")
-        write_file(path, readable_json(trim(open_model(model), task, behaviour.circuit).to_json()))
-
-    circuit = load_circuit(run_stage(folder / "circuit.json", write_trimmed))
+    circuit = trimmed(
+        folder / "circuit.json",
+        open_model(model),
+        task,
+        behaviour.circuit,
+        lambda: tell(f"{task.name}: trimming the circuit"),
+    )
     tell(f"{task.name}: proving")
     begin = time.perf_counter()
     frozen = open_model(model)
-    properties = (Equivalence(), Invariance(), Necessity(), Robustness(construction.epsilon))
+    properties = four_properties(construction.epsilon)
     battery = prove(Claim(frozen, circuit, task, properties))
     seconds = time.perf_counter() - begin
     battery = prove(Claim(frozen, circuit, task, (*properties, identity_with(base, frozen))))

@@ -19,7 +19,11 @@ from circuitproof.pipeline.cross_check import count_obligations
 from circuitproof.pipeline.verification import Request, claim_of
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.cost import Tally, account, add_tallies
-from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Property, Robustness, kind_of
+from circuitproof.verify.properties import (
+    Property,
+    four_properties,
+    kind_of,
+)
 from circuitproof.verify.solvers.choices import Branching, Engine
 from circuitproof.verify.solvers.find import find_solver
 from circuitproof.verify.solvers.obligations import Docket, Plan
@@ -124,7 +128,7 @@ def count_costs(request: CostRequest) -> Costs:
 
 
 def _account(model: Path, circuit: Path, request: CostRequest) -> Account:
-    properties = (Equivalence(), Invariance(), Necessity(), Robustness(request.epsilon))
+    properties = four_properties(request.epsilon)
     claim = claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
     docket = Docket(claim, Plan(request.branching, batch=1, anchors=request.anchors))
     tallies: list[tuple[Property, Tally]] = []

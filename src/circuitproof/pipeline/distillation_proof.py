@@ -9,15 +9,18 @@ from circuitproof.canonical import Json, readable_json, write_file
 from circuitproof.certificate.bundle import write_bundle
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
-from circuitproof.circuits.spelling import load_circuit
 from circuitproof.distill.lesion import Behaviour
 from circuitproof.pipeline.stages import run_stage
+from circuitproof.pipeline.trimming import trimmed
 from circuitproof.reading import read_json, reading, reading_part
 from circuitproof.semantics.frozen import Frozen, open_model
 from circuitproof.verify.battery import prove
 from circuitproof.verify.claim import Claim
-from circuitproof.verify.properties import Equivalence, Invariance, Kind, Necessity, Robustness, kind_of
-from circuitproof.verify.trim import trim
+from circuitproof.verify.properties import (
+    Kind,
+    four_properties,
+    kind_of,
+)
 from circuitproof.verify.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 
@@ -58,21 +61,12 @@ class Proof:
 def prove_circuit(
     model: Path, behaviour: Behaviour, folder: Path, *, epsilon: Fraction, tell: Callable[[str], None]
 ) -> Proof:
-    """Prove what a circuit does on its task and let the independent checker confirm the bundle.
-
-    The circuit is first trimmed of edges that no decision depends on: extraction also keeps those that only
-    make decisions surer, and of such an edge necessity would be refuted.
-    """
+    """Prove what a circuit does on its task, trimmed, and let the independent checker confirm the bundle."""
     frozen, task = open_model(model), behaviour.task
-
-    def write_trimmed(path: Path) -> None:
-        tell(f"trimming {task.name}")
-        write_file(path, readable_json(trim(frozen, task, behaviour.circuit).to_json()))
 
     def write_report(path: Path) -> None:
         tell(f"proving {task.name}")
-        properties = (Equivalence(), Invariance(), Necessity(), Robustness(epsilon))
-        battery = prove(Claim(frozen, trimmed, task, properties))
+        battery = prove(Claim(frozen, circuit, task, four_properties(epsilon)))
         run_stage(bundle, lambda place: write_bundle(place, battery))
         verdicts: dict[str, Json] = {
             str(kind_of(answer.prop)): str(answer.verdict) for answer in battery.answers
@@ -81,10 +75,12 @@ def prove_circuit(
         report: Json = {"verdicts": verdicts, "checker": outcome.name.lower(), "reason": reason}
         write_file(path, readable_json(report))
 
-    trimmed = load_circuit(run_stage(folder / _CIRCUIT, write_trimmed))
+    circuit = trimmed(
+        folder / _CIRCUIT, frozen, task, behaviour.circuit, lambda: tell(f"trimming {task.name}")
+    )
     bundle = folder / _BUNDLE
     report = run_stage(folder / _REPORT, write_report)
-    return _read_proof(report, behaviour, trimmed, frozen)
+    return _read_proof(report, behaviour, circuit, frozen)
 
 
 def _read_proof(path: Path, behaviour: Behaviour, circuit: Circuit, frozen: Frozen) -> Proof:

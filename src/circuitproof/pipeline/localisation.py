@@ -19,6 +19,7 @@ from circuitproof.pipeline.protocol import Generation, Protocol
 from circuitproof.pipeline.recipe import Recipe
 from circuitproof.pipeline.stages import claim_folder, run_stage
 from circuitproof.pipeline.training import MODEL, train_recipe
+from circuitproof.pipeline.trimming import trimmed
 from circuitproof.sealed import read_manifest
 from circuitproof.semantics.declaration import WEIGHTS
 from circuitproof.semantics.frozen import open_model
@@ -29,8 +30,7 @@ from circuitproof.tasks.task import Task
 from circuitproof.train.loop import Watcher
 from circuitproof.verify.battery import Battery, prove
 from circuitproof.verify.claim import Claim
-from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
-from circuitproof.verify.trim import trim
+from circuitproof.verify.properties import four_properties
 from circuitproof.verify.verdict import Verdict, settle
 
 LEDGER = "ledger.jsonl"
@@ -216,15 +216,10 @@ def _prove(run: Run, generation: int, rounds: Rounds) -> Proof:
     last, task = run.protocol.generations[generation], rounds.everything(generation)
     frozen = open_model(run.model)
     selected = load_circuit(run.folder(last, task.name) / "circuit.json")
-
-    def write_trimmed(path: Path) -> None:
-        run.on_stage(f"trimming {task.name}")
-        write_file(path, readable_json(trim(frozen, task, selected).to_json()))
-
-    trimmed = load_circuit(run_stage(run.out / "trimmed" / f"{task.name}.json", write_trimmed))
+    place = run.out / "trimmed" / f"{task.name}.json"
+    circuit = trimmed(place, frozen, task, selected, lambda: run.on_stage(f"trimming {task.name}"))
     run.on_stage(f"proving {task.name}")
-    properties = (Equivalence(), Invariance(), Necessity(), Robustness(run.protocol.epsilon))
-    battery = prove(Claim(frozen, trimmed, task, properties))
+    battery = prove(Claim(frozen, circuit, task, four_properties(run.protocol.epsilon)))
     bundle = run_stage(run.out / "bundles" / task.name, lambda path: write_bundle(path, battery))
     return Proof(battery, len(selected), bundle)
 

@@ -120,6 +120,11 @@ Property: TypeAlias = (
 )
 
 
+def four_properties(epsilon: Fraction) -> tuple[Equivalence, Invariance, Necessity, Robustness]:
+    """Return the paper's four properties of a circuit."""
+    return Equivalence(), Invariance(), Necessity(), Robustness(epsilon)
+
+
 def kind_of(prop: Property) -> Kind:
     """Return a property's name."""
     return prop.kind
