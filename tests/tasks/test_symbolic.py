@@ -1,9 +1,14 @@
+from pathlib import Path
+
 import pytest
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.tasks.patterns import Tokens
 from circuitproof.tasks.symbolic import Label, load_symbolic_task
+from circuitproof.train.tokenizer import gpt2_tokenizer
 from symbolic_claims import task_of
+
+RECIPES = Path(__file__).parents[2] / "recipes"
 
 FILE = """
 name = "quotes"
@@ -84,3 +89,14 @@ def test_a_wrong_task_file_is_refused_with_its_place(tmp_path, old, new, sentenc
     (tmp_path / "task.toml").write_text(FILE.replace(old, new))
     with pytest.raises(InputError, match=sentence):
         load_symbolic_task(tmp_path / "task.toml")
+
+
+@pytest.mark.parametrize("path", sorted(RECIPES.glob("*-pattern.toml")), ids=lambda path: path.stem)
+def test_the_shipped_task_files_name_the_tokens_they_speak_of(path):
+    """Every opener has an answer and a name; for GPT-2 each name is the text of its token."""
+    task = load_symbolic_task(path)
+    openers = {token for one in task.classes for token in one.listed}
+    named = dict(task.names)
+    assert openers | set(task.candidates) <= named.keys()
+    if path.stem.startswith("gpt2"):
+        assert all(gpt2_tokenizer().encode(text) == (token,) for token, text in named.items())

@@ -155,3 +155,11 @@ def test_properties_about_size_are_not_asked():
     """They are about many circuits; the exact engine answers them."""
     with pytest.raises(InputError, match="subset minimality is not asked of solvers; want equivalence"):
         Docket(adder_claim()).obligations(SubsetMinimality())
+
+
+def test_the_witness_of_an_edge_is_looked_for_among_all_answers_from_the_start():
+    """A lesion often flips the prompts of one answer only, which may be the last ones of a domain."""
+    claim = adder_claim(Necessity(), task=table_task({(0,): 1, (2,): 1, (4,): 1, (1,): 0}))
+    (first, *_) = Docket(claim, Plan(batch=2)).obligations(Necessity())
+    query = next(iter(first.queries()))
+    assert query.meaning.title.startswith("prompts 0, 3:")
