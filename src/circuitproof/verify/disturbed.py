@@ -86,14 +86,16 @@ class Disturbed:
         self, region: Region, point: Point, winner: int, traced: list[Condition] | None = None
     ) -> tuple[Form, ...]:
         """Return the winner's logit less each other candidate's, on a region where every branch is known."""
-        arithmetic = Affine(region, point, self.known, traced)
+        return self._differences(self.logits(Affine(region, point, self.known, traced)), winner)
+
+    def logits(self, arithmetic: Affine) -> Forms:
+        """Return the logits as forms, by an arithmetic that knows the branches or stands in for them."""
         forward = Forward(self.frozen, self.cells, arithmetic, self.candidates, self._forms())
         known = [Forms(grid, {}) for grid in self.outputs]
         try:
-            logits = arithmetic.take(forward.run(known)[-1], [self.row])
+            return arithmetic.take(forward.run(known)[-1], [self.row])
         except NotExactError as error:
             raise NotExactError(f"{self._head(arithmetic.attentions)}: {error}") from error
-        return self._differences(logits, winner)
 
     def _head(self, number: int) -> str:
         """Return the head that computed the scores of that number: a run stops in no other stage."""
@@ -106,7 +108,7 @@ class Disturbed:
         return {
             (entry.stage, entry.side): Forms(
                 zeros(entry.count, width),
-                {row: _selector(place, len(self.positions), width) for row, place in entry.rows.items()},
+                {row: selector(place, len(self.positions), width) for row, place in entry.rows.items()},
             )
             for entry in self.entries
         }
@@ -160,8 +162,8 @@ class _Watch(Exact):
         return super().add(left, right)
 
 
-def _selector(place: int, count: int, width: int) -> Grid:
-    """Return the slopes of a row to which the variables of one position are added."""
+def selector(place: int, count: int, width: int) -> Grid:
+    """Return the slopes of a row to which one block of the variables is added."""
     numbers = np.zeros((count * width, width), dtype=object)
     numbers[place * width : (place + 1) * width] = np.eye(width, dtype=int)
     return Grid(numbers, 0, (1,) * (count * width))

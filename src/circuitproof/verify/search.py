@@ -12,6 +12,7 @@ from circuitproof.verify.disturbed import Point, Question
 from circuitproof.verify.effort import Effort, Method
 from circuitproof.verify.polyhedra import Reached, guess, keep_positive, sample
 from circuitproof.verify.regions import Kept, SignSplit, Tree, Unsearched, Void, Weights, leaves
+from circuitproof.verify.relax import settled_radius
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Frontier:
                 count += 1
                 heappush(waiting, (child.distance, count, child))
         is_left = bool(waiting) and not self.is_beyond(waiting[0][0])
-        return self._tree(root, stable_radius(self.question, self.radius) if is_left else Fraction(0))
+        return self._tree(root, settled_radius(self.question, self.radius) if is_left else Fraction(0))
 
     def _open(self, node: _Node) -> None:
         """Close a part, or split it."""
@@ -171,31 +172,23 @@ class Frontier:
         """Stop: a perturbation changes the decision."""
         raise _ReachedError(found.point)
 
-    def _tree(self, node: _Node, stable: Fraction) -> Tree:
+    def _tree(self, node: _Node, settled: Fraction) -> Tree:
         """Return a part's evidence; what was not looked at is closed if it is too far away.
 
-        Within the stable radius no part needs to be looked at.
+        Within the settled radius no part needs to be looked at.
         """
         if node.leaf is not None:
             return node.leaf
         if node.form is not None:
             return SignSplit(
-                node.form, tuple((sign, self._tree(child, stable)) for sign, child in node.children)
+                node.form, tuple((sign, self._tree(child, settled)) for sign, child in node.children)
             )
         if not self.is_beyond(node.distance):
-            return Unsearched(max(node.distance, stable))
+            return Unsearched(max(node.distance, settled))
         distances = [distance_of(bound) for bound in node.bounds]
         last = distances.index(max(distances))
         signs = [-1 if bound.is_equality and bound.form.constant < 0 else 1 for bound in node.bounds]
         return Void(tuple(Fraction(sign * (place == last)) for place, sign in enumerate(signs)))
-
-
-def stable_radius(question: Question, radius: Fraction) -> Fraction:
-    """Return a size, at most `radius`, below which branches and decision are those without a perturbation."""
-    conditions: list[Condition] = []
-    margins = question.margins(Region(radius), question.zero(), conditions)
-    forms = (*margins, *(condition.form for condition in conditions))
-    return min([radius, *(Fraction(abs(form.constant), form.spread()) for form in forms if form.spread())])
 
 
 def distance_of(bound: Bound) -> Fraction:
