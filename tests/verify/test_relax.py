@@ -8,6 +8,7 @@ from circuitproof.circuits.graph import Head, Mlp
 from circuitproof.programs.text import parse
 from circuitproof.semantics.forward import Side
 from circuitproof.semantics.interface import Interface, Span
+from circuitproof.verify import relax
 from circuitproof.verify.disturbed import Question, disturb
 from circuitproof.verify.radius import find_radius
 from circuitproof.verify.relax import relaxed_radius, settled_radius, stable_radius
@@ -70,3 +71,11 @@ def test_no_more_than_what_is_asked_for_is_promised():
     """A radius that is given bounds the answer."""
     tiny = Fraction(1, 10**9)
     assert settled_radius(question_of(0), tiny) == tiny
+
+
+def test_a_layer_too_large_to_hold_is_not_relaxed(monkeypatch):
+    """Memory is bounded; the answer is weaker then, not wrong."""
+    question = question_of(0)
+    assert relaxed_radius(question, FAR) > 0
+    monkeypatch.setattr(relax, "_MOST_SLOPES", 3)
+    assert relaxed_radius(question, FAR) == 0

@@ -21,6 +21,9 @@ from circuitproof.arithmetic.sheets import Condition, Sheet
 from circuitproof.errors import NotExactError
 from circuitproof.verify.disturbed import Question, selector
 
+_MOST_SLOPES = 1 << 26
+"""How many slopes of what bends are held at once: more rows than these are not relaxed."""
+
 
 def settled_radius(question: Question, radius: Fraction) -> Fraction:
     """Return a size, at most `radius`, below which no perturbation changes the decision."""
@@ -55,7 +58,7 @@ def _difference(sheet: Sheet, winner: int, other: int) -> Sheet:
 
 
 class _UnfitError(Exception):
-    """Something else than one layer of an activation stands between the perturbation and the logits."""
+    """Something else than one layer of an activation stands before the logits, or more of it than is held."""
 
 
 @dataclass
@@ -74,6 +77,8 @@ class _Cut(Affine):
         self.slope = activation.slope if isinstance(activation, LeakyRelu) else Fraction(0)
         self.hidden = [values.sheet(row) for row in values.slopes]
         width, count = values.constant.shape[1], len(values.slopes)
+        if (count * width) ** 2 > _MOST_SLOPES:
+            raise _UnfitError
         still = Exact().activate(values.constant, activation)
         is_still = np.array([int(row not in values.slopes) for row in range(still.shape[0])], dtype=object)
         constant = Grid(still.numbers * is_still[:, None], still.exponent, still.denominators)
