@@ -1,29 +1,11 @@
 import json
-import signal
-import sys
 
 import pytest
 
 from circuitproof.canonical import readable_json
-from circuitproof.cli.main import main
 from circuitproof.model.checkpoint import StoredModel, save_model
 from circuitproof.tasks.alphabet import TOY
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Return what runs `circuitproof` in this process, just as the entry point does."""
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # the test runner keeps its own Ctrl-C
-    monkeypatch.setenv("COLUMNS", "300")
-
-    def run_command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["circuitproof", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return end.value.code or 0, *capsys.readouterr()
-
-    return run_command
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from circuitproof.errors import InputError
 from circuitproof.model.checkpoint import StoredModel, save_model
 from circuitproof.pipeline import surrogate
-from circuitproof.pipeline.surrogate import find_solver, run_surrogate, settle_lessons
-from circuitproof.pipeline.surrogate_recipe import SolverName, load_surrogate_recipe
+from circuitproof.pipeline.surrogate import run_surrogate, settle_lessons
+from circuitproof.pipeline.surrogate_recipe import load_surrogate_recipe
 from circuitproof.surrogate.relation import Basis
 from circuitproof.verify.verdict import Verdict
 from hand_models import ADDER, build
@@ -201,13 +201,6 @@ def test_the_two_studies_of_the_recipe_on_shorter_words(tmp_path):
     assert (brackets.explanation.template, brackets.explanation.verdict) == ("counter 2", Verdict.PROVED)
     assert settle_lessons(lessons) is Verdict.PROVED
     assert {lesson.basis for lesson in lessons} == {Basis.EXACT}
-
-
-def test_a_solver_that_is_not_installed_is_one_sentence(monkeypatch):
-    """The extra brings it."""
-    monkeypatch.setitem(__import__("sys").modules, "circuitproof.verify.solvers.z3", None)
-    with pytest.raises(InputError, match="the solver z3 is not installed; install the solvers extra"):
-        find_solver(SolverName.Z3)
 
 
 def test_no_lessons_settle_nothing():

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from circuitproof.verify.properties import Kind
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.", show_default=False)]
@@ -32,3 +34,17 @@ Perturbed = Annotated[
     str, typer.Option("--positions", help="Which positions to perturb: last, all, or such as 0,3.")
 ]
 Parts = Annotated[int, typer.Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
+ModelOption = Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)]
+TaskName = Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)]
+CircuitFile = Annotated[Path | None, typer.Option("--circuit", help="A circuit file. [default: all edges]")]
+Properties = Annotated[
+    list[Kind] | None,
+    typer.Option(
+        "--property",
+        help="What to claim; repeat for several. [default: equivalence, invariance, necessity, and with "
+        "--epsilon robustness]",
+        show_default=False,
+    ),
+]
+Epsilon = Annotated[str | None, typer.Option("--epsilon", help="The size of perturbations, such as 1/100.")]
+BundleOut = Annotated[Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)]

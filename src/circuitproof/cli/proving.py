@@ -1,37 +1,33 @@
 """Commands that answer a claim."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, At, ModelPath, Parts, Perturbed
+from circuitproof.cli.options import (
+    AsJson,
+    At,
+    BundleOut,
+    CircuitFile,
+    Epsilon,
+    ModelOption,
+    ModelPath,
+    Parts,
+    Perturbed,
+    Properties,
+    TaskName,
+)
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds
 from circuitproof.verify.effort import Method
-from circuitproof.verify.properties import Kind
 from circuitproof.verify.solvers.choices import Branching, Engine
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
-    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
-    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
-    circuit: Annotated[
-        Path | None,
-        typer.Option("--circuit", help="A circuit file. [default: all edges]"),
-    ] = None,
-    properties: Annotated[
-        list[Kind] | None,
-        typer.Option(
-            "--property",
-            help="What to claim; repeat for several. [default: equivalence, invariance, necessity, and with "
-            "--epsilon robustness]",
-            show_default=False,
-        ),
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option("--epsilon", help="The size of perturbations, such as 1/100."),
-    ] = None,
+    model: ModelOption,
+    task: TaskName,
+    circuit: CircuitFile = None,
+    properties: Properties = None,
+    epsilon: Epsilon = None,
     at: At = "logits input",
     positions: Perturbed = "last",
     method: Annotated[
@@ -42,9 +38,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     anchors: Anchors = None,
     seconds: Seconds = 60.0,
     branches: Branched = Branching.KEPT,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)
-    ] = None,
+    out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
@@ -77,12 +71,10 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     model: ModelPath,
-    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    task: TaskName,
     most: Annotated[int, typer.Option("--most", min=1, help="The most edges to try.")] = 4,
     budget: Annotated[int, typer.Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)
-    ] = None,
+    out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""

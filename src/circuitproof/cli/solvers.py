@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from circuitproof.cli.options import AsJson, At, Out, Perturbed
+from circuitproof.cli.options import AsJson, At, CircuitFile, Epsilon, ModelOption, Out, Perturbed, TaskName
 from circuitproof.verify.properties import Kind
 from circuitproof.verify.solvers.choices import Branching, Engine
 
@@ -53,19 +53,15 @@ def show_cross_check(request: "Request", asking: "Asking", out: Path | None, *, 
 
 
 def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
-    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
-    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    model: ModelOption,
+    task: TaskName,
     out: Out,
-    circuit: Annotated[
-        Path | None, typer.Option("--circuit", help="A circuit file. [default: all edges]")
-    ] = None,
+    circuit: CircuitFile = None,
     properties: Annotated[
         list[Kind] | None,
         typer.Option("--property", help="What to claim; repeat for several.", show_default=False),
     ] = None,
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", help="The size of perturbations, such as 1/100.")
-    ] = None,
+    epsilon: Epsilon = None,
     at: At = "logits input",
     positions: Perturbed = "last",
     anchors: Anchors = None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson
+from circuitproof.cli.options import AsJson, BundleOut, CircuitFile, Epsilon, ModelOption, Properties
 from circuitproof.verify.properties import Kind
 
 if TYPE_CHECKING:
@@ -19,27 +19,15 @@ _CELLS_SHOWN = 8
 
 
 def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
-    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
+    model: ModelOption,
     task: Annotated[Path, typer.Option("--task-file", help="A task file (TOML).", show_default=False)],
     pattern: Annotated[
         str | None,
         typer.Option("--pattern", help="The prompts meant, such as 'any{1..8} with exactly 1 of [9, 10]'."),
     ] = None,
-    circuit: Annotated[
-        Path | None, typer.Option("--circuit", help="A circuit file. [default: all edges]")
-    ] = None,
-    properties: Annotated[
-        list[Kind] | None,
-        typer.Option(
-            "--property",
-            help="What to claim; repeat for several. [default: equivalence, invariance, necessity, and with "
-            "--epsilon robustness]",
-            show_default=False,
-        ),
-    ] = None,
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", help="The size of perturbations, such as 1/100.")
-    ] = None,
+    circuit: CircuitFile = None,
+    properties: Properties = None,
+    epsilon: Epsilon = None,
     limits: Annotated[
         bool,
         typer.Option("--limits", help="Where the claim fails, look for the largest part that is proved."),
@@ -48,9 +36,7 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
     listed: Annotated[
         int, typer.Option("--listed", min=0, help="The most prompts of a region to compute one by one.")
     ] = 1024,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)
-    ] = None,
+    out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove or refute what a circuit does on every prompt of a pattern, however many there are."""

@@ -12,7 +12,6 @@ from circuitproof.model.checkpoint import StoredModel, save_model
 from circuitproof.pipeline.extraction import Method, find_circuits, write_extraction
 from circuitproof.pipeline.stages import claim_folder, run_stage
 from circuitproof.pipeline.surrogate_recipe import (
-    SolverName,
     StoredTeacher,
     StudyRecipe,
     SurrogateRecipe,
@@ -35,7 +34,7 @@ from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.task import AnswerTable, ClassTable, Task
 from circuitproof.train.data import TaskData
 from circuitproof.train.loop import Watcher, train
-from circuitproof.verify.solvers.results import Solver
+from circuitproof.verify.solvers.find import find_solver
 from circuitproof.verify.verdict import Verdict
 
 MODEL, CIRCUIT, TEACHER = "model", "circuit.json", "teacher.json"
@@ -199,21 +198,3 @@ def settle_lessons(lessons: Sequence[Lesson]) -> Verdict:
     if Verdict.REFUTED in verdicts:
         return Verdict.REFUTED
     return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts else Verdict.PROVED
-
-
-def find_solver(name: SolverName) -> Solver:
-    """Return a solver by its name; without its package there is none."""
-    try:
-        match name:
-            case SolverName.Z3:
-                from circuitproof.verify.solvers.z3 import Z3
-
-                return Z3()
-            case SolverName.CVC5:
-                from circuitproof.verify.solvers.cvc5 import Cvc5
-
-                return Cvc5()
-            case _:
-                assert_never(name)
-    except ImportError as error:
-        raise InputError(f"the solver {name} is not installed; install the solvers extra") from error

@@ -21,6 +21,7 @@ from circuitproof.surrogate.template import Signature, Template
 from circuitproof.surrogate.words import read_words
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.train.loop import Plan
+from circuitproof.verify.solvers.choices import SolverName
 
 _BUDGET = 100_000
 
@@ -29,13 +30,6 @@ class _TeacherKind(StrEnum):
     TRAINED = "trained"
     MODEL = "model"
     TABLE = "table"
-
-
-class SolverName(StrEnum):
-    """The solvers that a recipe can ask."""
-
-    Z3 = "z3"
-    CVC5 = "cvc5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """A claim: model × circuit × task × properties. Holding one is proof that the parts fit together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from circuitproof.circuits.circuit import Circuit, whole
@@ -32,21 +33,8 @@ class Claim:
 
     def __post_init__(self) -> None:
         sizes = self.frozen.architecture
-        if self.circuit.graph != self.frozen.graph:
-            raise InputError(
-                f"the circuit is of {self.circuit.graph.layers} layers of {self.circuit.graph.heads} heads, "
-                f"the model has {sizes.layers} of {sizes.heads}"
-            )
-        if not reads_prompt(self.circuit):
-            raise InputError(
-                "embed does not reach logits along kept edges; such a circuit cannot read its prompt"
-            )
+        refuse_misfit(self.frozen, self.circuit, self.properties)
         self.task.refuse_other_alphabet(self.frozen.declaration.alphabet)
-        kinds = [kind_of(prop) for prop in self.properties]
-        if not kinds or len(set(kinds)) != len(kinds):
-            raise InputError(
-                f"a claim wants one or more distinct properties, got {', '.join(kinds) or 'none'}"
-            )
         if max(self.task.candidates) >= sizes.vocabulary:
             raise InputError(
                 f"candidate {max(self.task.candidates)} is not in the model's {sizes.vocabulary} tokens"
@@ -88,3 +76,20 @@ def reads_prompt(circuit: Circuit) -> bool:
         if edge.source in reached:
             reached.add(edge.target)
     return LOGITS in reached
+
+
+def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Property]) -> None:
+    """Refuse a circuit of another model, one that reads no prompt, and no properties or the same ones."""
+    sizes = frozen.architecture
+    if circuit.graph != frozen.graph:
+        raise InputError(
+            f"the circuit is of {circuit.graph.layers} layers of {circuit.graph.heads} heads, "
+            f"the model has {sizes.layers} of {sizes.heads}"
+        )
+    if not reads_prompt(circuit):
+        raise InputError(
+            "embed does not reach logits along kept edges; such a circuit cannot read its prompt"
+        )
+    kinds = [kind_of(prop) for prop in properties]
+    if not kinds or len(set(kinds)) != len(kinds):
+        raise InputError(f"a claim wants one or more distinct properties, got {', '.join(kinds) or 'none'}")

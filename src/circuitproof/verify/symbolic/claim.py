@@ -7,8 +7,8 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import InputError
 from circuitproof.semantics.frozen import Frozen
 from circuitproof.tasks.symbolic import SymbolicTask
-from circuitproof.verify.claim import reads_prompt
-from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness, kind_of
+from circuitproof.verify.claim import refuse_misfit
+from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
 from circuitproof.verify.robustness import Directions, directions
 
 SymbolicProperty: TypeAlias = Equivalence | Invariance | Necessity | Robustness
@@ -25,20 +25,7 @@ class SymbolicClaim:
 
     def __post_init__(self) -> None:
         sizes = self.frozen.architecture
-        if self.circuit.graph != self.frozen.graph:
-            raise InputError(
-                f"the circuit is of {self.circuit.graph.layers} layers of {self.circuit.graph.heads} heads, "
-                f"the model has {sizes.layers} of {sizes.heads}"
-            )
-        if not reads_prompt(self.circuit):
-            raise InputError(
-                "embed does not reach logits along kept edges; such a circuit cannot read its prompt"
-            )
-        kinds = [kind_of(prop) for prop in self.properties]
-        if not kinds or len(set(kinds)) != len(kinds):
-            raise InputError(
-                f"a claim wants one or more distinct properties, got {', '.join(kinds) or 'none'}"
-            )
+        refuse_misfit(self.frozen, self.circuit, self.properties)
         if self.task.vocabulary != sizes.vocabulary:
             raise InputError(
                 f"task {self.task.name!r} has a vocabulary of {self.task.vocabulary} tokens, "
