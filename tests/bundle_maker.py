@@ -18,7 +18,8 @@ Fractions = list[Fraction]
 ZERO = Fraction(0)
 FINAL_RESIDUAL = {"at": "logits input", "positions": "last"}
 """Where robustness is about, unless told."""
-PINS = frozenset({"domain", "tensors", "certificate"})
+PINS = frozenset({"domain", "tensors", "certificate", "remarks"})
+CLAIM_FORMAT, CERTIFICATE_FORMAT = "circuitproof claim 2", "circuitproof certificate 2"
 
 
 @dataclass
@@ -34,6 +35,8 @@ class Bundle:
     """What is done to the files before they are sealed."""
     listed: dict[str, str] = field(default_factory=dict)
     """Digests that the manifest gets instead of the right ones."""
+    labels: list[tuple[int, int]] = field(default_factory=list)
+    """Answer and class of the prompts of a pattern."""
 
     def write(self, directory: Path) -> Path:
         """Write the files with their digests."""
@@ -43,6 +46,8 @@ class Bundle:
             self.claim["domain"] = {"digest": digest(files["domain.json"]), "prompts": count}
         if "tensors" in self.pins:
             self.claim["weights"] = pinned(self.tensors)
+        if "remarks" in self.pins:
+            remark(self)
         files["claim.json"] = as_bytes(self.claim)
         if "certificate" in self.pins:
             self.certificate["claim"] = digest(files["claim.json"])
@@ -192,12 +197,13 @@ def random_bundle(
         drawn[tuple(chance.randrange(size["vocabulary"]) for _ in range(length))] = None
     circuit = {"layers": size["layers"], "heads": size["heads"], "ablation": "zero", "edges": edges}
     claim = {
-        "format": "circuitproof claim 1",
+        "format": CLAIM_FORMAT,
         "architecture": size,
         "programs": programs,
         "circuit": circuit,
         "task": {
             "name": "tiny",
+            "declaration": None,
             "names": {"0": "zero"},
             "candidates": [1, 3, 4],
             "answer": {"kind": "table", "answers": [1] * prompts},
@@ -211,8 +217,15 @@ def random_bundle(
 class Naive:
     """The meaning of a circuit, written down as slowly and plainly as possible."""
 
-    def __init__(self, bundle: Bundle, edges: list[str], prompt: list[int]) -> None:
-        self.size = bundle.claim["architecture"]
+    def __init__(
+        self,
+        bundle: Bundle,
+        edges: list[str],
+        prompt: list[int],
+        kept: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Take nodes and layers whose shared bias they read in any case as `kept`."""
+        self.size, self.kept = bundle.claim["architecture"], set(kept)
         self.tensors = bundle.tensors
         self.programs = bundle.claim["programs"]
         self.candidates = bundle.claim["task"]["candidates"]
@@ -248,7 +261,8 @@ class Naive:
         sources = [source for source, target in self.pairs if target == node]
         for source in sources:
             total = _add(total, self.output(source, position))
-        for layer in {source[5:].split(".")[0] for source in sources if source.startswith("head")}:
+        layers = {source[5:].split(".")[0] for source in sources if source.startswith("head")}
+        for layer in layers | {layer for reader, layer in self.kept if reader == node}:
             total = _add(total, self.bias(f"attention.{layer}.output.bias", self.size["width"]))
         if self.size["norm"]["kind"] == "none":
             return total
@@ -442,12 +456,121 @@ class Prover:
     def answer(self, entry: dict[str, Any], verdict: str, evidence: dict[str, Any]) -> None:
         """Add a property with its answer."""
         self.claim["properties"].append(entry)
-        answer = {"property": dict(entry), "verdict": verdict, "evidence": evidence}
+        answer = {"property": dict(entry), "verdict": verdict, "evidence": evidence, "remarks": []}
         self.bundle.certificate = {
-            "format": "circuitproof certificate 1",
+            "format": CERTIFICATE_FORMAT,
             "folds": self.folds,
             "answers": [*self.bundle.certificate.get("answers", []), answer],
         }
+
+
+def remark(bundle: Bundle) -> None:
+    """Enter the remarks that apply to a bundle about a list, as far as it can be read."""
+    try:
+        answers = bundle.certificate["answers"]
+        for answer in answers:
+            answer["remarks"] = remarks_on(bundle, answer)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration, ZeroDivisionError):
+        return  # it was forged so that nothing can be said of it
+
+
+def remarks_on(bundle: Bundle, answer: dict[str, Any]) -> list[str]:
+    """Return the remarks that apply to an answer."""
+    if answer["verdict"] != "proved":
+        return []
+    proved = [one["property"]["kind"] for one in bundle.certificate["answers"] if one["verdict"] == "proved"]
+    labels, kind = labels_of(bundle), answer["property"]["kind"]
+    is_constant, is_list = len({one for one, _ in labels}) == 1, "pattern" not in bundle.domain
+    is_equal = "equivalence" in proved
+    if kind == "invariance":
+        implied = is_equal and len({group for _, group in labels}) == len(set(labels))
+        single = is_list and len({group for _, group in labels}) == len(labels)
+        return ["implied by equivalence"] * implied + ["implied by clear decisions"] * single
+    if kind == "necessity":
+        implied = is_equal and not is_constant and is_path(bundle.claim)
+        return ["implied by equivalence"] * implied + biased(bundle, answer["evidence"]["children"])
+    if kind in ("equivalence", "subset minimality", "minimum"):
+        return ["constant answer"] * is_constant
+    if kind == "robustness" and is_list:
+        count = len(bundle.domain["prompts"]) - sum(map(reaches(bundle, answer), bundle.domain["prompts"]))
+        return [f"unreached prompts: {count}"] * bool(count)
+    return []
+
+
+def labels_of(bundle: Bundle) -> list[tuple[int, int]]:
+    """Return answer and class of each prompt; of a pattern, those that the bundle was told to have."""
+    task = bundle.claim["task"]
+    if "pattern" in bundle.domain:
+        return bundle.labels
+    prompts, answer, relation = bundle.domain["prompts"], task["answer"], task["relation"]
+    answers, classes = answer.get("answers"), relation.get("classes")
+    if answer["kind"] != "table":
+        pairs = dict(map(tuple, answers))
+        answers = [next(pairs[token] for token in prompt if token in pairs) for prompt in prompts]
+    if relation["kind"] != "table":
+        openers = relation["openers"]
+        classes = [next(token for token in prompt if token in openers) for prompt in prompts]
+    return list(zip(answers, classes, strict=True))
+
+
+def is_path(claim: dict[str, Any]) -> bool:
+    """Say whether the kept edges are one path, and no head on it may attend nowhere."""
+    pairs = [edge.split(" -> ") for edge in claim["circuit"]["edges"]]
+    follows = dict(pairs)
+    node, walked = "embed", 0
+    while node in follows:
+        node, walked = follows[node], walked + 1
+    heads = [target.removeprefix("head ") for _, target in pairs]
+    nowhere = any(claim["programs"].get(head, [""])[-1] == "otherwise nowhere" for head in heads)
+    return node == "logits" and walked == len(pairs) and not nowhere
+
+
+def biased(bundle: Bundle, children: list[dict[str, Any]]) -> list[str]:
+    """Return the remarks on edges whose witness shows no more than the loss of a shared bias."""
+    edges, found = bundle.claim["circuit"]["edges"], []
+    for place, child in enumerate(children):
+        source, target = edges[place].split(" -> ")
+        layer = source.removeprefix("head ").split(".")[0]
+        of_layer = [
+            edge for edge in edges if edge.startswith(f"head {layer}.") and edge.endswith(f" {target}")
+        ]
+        if source.startswith("head") and len(of_layer) == 1 and bundle.claim["architecture"]["biases"]:
+            prompt = bundle.domain["prompts"][child["replay"][0]["prompt"]]
+            rest = edges[:place] + edges[place + 1 :]
+            kept = Naive(bundle, rest, prompt, [(target, layer)]).logits()
+            plain = Naive(bundle, edges, prompt).logits()
+            if [x == max(kept) for x in kept] == [x == max(plain) for x in plain]:
+                found.append(f"shared bias: {edges[place]}")
+    return found
+
+
+def reaches(bundle: Bundle, answer: dict[str, Any]) -> Callable[[list[int]], bool]:
+    """Return the test whether a perturbation is read on the way to the last logits of a prompt."""
+    claimed, claim = answer["property"], bundle.claim
+    node, _, side = claimed["at"].rpartition(" ")
+    pairs = [edge.split(" -> ") for edge in claim["circuit"]["edges"]]
+
+    def read(prompt: list[int], reader: str, position: int) -> set[tuple[str, str, int]]:
+        found = {(reader, "input", position)}
+        for source in [source for source, target in pairs if target == reader]:
+            found.add((source, "output", position))
+            keys = [position]
+            if source.startswith("head"):
+                lines = claim["programs"].get(source.removeprefix("head "))
+                row = naive_row(lines, prompt, position) if lines else [ZERO + 1] * (position + 1)
+                keys = [key for key, weight in enumerate(row) if weight]
+            for key in keys if source != "embed" else []:
+                found |= read(prompt, source, key)
+        return found
+
+    def test(prompt: list[int]) -> bool:
+        last = len(prompt) - 1
+        spans = {"last": [last], "all": range(last + 1)}
+        chosen = claimed["positions"]
+        places = spans[chosen] if isinstance(chosen, str) else chosen
+        return any((node, side, place) in read(prompt, "logits", last) for place in places)
+
+    return test
 
 
 SEED = 14

@@ -30,8 +30,9 @@ class Patterned:
         holds: Callable[[Prompt], bool] = lambda prompt: sum(token in OPENERS for token in prompt) == 1,
         programs: dict[str, list[str]] | None = None,
         change: Callable[[Bundle], None] = lambda _: None,
+        size: dict[str, Any] | None = None,
     ) -> None:
-        self.bundle = random_bundle(architecture(), list(EDGES), seed, programs or MEMBER, prompts=1)
+        self.bundle = random_bundle(size or architecture(), list(EDGES), seed, programs or MEMBER, prompts=1)
         change(self.bundle)
         self.candidates = self.bundle.claim["task"]["candidates"]
         every = [prompt for size in (1, 2) for prompt in product(range(6), repeat=size)]
@@ -106,9 +107,15 @@ class Patterned:
         claim["task"]["answer"] = {"kind": "only opener", "answers": self.pairs}
         claim["task"]["relation"] = {"kind": "same opener", "openers": self.classes}
         claim["properties"] = [entry]
-        answer = {"property": dict(entry), "verdict": verdict, "evidence": evidence}
+        answer = {"property": dict(entry), "verdict": verdict, "evidence": evidence, "remarks": []}
+        partners = {opener: partner for opener, partner in self.pairs}
+        self.bundle.labels = [
+            (next(partners[t] for t in p if t in partners), next((t for t in p if t in self.classes), -1))
+            for p in self.prompts
+            if any(t in partners for t in p)
+        ]
         self.bundle.certificate = {
-            "format": "circuitproof certificate 1",
+            "format": maker.CERTIFICATE_FORMAT,
             "folds": self.folds,
             "answers": [answer],
         }
@@ -234,6 +241,12 @@ def _perturbed_elsewhere() -> Bundle:
     return made.sealed(ROBUST | {"at": "head 0.0 output"}, made.settled())
 
 
+def robust_before_a_norm() -> Bundle:
+    """Return a pattern proof of robustness that leaves the norm out of account."""
+    made = uniform(size=architecture(norm={"kind": "band", "low": "1", "high": "2", "lift": "continuous"}))
+    return made.sealed(ROBUST, made.by_label(lambda opener, _: made.shown(made.of(opener))))
+
+
 def _prompt_outside() -> Bundle:
     bundle = honest()
     bundle.domain["prompts"].append([0, 1, 1])
@@ -269,7 +282,8 @@ FORGED: dict[str, Callable[[], Bundle]] = {
     "shown_prompts_fill_the_region": _unshown_prompts,
     "shown_prompts_do_not_need_the_edge": _needed_edge,
     "shown_prompts_are_decided": _shown_ties,
-    "patterns_are_perturbed_at_the_end": _perturbed_elsewhere,
+    "leaves_allow_the_place": _perturbed_elsewhere,
+    "leaves_allow_the_norm": robust_before_a_norm,
     "shown_prompts_are_of_the_pattern": _prompt_outside,
     "patterns_have_rules": _classes_by_table,
     "pattern_tokens_are_in_the_vocabulary": _unknown_token,

@@ -1,11 +1,21 @@
-"""Run the checker: `python -m circuitproof_check BUNDLE`, or `python -I -S src/circuitproof_check BUNDLE`."""
+"""Run the checker: `python -I -m circuitproof_check BUNDLE`, or `python -I -S src/circuitproof_check BUNDLE`.
 
+Nothing is imported from a directory that is to be judged: only modules that Python itself carries are used
+before that is known.
+"""
+
+import os
 import sys
-from pathlib import Path
 
 if not __package__:  # the directory itself was run: nothing is installed and this is the only entry
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120  # no further import
 
-from circuitproof_check.main import main
+for _path in sys.path:
+    for _argument in sys.argv[1:]:
+        if os.path.realpath(_path) == os.path.realpath(_argument):
+            print(f"failure: {_argument!r} is on Python's path and could replace its modules; use python -I")
+            sys.exit(3)
+
+from circuitproof_check.main import main  # noqa: E402  # only now
 
 main()

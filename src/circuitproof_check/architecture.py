@@ -1,11 +1,12 @@
 """The transformer of a claim: sizes, operators, the tensors that follow from them, nodes and edges."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from .reading import boolean, fields, integer, items, kind, rational, require, text
+from .work import NUMBER, SIZES, bound, spend
 
 _SIZES = ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width")
 _FLAGS = ("tied", "biases", "logit_bias")
@@ -49,6 +50,8 @@ def read_architecture(value: object, where: str) -> Architecture:
     names = (*_SIZES, *_FLAGS, *_OPERATORS)
     values = dict(zip(names, fields(value, where, *names), strict=True))
     sizes = {name: integer(values[name], f"{where}.{name}", 1) for name in _SIZES}
+    for name, size in sizes.items():
+        bound(size, SIZES[name], f"{where}.{name}")
     flags = {name: boolean(values[name], f"{where}.{name}") for name in _FLAGS}
     scale = rational(values["attention_scale"], f"{where}.attention_scale")
     require("scale_is_positive", scale > 0, where, scale)
@@ -95,6 +98,7 @@ def _read_activation(value: object, where: str) -> Fraction | str:
 
 def tensor_shapes(size: Architecture, programs: Container[tuple[int, int]]) -> Shapes:
     """Return the shape of every tensor that a model with these program heads has."""
+    spend(100 * size.layers * (8 + 8 * size.heads))
     width, vocabulary = size.width, size.vocabulary
     shapes: Shapes = {"embed.token": (vocabulary, width), "embed.position": (size.context, width)}
     shapes |= _norm_shapes(size, "logits")
@@ -151,6 +155,7 @@ def logits_node(size: Architecture) -> Node:
 
 def all_nodes(size: Architecture) -> dict[str, Node]:
     """Return the nodes by name, in the order of computation."""
+    spend(NUMBER * size.layers * (1 + size.heads))
     nodes = {"embed": EMBED}
     for layer in range(size.layers):
         nodes |= {f"head {layer}.{head}": Node(2 * layer + 1, head) for head in range(size.heads)}
@@ -169,6 +174,7 @@ def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
 def all_edges(size: Architecture) -> Edges:
     """Return every edge of the model."""
     nodes = all_nodes(size).values()
+    spend(NUMBER * len(nodes) ** 2)
     return tuple((source, target) for source in nodes for target in nodes if source.stage < target.stage)
 
 
@@ -195,25 +201,29 @@ def read_edges(names: object, where: str, size: Architecture) -> Edges:
     return tuple(_read_edge(name, where, nodes) for name in items(names, where))
 
 
-def smaller_circuits(edges: Edges, most: int, logits: Node) -> list[Edges]:
+def smaller_circuits(edges: Edges, most: int, logits: Node) -> Iterator[Edges]:
     """Return the circuits of at most `most` of these edges that have no dead edge and read their prompt.
 
     Without an edge whose source reads nothing, such a circuit has still no dead edge: so adding edges to what
-    already reaches the logits, one at a time, finds all of them.
+    already reaches the logits, one at a time, finds all of them. A circuit is kept as the bits of a number.
     """
-    level: set[frozenset[Edge]] = {frozenset()}
-    found: list[Edges] = []
+    ordered = sorted(edges)
+    into = {node: [place for place, edge in enumerate(ordered) if edge[1] == node] for _, node in ordered}
+    level = {0}
     for _ in range(most):
-        level = {
-            kept | {edge}
-            for kept in level
-            for reached in [{logits, *(source for source, _ in kept)}]
-            for edge in edges
-            if edge[1] in reached and edge not in kept
-        }
-        reading = (kept for kept in level if any(source == EMBED for source, _ in kept))
-        found += sorted(tuple(sorted(kept)) for kept in reading)
-    return found
+        larger: set[int] = set()
+        for kept in level:
+            spend(NUMBER * (10 + len(ordered)))
+            for node in {logits, *(ordered[place][0] for place in _bits(kept))}:
+                larger |= {kept | 1 << place for place in into.get(node, ()) if not kept >> place & 1}
+        level = larger
+        spend(50 * len(level))
+        found = (tuple(ordered[place] for place in _bits(kept)) for kept in level)
+        yield from sorted(kept for kept in found if any(source == EMBED for source, _ in kept))
+
+
+def _bits(number: int) -> list[int]:
+    return [place for place in range(number.bit_length()) if number >> place & 1]
 
 
 def _read_edge(value: object, where: str, nodes: dict[str, Node]) -> Edge:
@@ -222,3 +232,14 @@ def _read_edge(value: object, where: str, nodes: dict[str, Node]) -> Edge:
     edge = nodes[source], nodes[target]
     require("edges_lead_forward", edge[0].stage < edge[1].stage, where, value)
     return edge
+
+
+def name_of(edge: Edge, size: Architecture) -> str:
+    """Return an edge as a claim spells it."""
+    return " -> ".join(_node_name(node, size) for node in edge)
+
+
+def _node_name(node: Node, size: Architecture) -> str:
+    if node in (EMBED, logits_node(size)):
+        return "embed" if node == EMBED else "logits"
+    return f"head {node.layer}.{node.head}" if node.is_head else f"mlp {node.layer}"

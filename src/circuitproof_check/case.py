@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from .architecture import Edges
-from .claim import Claim
-from .forward import Forward
+from .claim import Claim, Property
+from .forward import Biases, Forward
+from .gates import Leaf, open_leaf
 from .reading import fields, integer, items, require
 
 Decision = frozenset[int]
@@ -23,15 +24,20 @@ class Case:
     forward: Forward
     folds: tuple[Fold, ...]
     referred: set[int] = field(default_factory=set[int])
+    witnesses: dict[int, int] = field(default_factory=dict[int, int])
+    """For each edge that was shown to be needed, the prompt that shows it."""
 
     def fold(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Fold:
         """Return the fold that evidence refers to: the logits of the circuit, or of other edges."""
         index = integer(value, f"{where}: fold", 0, len(self.folds) - 1)
         self.referred.add(index)
-        kept = self.claim.edges if edges is None else edges
-        logits = self.forward.logits(kept, self.claim.prompts[prompt])
+        logits = self.logits(prompt, self.claim.edges if edges is None else edges)
         require("folds_are_the_logits", self.folds[index] == logits, where, self.folds[index], logits)
         return self.folds[index]
+
+    def logits(self, prompt: int, edges: Edges, biases: Biases = frozenset()) -> Fold:
+        """Return the logits of a prompt."""
+        return self.forward.logits(edges, self.claim.prompts[prompt], biases)
 
     def decision(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Decision:
         """Return the decision of the fold that evidence refers to."""
@@ -46,22 +52,31 @@ class Case:
         """Return the circuit without one of its edges."""
         return self.claim.edges[:edge] + self.claim.edges[edge + 1 :]
 
-    def by_prompt(self, value: object, where: str, *names: str) -> Iterator[tuple[int, str, list[object]]]:
-        """Return index, place and fields of each leaf of a split, one per prompt of the domain."""
+    def open(self, value: object, claimed: Property, where: str) -> tuple[Leaf, list[object]]:
+        """Return the content of a leaf whose gate the claim has passed."""
+        return open_leaf(self.claim, claimed, value, where)
+
+    def by_prompt(
+        self, value: object, claimed: Property, where: str
+    ) -> Iterator[tuple[int, str, Leaf, list[object]]]:
+        """Return index, place, kind and content of each leaf of a split, one per prompt of the domain."""
         for prompt, leaf in enumerate(split(value, "prompt", len(self.claim.prompts), where)):
             place = f"{where}, prompt {prompt}"
-            yield prompt, place, list(fields(leaf, place, *names))
+            yield prompt, place, *self.open(leaf, claimed, place)
 
-    def replay(self, value: object, where: str, *names: str) -> tuple[int, list[object]]:
-        """Return the prompt and the other fields of the only entry of a replay."""
-        entries = items(fields(value, where, "replay")[0], where)
+    def replay(self, value: object, claimed: Property, where: str) -> tuple[int, list[object]]:
+        """Return the prompt and the other content of the only entry of a replay."""
+        entries = self.replays(value, claimed, where)
         require("replays_are_single", len(entries) == 1, where, len(entries))
-        return self.replayed(entries[0], where, *names)
+        return entries[0]
 
-    def replayed(self, entry: object, where: str, *names: str) -> tuple[int, list[object]]:
-        """Return the prompt and the other fields of an entry of a replay."""
-        prompt, *others = fields(entry, where, "prompt", *names)
-        return integer(prompt, f"{where}: prompt", 0, len(self.claim.prompts) - 1), others
+    def replays(self, value: object, claimed: Property, where: str) -> list[tuple[int, list[object]]]:
+        """Return the prompt and the other content of each entry of a replay."""
+        found: list[tuple[int, list[object]]] = []
+        for entry in items(fields(value, where, "replay")[0], where):
+            _, (prompt, *others) = self.open(entry, claimed, where)
+            found.append((integer(prompt, f"{where}: prompt", 0, len(self.claim.prompts) - 1), others))
+        return found
 
 
 def split(value: object, question: str, count: int, where: str) -> list[object]:

@@ -1,25 +1,29 @@
 """The statement of a bundle: what is claimed of which circuit, on which prompts."""
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
 from .architecture import (
+    EMBED,
     Architecture,
     Edges,
+    Node,
     Shapes,
     all_nodes,
     live_nodes,
+    logits_node,
     read_architecture,
     read_circuit,
     tensor_shapes,
 )
 from .programs import Program, parse_program
 from .reading import fields, integer, integers, items, kind, mapping, rational, require, sha256, text
-from .symbolic_patterns import Declared, read_declared
+from .task import Declared, Prompts, Task, read_declared, read_digest, read_domain, read_task
 from .tensors import Slice
+from .work import NUMBER, spend
 
 KINDS = (
     "equivalence",
@@ -31,35 +35,27 @@ KINDS = (
     "minimum",
     "lesion identity",
 )
-_NUMBER = "(0|[1-9][0-9]*)"
-_HEAD = re.compile(rf"{_NUMBER}\.{_NUMBER}")
-_TOKEN = re.compile(_NUMBER)
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_HEAD = re.compile(r"(N)\.(N)".replace("N", "0|[1-9][0-9]{0,8}"))
 
-Lines = dict[tuple[int, int], tuple[str, ...]]
-Prompts = tuple[tuple[int, ...], ...]
+Head = tuple[int, int]
+Lines = dict[Head, tuple[str, ...]]
+Digests = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One thing that is claimed; circuits (edge names) are those of minimum, tensors of lesion identity."""
+    """One thing that is claimed; circuits (edge names) are those of minimum, the rest of lesion identity."""
 
     kind: str
     epsilon: Fraction = Fraction(0)
     at: str = ""
     positions: str | tuple[int, ...] = ()
     circuits: tuple[tuple[str, ...], ...] = ()
-    base: tuple[tuple[str, str], ...] = ()
-    artifact: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """The candidates, and for each prompt the answer and the class."""
-
-    candidates: tuple[int, ...]
-    answers: tuple[int, ...]
-    classes: tuple[int, ...]
+    architecture: Architecture | None = None
+    """That of the base, as are the lines of programs."""
+    lines: Lines = field(default_factory=dict[Head, tuple[str, ...]])
+    base: Digests = ()
+    artifact: Digests = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +64,7 @@ class Claim:
 
     architecture: Architecture
     lines: Lines
-    programs: Mapping[tuple[int, int], Program]
+    programs: Mapping[Head, Program]
     edges: Edges
     prompts: Prompts
     task: Task
@@ -78,50 +74,92 @@ class Claim:
     """The pattern that the claim is about, where the prompts are only those that are shown."""
 
 
+def unreached(claim: Claim, claimed: Property) -> int:
+    """Return how many prompts there are whose logits a perturbation does not reach."""
+    name, _, side = claimed.at.rpartition(" ")
+    node = all_nodes(claim.architecture)[name]
+    readers: dict[Node, list[Node]] = {}
+    for source, target in claim.edges:
+        readers.setdefault(source, []).append(target)
+    count = 0
+    for prompt in claim.prompts:
+        read = _read_positions(claim, readers, prompt)[side == "output"].get(node, set())
+        last = len(prompt) - 1
+        if isinstance(claimed.positions, tuple):
+            perturbed = set(claimed.positions)
+        else:
+            perturbed = read if claimed.positions == "all" else {last}
+        count += not read & perturbed
+    return count
+
+
+def _read_positions(
+    claim: Claim, readers: Mapping[Node, list[Node]], prompt: tuple[int, ...]
+) -> tuple[dict[Node, set[int]], dict[Node, set[int]]]:
+    """Return at which positions inputs and outputs of nodes are read on the way to the last logits."""
+    inputs: dict[Node, set[int]] = {logits_node(claim.architecture): {len(prompt) - 1}}
+    outputs: dict[Node, set[int]] = {}
+    for source in sorted(readers, reverse=True):
+        spend(NUMBER * len(readers[source]) * len(prompt))
+        outputs[source] = set[int]().union(*(inputs.get(reader, set()) for reader in readers[source]))
+        read = (_keys(claim, source, prompt, place) for place in outputs[source])
+        inputs[source] = set[int]().union(*read)
+    return inputs, outputs
+
+
+def _keys(claim: Claim, node: Node, prompt: tuple[int, ...], place: int) -> set[int]:
+    """Return the positions at which a node reads its input for what it puts out at one."""
+    if node == EMBED or not node.is_head:
+        return {place}
+    program = claim.programs.get((node.layer, node.head))
+    row = [1] * (place + 1) if program is None else program.row(prompt, place)
+    return {key for key, weight in enumerate(row) if weight}
+
+
 def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     """Read the statement and its prompts."""
     names = ("format", "architecture", "programs", "circuit", "task", "domain", "weights", "properties")
     spelled, sizes, programs, circuit, task, pinned, weights, properties = fields(value, "claim", *names)
-    check_format(spelled, "circuitproof claim 1")
+    check_format(spelled, "circuitproof claim 2")
     size = read_architecture(sizes, "claim.architecture")
-    lines = read_programs(programs, "claim.programs")
-    have_heads = all(layer < size.layers and index < size.heads for layer, index in lines)
-    require("programs_have_heads", have_heads, "claim.programs", list(lines))
+    lines, parsed = read_programs(programs, "claim.programs", size)
     digest, count = fields(pinned, "claim.domain", "digest", "prompts")
     found = sha256(domain_bytes)
     require("domain_is_the_claimed", digest == found, "domain", found, digest)
-    prompts, pattern = _read_domain(domain, size)
+    prompts, pattern = read_domain(domain, size)
     is_counted = integer(count, "claim.domain.prompts") == len(prompts)
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
     claim = Claim(
         architecture=size,
         lines=lines,
-        programs={head: parse_program(program, f"program {head}") for head, program in lines.items()},
+        programs=parsed,
         edges=read_circuit(circuit, "claim.circuit", size),
         prompts=prompts,
-        task=_read_task(task, prompts, size),
+        task=read_task(task, prompts, size),
         slices=_read_slices(weights, tensor_shapes(size, lines)),
         properties=_read_properties(properties, "claim.properties"),
         declared=None if pattern is None else read_declared(pattern, task, size),
     )
-    _check_places(claim)
+    for entry in claim.properties:
+        if entry.kind == "robustness":
+            _check_place(claim, entry)
     return claim
 
 
-def _check_places(claim: Claim) -> None:
-    """Demand that the circuit has the node at which it is perturbed, and each prompt the positions."""
-    live, shortest = live_nodes(claim.edges, claim.architecture), min(map(len, claim.prompts), default=0)
+def _check_place(claim: Claim, entry: Property) -> None:
+    """Demand that the circuit has the place at which it is perturbed, and that the logits depend on it."""
+    live, shortest = live_nodes(claim.edges, claim.architecture), min(map(len, claim.prompts))
+    name, _, side = entry.at.rpartition(" ")
     nodes = {name for name, node in all_nodes(claim.architecture).items() if node in live}
-    for entry in claim.properties:
-        if entry.kind == "robustness":
-            name, _, side = entry.at.rpartition(" ")
-            is_place = name in nodes and side in ("input", "output")
-            require("place_is_in_the_circuit", is_place, "robustness", entry.at)
-            is_inside = entry.at not in ("embed input", "logits output")
-            require("place_is_inside", is_inside, "robustness", entry.at)
-            if isinstance(entry.positions, tuple):
-                fits = max(entry.positions) < shortest
-                require("positions_are_in_every_prompt", fits, "robustness", entry.positions)
+    is_place = name in nodes and side in ("input", "output")
+    require("place_is_in_the_circuit", is_place, "robustness", entry.at)
+    is_inside = entry.at not in ("embed input", "logits output")
+    require("place_is_inside", is_inside, "robustness", entry.at)
+    if isinstance(entry.positions, tuple):
+        fits = max(entry.positions) < shortest
+        require("positions_are_in_every_prompt", fits, "robustness", entry.positions)
+    is_reaching = unreached(claim, entry) < len(claim.prompts)
+    require("perturbations_reach_the_logits", is_reaching, "robustness", entry.at, entry.positions)
 
 
 def check_format(found: object, wanted: str) -> None:
@@ -129,87 +167,17 @@ def check_format(found: object, wanted: str) -> None:
     require("format_is_known", found == wanted, "format", found, wanted)
 
 
-def read_programs(value: object, where: str) -> Lines:
-    """Return the lines of each program head's program."""
-    programs: Lines = {}
-    for name, lines in mapping(value, where).items():
+def read_programs(value: object, where: str, size: Architecture) -> tuple[Lines, dict[Head, Program]]:
+    """Return the lines of each program head's program, and what they spell."""
+    lines: Lines = {}
+    for name, listed in mapping(value, where).items():
         require("program_keys_are_heads", _HEAD.fullmatch(name), where, name)
         layer, _, index = name.partition(".")
-        programs[int(layer), int(index)] = tuple(text(line, where) for line in items(lines, where))
-    return programs
-
-
-def _read_domain(value: object, size: Architecture) -> tuple[Prompts, object]:
-    """Return the prompts and the pattern, if there is one."""
-    about = ("pattern",) if "pattern" in mapping(value, "domain") else ()
-    rows, strata, *pattern = fields(value, "domain", "prompts", "strata", *about)
-    prompts = tuple(integers(row, "domain.prompts") for row in items(rows, "domain.prompts"))
-    require("domain_is_not_empty", prompts, "domain")
-    require("prompts_are_distinct", len(set(prompts)) == len(prompts), "domain")
-    for index, prompt in enumerate(prompts):
-        where, fits = f"prompt {index}", 1 <= len(prompt) <= size.context
-        require("prompts_fit_the_context", fits, where, len(prompt), size.context)
-        _check_tokens(prompt, where, size)
-    _check_one_per_prompt([text(name, "domain.strata") for name in items(strata, "domain.strata")], prompts)
-    return prompts, pattern[0] if pattern else None
-
-
-def _check_tokens(tokens: tuple[int, ...], where: str, size: Architecture) -> None:
-    are_known = all(0 <= token < size.vocabulary for token in tokens)
-    require("tokens_are_in_the_vocabulary", are_known, where, tokens, size.vocabulary)
-
-
-def _check_one_per_prompt(entries: Collection[object], prompts: Prompts) -> None:
-    require("tables_have_one_per_prompt", len(entries) == len(prompts), "a table", len(entries), len(prompts))
-
-
-def _read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
-    keys = ("name", "names", "candidates", "answer", "relation")
-    title, names, listed, answer, relation = fields(value, "task", *keys)
-    text(title, "task.name")
-    for token, name in mapping(names, "task.names").items():
-        text(name, "task.names")
-        require("names_are_of_tokens", _TOKEN.fullmatch(token), "task.names", token)
-    candidates = integers(listed, "task.candidates")
-    require("candidates_are_a_choice", len(set(candidates)) == len(candidates) > 1, "task", candidates)
-    _check_tokens(candidates, "task.candidates", size)
-    answers = _read_answers(answer, "task.answer", prompts)
-    require("answers_are_candidates", set(answers) <= set(candidates), "task.answer", answers, candidates)
-    return Task(candidates, answers, _read_classes(relation, "task.relation", prompts))
-
-
-def _read_answers(value: object, where: str, prompts: Prompts) -> tuple[int, ...]:
-    name, listed = fields(value, where, "kind", "answers")
-    require("answer_is_known", name in ("table", "only opener"), where, name)
-    if name == "only opener":
-        pairs = [integers(pair, where) for pair in items(listed, where)]
-        require("openers_have_partners", all(len(pair) == len(("opener", "answer")) for pair in pairs), where)
-        openers = _only_openers(prompts, [pair[0] for pair in pairs], where)
-        partners = {pair[0]: pair[1] for pair in pairs}
-        return tuple(partners[opener] for opener in openers)
-    answers = integers(listed, where)
-    _check_one_per_prompt(answers, prompts)
-    return answers
-
-
-def _read_classes(value: object, where: str, prompts: Prompts) -> tuple[int, ...]:
-    name = kind(value, where)
-    require("relation_is_known", name in ("table", "same opener"), where, name)
-    if name == "same opener":
-        openers = integers(fields(value, where, "kind", "openers")[1], where)
-        return _only_openers(prompts, openers, where)
-    classes = integers(fields(value, where, "kind", "classes")[1], where)
-    _check_one_per_prompt(classes, prompts)
-    return classes
-
-
-def _only_openers(prompts: Prompts, openers: Collection[int], where: str) -> tuple[int, ...]:
-    """Return the opener of each prompt."""
-    listed = set(openers)
-    require("openers_are_distinct", len(listed) == len(openers), where, openers)
-    found = [[token for token in prompt if token in listed] for prompt in prompts]
-    require("prompts_have_one_opener", all(len(tokens) == 1 for tokens in found), where)
-    return tuple(tokens[0] for tokens in found)
+        lines[int(layer), int(index)] = tuple(text(line, where) for line in items(listed, where))
+    have_heads = all(layer < size.layers and index < size.heads for layer, index in lines)
+    require("programs_have_heads", have_heads, where, list(lines))
+    parsed = {head: parse_program(one, f"program {head}", size.vocabulary) for head, one in lines.items()}
+    return lines, parsed
 
 
 def _read_slices(value: object, shapes: Shapes) -> dict[str, Slice]:
@@ -222,9 +190,7 @@ def _read_slices(value: object, shapes: Shapes) -> dict[str, Slice]:
         kept = None if rows is None else integers(rows, where, 0)
         increase = not kept or (kept[-1] < shape[0] and all(a < b for a, b in pairwise(kept)))
         require("rows_increase_in_the_tensor", increase, where, kept, shape)
-        spelled = text(digest, where)
-        require("digests_are_digests", _DIGEST.fullmatch(spelled), where, spelled)
-        slices[name] = Slice(shape, kept, spelled)
+        slices[name] = Slice(shape, kept, read_digest(digest, where))
     return slices
 
 
@@ -244,25 +210,29 @@ def read_property(value: object, where: str) -> Property:
         circuits = tuple(tuple(text(edge, where) for edge in items(one, where)) for one in listed)
         return Property("minimum", circuits=circuits)
     if name == "lesion identity":
-        _, base, artifact = fields(value, where, "kind", "base", "artifact")
-        before, after = _read_digests(base, where), _read_digests(artifact, where)
-        return Property("lesion identity", base=before, artifact=after)
+        return _read_identity(value, where)
     if name != "robustness":
         return Property(text(fields(value, where, "kind")[0], where))
     _, spelled, at, positions = fields(value, where, "kind", "epsilon", "at", "positions")
     epsilon = rational(spelled, f"{where}.epsilon")
     require("epsilon_is_positive", epsilon > 0, where, epsilon)
-    return Property("robustness", epsilon, text(at, where), _read_positions(positions, where))
+    return Property("robustness", epsilon, text(at, where), _read_places(positions, where))
 
 
-def _read_digests(value: object, where: str) -> tuple[tuple[str, str], ...]:
-    found = {name: text(digest, where) for name, digest in mapping(value, where).items()}
-    are_digests = all(_DIGEST.fullmatch(digest) for digest in found.values())
-    require("tensors_have_digests", are_digests, where, found)
-    return tuple(sorted(found.items()))
+def _read_identity(value: object, where: str) -> Property:
+    _, base, artifact = fields(value, where, "kind", "base", "artifact")
+    sizes, programs, tensors = fields(base, f"{where}.base", "architecture", "programs", "tensors")
+    size = read_architecture(sizes, f"{where}.base.architecture")
+    lines, _ = read_programs(programs, f"{where}.base.programs", size)
+    before, after = _read_digests(tensors, f"{where}.base"), _read_digests(artifact, f"{where}.artifact")
+    return Property("lesion identity", architecture=size, lines=lines, base=before, artifact=after)
 
 
-def _read_positions(value: object, where: str) -> str | tuple[int, ...]:
+def _read_digests(value: object, where: str) -> Digests:
+    return tuple(sorted((name, read_digest(digest, where)) for name, digest in mapping(value, where).items()))
+
+
+def _read_places(value: object, where: str) -> str | tuple[int, ...]:
     if value in ("last", "all"):
         return text(value, where)
     places = integers(value, where, 0)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 
+from .work import NUMBER, spend, weight
+
 _SLOT_STEP = 8
 """Slots grow in steps of so many bytes, so that most vectors find the matrix packed wide enough."""
 
@@ -21,28 +23,42 @@ class Vector:
         return tuple(Fraction(number, self.denominator) for number in self.numbers)
 
 
+def longest(numbers: Sequence[int]) -> int:
+    """Return how many bits the longest of some integers has."""
+    return max(max(numbers, default=0).bit_length(), min(numbers, default=0).bit_length())
+
+
 def vector(numbers: Iterable[int], denominator: int = 1) -> Vector:
     """Return the vector of `numbers` over a positive denominator."""
     entries = tuple(numbers)
+    spend(len(entries) * (NUMBER + weight(max(denominator.bit_length(), longest(entries)))))
     common = gcd(denominator, *entries)
     if common == 1:
         return Vector(entries, denominator)
     return Vector(tuple(number // common for number in entries), denominator // common)
 
 
+def common_multiple(denominators: Iterable[int]) -> int:
+    """Return the least common multiple."""
+    distinct = set(denominators)
+    spend(NUMBER + weight(sum(one.bit_length() for one in distinct)))
+    return lcm(*distinct)
+
+
 def from_fractions(entries: Sequence[Fraction]) -> Vector:
     """Return the vector of some rationals."""
-    common = lcm(*(entry.denominator for entry in entries))
+    common = common_multiple([entry.denominator for entry in entries])
     return vector((entry.numerator * (common // entry.denominator) for entry in entries), common)
 
 
 def mix(weights: Sequence[Fraction | int], vectors: Sequence[Vector], width: int) -> Vector:
     """Return the weighted sum of vectors; of none, zeros."""
-    bottoms = [weight.denominator * term.denominator for weight, term in zip(weights, vectors, strict=True)]
-    common = lcm(*bottoms)
+    bottoms = [share.denominator * term.denominator for share, term in zip(weights, vectors, strict=True)]
+    common = common_multiple(bottoms)
+    spend((1 + len(bottoms)) * width * NUMBER + width * len(bottoms) * (common.bit_length() // 50))
     numbers = [0] * width
-    for weight, term, bottom in zip(weights, vectors, bottoms, strict=True):
-        factor = weight.numerator * (common // bottom)
+    for share, term, bottom in zip(weights, vectors, bottoms, strict=True):
+        factor = share.numerator * (common // bottom)
         pairs = zip(numbers, term.numbers, strict=True)
         numbers = [number + factor * entry for number, entry in pairs]
     return vector(numbers, common)
@@ -61,6 +77,8 @@ def scaled(left: Vector, right: Vector) -> Vector:
 
 def dot(left: Vector, right: Vector) -> Fraction:
     """Return the inner product."""
+    bits = longest(left.numbers) + longest(right.numbers)
+    spend(len(left.numbers) * (NUMBER + bits // 50) + weight(bits))
     product = sum(a * b for a, b in zip(left.numbers, right.numbers, strict=True))
     return Fraction(product, left.denominator * right.denominator)
 
@@ -83,7 +101,8 @@ def projected(point: Vector, mass: Fraction) -> Vector:
 
     The largest entries stay, as many as exceed the τ of those before them; the first always does.
     """
-    common = lcm(point.denominator, mass.denominator)
+    common = common_multiple([point.denominator, mass.denominator])
+    spend(len(point.numbers) * (NUMBER + common.bit_length() // 25))
     entries = [number * (common // point.denominator) for number in point.numbers]
     excess, count = -mass.numerator * (common // mass.denominator), 0
     for entry in sorted(entries, reverse=True):
@@ -105,13 +124,16 @@ class Matrix:
         self._entries = entries
         self._width = width
         self._height = len(entries.numbers) // width
-        self._bits = max(map(abs, entries.numbers)).bit_length() + width.bit_length() + 1
+        self._bits = longest(entries.numbers) + width.bit_length() + 1
         self._size = 0
         self._columns: list[int] = []
 
     def apply(self, point: Vector) -> Vector:
         """Return the exact product with a vector."""
-        self._pack(self._bits + max(map(abs, point.numbers)).bit_length())
+        bits = longest(point.numbers)
+        cost = self._height * (self._bits + bits) * (bits + 30) // 90_000
+        spend(self._width * (NUMBER + cost) + self._height * NUMBER)
+        self._pack(self._bits + bits)
         pairs = zip(point.numbers, self._columns, strict=True)
         packed = sum(number * column for number, column in pairs if number)
         size, offset = self._size, 1 << (8 * self._size - 1)
@@ -124,6 +146,7 @@ class Matrix:
         if bits <= 8 * self._size:
             return
         self._size = -(-bits // (8 * _SLOT_STEP)) * _SLOT_STEP
+        spend(self._width * self._height * (2 + self._size // 4))
         self._columns = [self._column(index) for index in range(self._width)]
 
     def _column(self, index: int) -> int:

@@ -29,6 +29,8 @@ from .tensors import Weights
 
 Terms = tuple[Vector, ...]
 """The vectors whose sum a node reads."""
+Biases = frozenset[tuple[Node, int]]
+"""Nodes, each with a layer whose shared bias it reads."""
 
 
 class Forward:
@@ -39,9 +41,12 @@ class Forward:
         self._known: dict[Hashable, Vector] = {}
         self._matrices: dict[str, Matrix] = {}
 
-    def logits(self, edges: Edges, prompt: tuple[int, ...]) -> tuple[Fraction, ...]:
-        """Return the logits of the candidates."""
-        return self.remember(("logits", edges, prompt), lambda: Run(self, edges, prompt).logits()).fractions()
+    def logits(
+        self, edges: Edges, prompt: tuple[int, ...], biases: Biases = frozenset()
+    ) -> tuple[Fraction, ...]:
+        """Return the logits of the candidates; `biases` are shared ones that nodes read in any case."""
+        key = ("logits", edges, prompt, biases)
+        return self.remember(key, lambda: Run(self, edges, prompt, biases).logits()).fractions()
 
     def output_row(self, token: int) -> Vector:
         """Return a row of the output embedding."""
@@ -110,8 +115,10 @@ class Forward:
 class Run:
     """One circuit on one prompt."""
 
-    def __init__(self, forward: Forward, edges: Edges, prompt: tuple[int, ...]) -> None:
-        self.forward, self.prompt, self._size = forward, prompt, forward.size
+    def __init__(
+        self, forward: Forward, edges: Edges, prompt: tuple[int, ...], biases: Biases = frozenset()
+    ) -> None:
+        self.forward, self.prompt, self._size, self._biases = forward, prompt, forward.size, biases
         self._sources: dict[Node, list[Node]] = {}
         for source, target in edges:
             self._sources.setdefault(target, []).append(source)
@@ -132,7 +139,8 @@ class Run:
         terms += [
             self._output(source, position) for source in sources if source != EMBED and source not in without
         ]
-        layers = sorted({source.layer for source in sources if source.is_head})
+        kept = {layer for reader, layer in self._biases if reader == node}
+        layers = sorted({source.layer for source in sources if source.is_head} | kept)
         if self._size.biases:
             terms += [self.forward.whole(f"attention.{layer}.output.bias") for layer in layers]
         return tuple(terms) or (vector([0] * self._size.width),)

@@ -1,7 +1,8 @@
 """The lesion identity: without its program heads, the model is the base it was built on.
 
-A forward in which nothing reads the program heads reads none of their tensors. If all others have the digests
-that they have in the base, the lesioned model is the lesioned base.
+The base is of the same architecture, and has the tensors of every head that is not a program here. A forward in
+which nothing reads the program heads reads none of their tensors. If all others have the digests that they
+have in the base, the lesioned model is the lesioned base.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from .architecture import tensor_shapes
 from .case import Case, split
 from .claim import Claim, Property
-from .reading import fields, require, sha256, text
+from .reading import require, sha256, text
 from .tensors import Tensor
 
 
@@ -26,14 +27,15 @@ def proved(case: Case, evidence: object, claimed: Property) -> None:
     _check_tables(case.claim, claimed)
     before, after = dict(claimed.base), dict(claimed.artifact)
     for name, leaf in zip(names, split(evidence, "tensor", len(names), where), strict=True):
-        same = text(fields(leaf, where, "same")[0], where)
-        is_same = same == before.get(name) == after[name]
-        require("frozen_tensors_are_the_same", is_same, f"{where}, tensor {name}", same)
+        _, (found,) = case.open(leaf, claimed, where)
+        is_same = text(found, where) == before.get(name) == after[name]
+        require("frozen_tensors_are_the_same", is_same, f"{where}, tensor {name}", found)
 
 
 def refuted(case: Case, evidence: object, claimed: Property) -> None:
     """Demand that the tensor named is outside the readouts and not what it was."""
-    where, name = claimed.kind, text(fields(evidence, claimed.kind, "tensor")[0], claimed.kind)
+    where = claimed.kind
+    name = text(case.open(evidence, claimed, where)[1][0], where)
     _check_tables(case.claim, claimed)
     require("tensor_is_frozen", name in frozen_names(case.claim), where, name)
     is_other = dict(claimed.base).get(name) != dict(claimed.artifact)[name]
@@ -41,16 +43,24 @@ def refuted(case: Case, evidence: object, claimed: Property) -> None:
 
 
 def _check_tables(claim: Claim, claimed: Property) -> None:
-    """Demand that the table of the artifact lists its tensors, with the digests that the claim has."""
+    """Demand that the base fits the claim, and that both tables list just the tensors there are."""
     where, table = claimed.kind, dict(claimed.artifact)
+    require("base_has_the_architecture", claimed.architecture == claim.architecture, where)
     wanted = tensor_shapes(claim.architecture, claim.lines).keys()
     require("artifact_lists_its_tensors", table.keys() == wanted, where, sorted(table.keys() ^ wanted))
+    before = tensor_shapes(claim.architecture, claimed.lines).keys() ^ dict(claimed.base).keys()
+    require("base_lists_its_tensors", not before, where, sorted(before))
     for name, part in claim.slices.items():
         require("artifact_has_the_claimed_digests", table[name] == part.digest, f"{where}, tensor {name}")
 
 
-def check_table(table: Mapping[str, str], full: Mapping[str, Tensor], where: str) -> None:
-    """Demand that a table holds the digests of a model's tensors."""
-    require("tables_list_the_model", table.keys() == full.keys(), where, sorted(table.keys() ^ full.keys()))
+def check_table(
+    table: Mapping[str, str], full: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], where: str
+) -> None:
+    """Demand that a table holds the digests of a model's tensors, and that these have their shapes."""
+    strange = (table.keys() ^ full.keys()) | (shapes.keys() ^ full.keys())
+    require("tables_list_the_model", not strange, where, sorted(strange))
     for name, digest in table.items():
-        require("tables_are_of_the_model", sha256(full[name].content) == digest, f"{where}, tensor {name}")
+        place = f"{where}, tensor {name}"
+        require("tables_have_the_shapes", full[name].shape == shapes[name], place, full[name].shape)
+        require("tables_are_of_the_model", sha256(full[name].content) == digest, place)

@@ -5,91 +5,220 @@ claim proves nothing: the answer is `incomplete`.
 """
 
 import argparse
+import json
+import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
-from .claim import Claim, read_claim
+from . import FORMAT, __version__
+from .claim import Claim, Property, read_claim
 from .forward import Forward
 from .model import check_against, check_base
-from .properties import Verdict, judge
-from .reading import MANIFEST, ForgedError, UnreadableError, parse_json, read_sealed, require, sha256
-from .symbolic import scope as prompts_of
+from .patterns.walk import scope as prompts_of
+from .properties import Remarks, Verdict, judge
+from .reading import (
+    MANIFEST,
+    ForgedError,
+    UnreadableError,
+    mapping,
+    parse_json,
+    read_sealed,
+    require,
+    sha256,
+)
+from .task import check_task
 from .tensors import Weights, read_safetensors
+from .work import ONCE, PER_BYTE, ExceededError, allow
 
 CLAIM, DOMAIN, WEIGHTS, CERTIFICATE = "claim.json", "domain.json", "weights.safetensors", "certificate.json"
 BUNDLE = frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE})
+_SHOWN_DIGEST = 12
 
 
 class Outcome(IntEnum):
-    """The three answers and the two ways not to get one; the values are the exit codes."""
+    """The four answers and the two ways not to get one; the values are the exit codes."""
 
     VALID = 0
-    INVALID = 1
+    REFUTED = 1
     USAGE = 2
     FAILURE = 3
     INCOMPLETE = 4
+    INVALID = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a bundle is compared with, and how much work that may be."""
+
+    against: Path | None = None
+    base: Path | None = None
+    task: Path | None = None
+    operations: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer, the reason in one sentence, and what the bundle claims if that could be read."""
+
+    outcome: Outcome
+    reason: str
+    claim: dict[str, object] = field(default_factory=dict[str, object])
+
+    def to_json(self) -> str:
+        """Return the answer as JSON."""
+        content = {"outcome": self.outcome.name.lower(), "exit": int(self.outcome), "reason": self.reason}
+        return json.dumps(content | ({"claim": self.claim} if self.claim else {}), indent=2)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
+    options = _parser().parse_args(arguments)
+    report = inspect(options.bundle, Beside(options.against, options.base, options.task, options.operations))
+    line = f"{report.outcome.name.lower()}: {_printable(report.reason)}"
+    try:
+        print(report.to_json() if options.as_json else line, flush=True)
+    except OSError:
+        os._exit(Outcome.FAILURE)  # what cannot be said must not read as an answer
+    sys.exit(report.outcome)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="circuitproof-check", description="Check a bundle with nothing installed."
     )
     parser.add_argument("bundle", type=Path, help="the directory to check")
     parser.add_argument("--against", type=Path, metavar="MODEL", help="the model directory it must be about")
     parser.add_argument("--base", type=Path, metavar="MODEL", help="the model directory it was built on")
-    options = parser.parse_args(arguments)
-    outcome, reason = check(options.bundle, options.against, options.base)
-    print(f"{outcome.name.lower()}: {_printable(reason)}")
-    sys.exit(outcome)
+    parser.add_argument("--task", type=Path, metavar="FILE", help="the declaration of its task, as JSON")
+    parser.add_argument("--operations", type=_count, metavar="N", help="how much work it may be")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print the answer as JSON")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}, format {FORMAT}")
+    return parser
+
+
+def _count(spelled: str) -> int:
+    if not (spelled.isascii() and spelled.isdecimal() and len(spelled) <= 18 and int(spelled)):  # noqa: PLR2004  # digits
+        raise argparse.ArgumentTypeError(f"{spelled!r} is not a whole number from 1")
+    return int(spelled)
 
 
 def check(bundle: Path, against: Path | None = None, base: Path | None = None) -> tuple[Outcome, str]:
     """Return the answer about a directory, and the reason in one sentence."""
+    report = inspect(bundle, Beside(against, base))
+    return report.outcome, report.reason
+
+
+def inspect(bundle: Path, beside: Beside) -> Report:
+    """Return the answer about a directory; whatever happens, it is an answer."""
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
     try:
-        return _judge(bundle, against, base)
-    except (UnreadableError, OSError, RecursionError, MemoryError, OverflowError) as error:
-        return Outcome.FAILURE, f"{bundle} cannot be judged: {error}"
+        return _judge(bundle, beside)
+    except (UnreadableError, OSError, MemoryError) as error:
+        return Report(Outcome.FAILURE, f"{bundle} cannot be judged: {error}")
+    except ExceededError as error:
+        return Report(Outcome.INCOMPLETE, str(error))
+    except RecursionError:
+        return Report(Outcome.INCOMPLETE, f"{bundle} is nested more deeply than is read")
     except ForgedError as error:
-        return Outcome.INVALID, str(error)
+        return Report(Outcome.INVALID, str(error))
+    except Exception as error:  # noqa: BLE001  # a fault of the checker is no verdict on the bundle
+        return Report(Outcome.FAILURE, f"the checker failed: {type(error).__name__}: {error}")
     finally:
         sys.set_int_max_str_digits(limit)
 
 
-def _judge(bundle: Path, against: Path | None, base: Path | None) -> tuple[Outcome, str]:
+def _judge(bundle: Path, beside: Beside) -> Report:
+    allow(beside.operations or ONCE)
     files = read_sealed(bundle)
     if CLAIM not in files:
         found = f"{len(files)} files are as the manifest says"
-        return Outcome.INCOMPLETE, f"{found}, but {bundle} carries no claim"
+        return Report(Outcome.INCOMPLETE, f"{found}, but {bundle} carries no claim")
+    allow(beside.operations or ONCE + PER_BYTE * sum(map(len, files.values())))
     present = {entry.name for entry in bundle.iterdir()} - {MANIFEST}
     strange = (files.keys() ^ BUNDLE) | (present ^ BUNDLE)
     require("bundles_have_five_files", not strange, "bundle", strange)
-    claim = read_claim(parse_json(files[CLAIM], CLAIM), parse_json(files[DOMAIN], DOMAIN), files[DOMAIN])
+    stated, domain = parse_json(files[CLAIM], CLAIM), parse_json(files[DOMAIN], DOMAIN)
+    claim = read_claim(stated, domain, files[DOMAIN])
     tensors = read_safetensors(files[WEIGHTS], WEIGHTS)
     forward = Forward(claim, Weights(claim.slices, tensors))
-    if against is not None:
-        check_against(against, claim, tensors)
-    if base is not None:
-        check_base(base, claim)
+    if beside.against is not None:
+        check_against(beside.against, claim, tensors)
+    if beside.base is not None:
+        check_base(beside.base, claim)
+    if beside.task is not None:
+        check_task(beside.task, mapping(stated, CLAIM)["task"], domain, claim.architecture)
     certificate = parse_json(files[CERTIFICATE], CERTIFICATE)
-    return _summary(claim, judge(certificate, sha256(files[CLAIM]), claim, forward))
+    return _summary(claim, judge(certificate, sha256(files[CLAIM]), claim, forward), beside)
 
 
-def _summary(claim: Claim, verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
-    """Return the outcome of properties whose evidence holds."""
-    names: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
-    for claimed, verdict in zip(claim.properties, verdicts, strict=True):
-        names[verdict].append(claimed.kind)
-    scope = f"{len(claim.edges)} edges, {prompts_of(claim)}"
-    if refuted := names[Verdict.REFUTED]:
-        return Outcome.INVALID, f"the refutation of {', '.join(refuted)} holds ({scope})"
-    if undecided := names[Verdict.UNDECIDED]:
-        return Outcome.INCOMPLETE, f"nothing is broken, but {', '.join(undecided)} is undecided ({scope})"
-    return Outcome.VALID, f"{', '.join(names[Verdict.PROVED])} proved ({scope})"
+def _summary(claim: Claim, answers: Sequence[tuple[Verdict, Remarks]], beside: Beside) -> Report:
+    """Return the outcome of properties whose evidence holds, with the whole claim in words."""
+    words: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
+    for claimed, (verdict, remarks) in zip(claim.properties, answers, strict=True):
+        words[verdict].append(_property_words(claimed, remarks))
+    said = "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
+    scope = f"{len(claim.edges)} edges, zero ablation, {prompts_of(claim)}"
+    reason = f"{said} ({_task_words(claim, beside)}, {scope}; {_compared(claim, beside)})"
+    if words[Verdict.REFUTED]:
+        outcome = Outcome.REFUTED
+    else:
+        outcome = Outcome.INCOMPLETE if words[Verdict.UNDECIDED] else Outcome.VALID
+    return Report(outcome, reason, _facts(claim, answers, beside))
+
+
+def _property_words(claimed: Property, remarks: Remarks) -> str:
+    further = [*remarks]
+    if claimed.kind == "robustness":
+        spelled = "" if isinstance(claimed.positions, str) else "positions "
+        places = claimed.positions if isinstance(claimed.positions, str) else _listed(claimed.positions)
+        further.insert(0, f"{claimed.at}, {spelled}{places}")
+    size = f" at {claimed.epsilon}" if claimed.kind == "robustness" else ""
+    return f"{claimed.kind}{size}" + (f" [{'; '.join(further)}]" if further else "")
+
+
+def _listed(positions: Sequence[int]) -> str:
+    return " ".join(map(str, positions))
+
+
+def _task_words(claim: Claim, beside: Beside) -> str:
+    digest = claim.task.declaration
+    is_compared = "as declared" if beside.task is not None else "not compared"
+    return f"task {claim.task.name!r} " + (
+        f"{digest[:_SHOWN_DIGEST]} {is_compared}" if digest else "of its own"
+    )
+
+
+def _compared(claim: Claim, beside: Beside) -> str:
+    words = ["model not checked" if beside.against is None else f"of the model {beside.against}"]
+    if any(claimed.kind == "lesion identity" for claimed in claim.properties):
+        words.append("base not checked" if beside.base is None else f"on the base {beside.base}")
+    return ", ".join(words)
+
+
+def _facts(claim: Claim, answers: Sequence[tuple[Verdict, Remarks]], beside: Beside) -> dict[str, object]:
+    properties: list[object] = []
+    for claimed, (verdict, remarks) in zip(claim.properties, answers, strict=True):
+        entry: dict[str, object] = {"kind": claimed.kind, "verdict": verdict.value, "remarks": list(remarks)}
+        if claimed.kind == "robustness":
+            entry |= {"epsilon": str(claimed.epsilon), "at": claimed.at, "positions": claimed.positions}
+        properties.append(entry)
+    return {
+        "task": claim.task.name,
+        "declaration": claim.task.declaration,
+        "properties": properties,
+        "edges": len(claim.edges),
+        "ablation": "zero",
+        "prompts": prompts_of(claim),
+        "compared": {
+            "model": None if beside.against is None else str(beside.against),
+            "base": None if beside.base is None else str(beside.base),
+            "task": None if beside.task is None else str(beside.task),
+        },
+    }
 
 
 def _printable(reason: str) -> str:

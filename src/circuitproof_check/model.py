@@ -1,28 +1,49 @@
-"""Is a bundle about the model that it is said to be about?"""
+"""Is a bundle about the models that it is said to be about?"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from .architecture import read_architecture
-from .claim import Claim, read_programs
+from .architecture import Architecture, read_architecture, tensor_shapes
+from .claim import Claim, Lines, read_programs
 from .identity import check_table
-from .reading import UnreadableError, mapping, parse_json, read_sealed, require, sha256
+from .reading import UnreadableError, items, mapping, parse_json, read_sealed, require, sha256
 from .tensors import Tensor, read_safetensors
 
 DECLARATION, WEIGHTS = "model.json", "weights.safetensors"
 
 
-def check_against(directory: Path, claim: Claim, tensors: Mapping[str, Tensor]) -> None:
-    """Demand that architecture, programs and tensors of the claim are those of a model directory."""
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What a model directory holds."""
+
+    architecture: Architecture
+    lines: Lines
+    alphabet: object
+    tensors: Mapping[str, Tensor]
+
+
+def _read_model(directory: Path) -> _Model:
     files = read_sealed(directory)
     if missing := sorted({DECLARATION, WEIGHTS} - files.keys()):
         raise UnreadableError(f"{directory} is not a model directory: it has no {missing[0]}")
-    declared = mapping(parse_json(files[DECLARATION], DECLARATION), DECLARATION)
-    same_size = claim.architecture == read_architecture(declared.get("architecture"), DECLARATION)
-    require("architecture_is_of_the_model", same_size, DECLARATION)
-    same_programs = claim.lines == read_programs(declared.get("programs", {}), DECLARATION)
-    require("programs_are_of_the_model", same_programs, DECLARATION)
-    full = read_safetensors(files[WEIGHTS], f"{directory / WEIGHTS}")
+    where = f"{directory / DECLARATION}"
+    declared = mapping(parse_json(files[DECLARATION], where), where)
+    size = read_architecture(declared.get("architecture"), where)
+    lines, _ = read_programs(declared.get("programs", {}), where, size)
+    tensors = read_safetensors(files[WEIGHTS], f"{directory / WEIGHTS}")
+    return _Model(size, lines, declared.get("alphabet"), tensors)
+
+
+def check_against(directory: Path, claim: Claim, tensors: Mapping[str, Tensor]) -> None:
+    """Demand that architecture, programs, tensors and names of the claim are those of a model directory."""
+    model, where = _read_model(directory), f"{directory}"
+    require("architecture_is_of_the_model", claim.architecture == model.architecture, where)
+    require("programs_are_of_the_model", claim.lines == model.lines, where)
+    names = None if model.alphabet is None else dict(enumerate(items(model.alphabet, where)))
+    are_known = names is None or all(names.get(token) == name for token, name in claim.task.names.items())
+    require("names_are_of_the_model", are_known, where)
+    full = model.tensors
     for name, part in claim.slices.items():
         where, has_shape = f"tensor {name}", name in full and full[name].shape == part.shape
         require("shapes_are_of_the_model", has_shape, where, part.shape)
@@ -31,14 +52,16 @@ def check_against(directory: Path, claim: Claim, tensors: Mapping[str, Tensor]) 
             require("rows_are_of_the_model", tensors[name].row(place) == full[name].row(row), where, row)
     for claimed in claim.properties:
         if claimed.kind == "lesion identity":
-            check_table(dict(claimed.artifact), full, "artifact")
+            shapes = tensor_shapes(claim.architecture, claim.lines)
+            check_table(dict(claimed.artifact), full, shapes, "artifact")
 
 
 def check_base(directory: Path, claim: Claim) -> None:
     """Demand that the base of a lesion identity is a model directory."""
     claimed = [entry for entry in claim.properties if entry.kind == "lesion identity"]
     require("a_base_is_claimed", claimed, "base", directory)
-    files = read_sealed(directory)
-    if missing := sorted({DECLARATION, WEIGHTS} - files.keys()):
-        raise UnreadableError(f"{directory} is not a model directory: it has no {missing[0]}")
-    check_table(dict(claimed[0].base), read_safetensors(files[WEIGHTS], f"{directory / WEIGHTS}"), "base")
+    model = _read_model(directory)
+    require("base_is_of_the_architecture", claimed[0].architecture == model.architecture, f"{directory}")
+    require("base_has_the_programs", claimed[0].lines == model.lines, f"{directory}")
+    shapes = tensor_shapes(model.architecture, model.lines)
+    check_table(dict(claimed[0].base), model.tensors, shapes, "base")

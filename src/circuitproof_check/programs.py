@@ -1,25 +1,30 @@
-"""Attention programs: rule lists over tokens and positions that give exact rows of weights."""
+"""Attention programs: one grammar, read once into conditions that rows and patterns are then made of.
+
+Tokens are names: no condition orders them. A token is read by `Compare` with a token feature, by `Match`, by
+`Count` and through brackets, and by nothing else.
+"""
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from .reading import rational, require
+from .work import NUMBER, spend
 
 Tokens = tuple[int, ...]
-Condition = Callable[[Tokens, int, int], bool]
-"""Whether a pair counts, from the tokens up to the query, the query position and the key position."""
-Number = Callable[[Tokens, int, int], int]
 Pairs = frozenset[tuple[int, int]]
+Truth = Callable[[Tokens, int, int], bool]
+"""Whether a condition holds, from the tokens up to the query, the query position and the key position."""
 Member = TypeVar("Member")
-Rule = tuple[Fraction, Condition]
-"""A weight for the pairs that meet a condition."""
 
-_COMPARE: dict[str, Callable[[int, int], bool]] = {
+PLACES = ("key_position", "query_position", "relative_distance", "absolute_distance")
+TOKENS = ("key_token", "query_token")
+SCANS = ("first", "last", "nearest")
+SIGNS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -27,17 +32,79 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_FEATURE: dict[str, Number] = {
-    "key_position": lambda _tokens, _query, key: key,
-    "query_position": lambda _tokens, query, _key: query,
-    "relative_distance": lambda _tokens, query, key: query - key,
-    "absolute_distance": lambda _tokens, query, key: abs(query - key),
-    "key_token": lambda tokens, _query, key: tokens[key],
-    "query_token": lambda tokens, query, _key: tokens[query],
-}
-_NUMBER = re.compile(r"[0-9]+")
-_WORD = re.compile(r"[a-z_]+|[0-9]+|[=!<>]=|\S")
-_LAST = ("otherwise self", "otherwise nowhere")
+_EQUALITIES = ("==", "!=")
+_NUMBER = re.compile(r"[0-9]{1,18}")
+_WEIGHT = re.compile(r"[0-9]{1,100}(/(?=0*[1-9])[0-9]{1,100})?")
+_WORD = re.compile(r"[a-z_]+|[0-9]+(?:/[0-9]+)?|[=!<>]=|[<>{}(),:]|(?P<stray>[^ ])")
+_ENDS = (["otherwise", "self"], ["otherwise", "nowhere"])
+_LEVELS, _NESTED = 16, 32
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A place or a token compared with numbers: one, or with `in` some."""
+
+    feature: str
+    sign: str
+    numbers: tuple[int, ...]
+
+    def test(self, value: int) -> bool:
+        """Say whether the comparison holds of a value."""
+        return value in self.numbers if self.sign == "in" else SIGNS[self.sign](value, self.numbers[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Whether key and query hold the same token."""
+
+    wanted: bool
+    is_plain: bool = True
+    """Whether it is told by `==`, or by nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many of some tokens, or how many open brackets, there are up to the key or the query."""
+
+    is_key: bool
+    of: frozenset[int] | Pairs
+    is_depth: bool
+    most: int
+    compared: Compare
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """How the bracket at the key stands to the query: unmatched, or its partner."""
+
+    is_partner: bool
+    pairs: Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """What holds where the part does not."""
+
+    part: "Condition"
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The first, last or nearest key where the part holds."""
+
+    pick: str
+    part: "Condition"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """All of some parts, or any of them."""
+
+    word: str
+    parts: "tuple[Condition, ...]"
+
+
+Condition: TypeAlias = Compare | Match | Count | Linked | Not | Scan | Joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,124 +112,148 @@ class Program:
     """A default weight, rules that add to it, and what a row without weight attends to."""
 
     default: Fraction
-    rules: tuple[Rule, ...]
-    otherwise_self: bool
+    rules: tuple[tuple[Fraction, Condition | None], ...]
+    is_self: bool
 
     def row(self, tokens: Sequence[int], query: int) -> tuple[Fraction, ...]:
         """Return the weights of the keys 0 to `query`; they sum to one or are all zero."""
         seen = tuple(tokens[: query + 1])
+        spend(NUMBER * len(seen) * (1 + len(self.rules)))
         weights = [self._weight(seen, query, key) for key in range(query + 1)]
         mass = sum(weights)
         if mass:
             return tuple(weight / mass for weight in weights)
-        return tuple(Fraction(self.otherwise_self and key == query) for key in range(query + 1))
+        return tuple(Fraction(self.is_self and key == query) for key in range(query + 1))
 
     def _weight(self, seen: Tokens, query: int, key: int) -> Fraction:
-        return sum((weight for weight, holds in self.rules if holds(seen, query, key)), self.default)
+        found = (w for w, condition in self.rules if condition is None or _holds(condition, seen, query, key))
+        return sum(found, self.default)
+
+    def conditions(self) -> Iterator[Condition]:
+        """Return every condition, and every part of one."""
+        for _, condition in self.rules:
+            if condition is not None:
+                yield from _within(condition)
 
 
-def parse_program(lines: Sequence[str], where: str) -> Program:
+def parse_program(lines: Sequence[str], where: str, vocabulary: int) -> Program:
     """Return the program that the lines spell."""
-    is_framed = len(lines) > 1 and lines[0].startswith("default ") and lines[-1] in _LAST
+    words = [_words(line, where) for line in lines]
+    is_framed = len(words) > 1 and words[0][:1] == ["default"] and words[-1] in _ENDS
     require("programs_are_framed", is_framed, where, lines)
-    rules = tuple(_parse_rule(line, where) for line in lines[1:-1])
-    return Program(_weight(lines[0].removeprefix("default "), where), rules, lines[-1] == _LAST[0])
+    rules = tuple(_parse_rule(line, where, vocabulary) for line in words[1:-1])
+    return Program(_weight(words[0][1:], where), rules, words[-1] == _ENDS[0])
 
 
-def _parse_rule(line: str, where: str) -> Rule:
-    require("rules_add_weights", line.startswith("add "), where, line)
-    spelled, when, condition = line.removeprefix("add ").partition(" when ")
-    return _weight(spelled, where), _Words(condition, where).condition() if when else _always
+def _words(line: str, where: str) -> list[str]:
+    spend(NUMBER * len(line))
+    found = list(_WORD.finditer(line))
+    strays = [word["stray"] for word in found if word["stray"]]
+    require("programs_are_made_of_words", not strays and found, where, line)
+    return [word[0] for word in found if not word["stray"]]
 
 
-def _always(_tokens: Tokens, _query: int, _key: int) -> bool:
-    return True
+def _parse_rule(words: list[str], where: str, vocabulary: int) -> tuple[Fraction, Condition | None]:
+    require("rules_add_weights", words[0] == "add", where, words)
+    when = words.index("when") if "when" in words else len(words)
+    condition = _Reader(words[when + 1 :], where, vocabulary).read() if when < len(words) else None
+    return _weight(words[1:when], where), condition
 
 
-def _weight(spelled: str, where: str) -> Fraction:
-    weight = rational(spelled, where)
-    require("weights_are_not_negative", weight >= 0, where, weight)
-    return weight
+def _weight(words: list[str], where: str) -> Fraction:
+    spelled = " ".join(words)
+    require("weights_are_not_negative", _WEIGHT.fullmatch(spelled), where, spelled)
+    return rational(spelled, where)
 
 
-class _Words:
+class _Reader:
     """Reads a condition word by word: `or` joins what `and` joins, `and` what stands alone."""
 
-    def __init__(self, text: str, where: str) -> None:
-        self._left = _WORD.findall(text)[::-1]
-        self._where = f"{where}: {text!r}"
+    def __init__(self, words: list[str], where: str, vocabulary: int) -> None:
+        self._left = words[::-1]
+        self._where = f"{where}: {' '.join(words)!r}"
+        self._vocabulary = vocabulary
+        self._nested = 0
 
-    def condition(self) -> Condition:
+    def read(self) -> Condition:
         """Read to the end."""
         condition = self._either()
         self._demand(not self._left)
+        require("conditions_have_few_levels", _levels(condition) <= _LEVELS, self._where)
         return condition
 
     def _either(self) -> Condition:
-        parts = [self._both()]
-        while self._skip("or"):
-            parts.append(self._both())
-        return lambda tokens, query, key: any(part(tokens, query, key) for part in parts)
+        return self._joined("or", lambda: self._joined("and", self._alone))
 
-    def _both(self) -> Condition:
-        parts = [self._alone()]
-        while self._skip("and"):
-            parts.append(self._alone())
-        return lambda tokens, query, key: all(part(tokens, query, key) for part in parts)
+    def _joined(self, word: str, read: Callable[[], Condition]) -> Condition:
+        parts = [read()]
+        while self._skip(word):
+            parts.append(read())
+        flat = [inner for part in parts for inner in _parts_joined(part, word)]
+        return flat[0] if len(flat) == 1 else Joined(word, tuple(flat))
 
     def _alone(self) -> Condition:
+        self._nested += 1
+        require("conditions_are_not_nested_deeply", self._nested <= _NESTED, self._where)
         word = self._take()
         if word == "(":
-            inner = self._either()
+            found = self._either()
             self._demand(self._skip(")"))
-            return inner
-        if word == "not":
+        elif word == "not":
             part = self._alone()
-            return lambda tokens, query, key: not part(tokens, query, key)
-        if word in ("first", "last", "nearest"):
-            return _scan(word, self._alone())
+            found = Match(wanted=False) if part == Match(wanted=True) else Not(part)
+        elif word in SCANS:
+            found = Scan(word, self._alone())
+        else:
+            found = self._atom(word)
+        self._nested -= 1
+        return found
+
+    def _atom(self, word: str) -> Condition:
+        if word == "token_match":
+            return self._match()
         if word in ("unmatched", "partner"):
-            return _link(word, frozenset(self._members(self._pair)))
-        return self._match() if word == "token_match" else self._comparison(self._read(word))
+            return Linked(word == "partner", self._pairs())
+        if word in ("key_count", "query_count", "key_depth", "query_depth"):
+            return self._count(*word.split("_"))
+        self._demand(word in PLACES or word in TOKENS)
+        return self._compare(word, self._token if word in TOKENS else self._number)
 
     def _match(self) -> Condition:
-        wanted = True
-        if self._left[-1:] in (["=="], ["!="]):
-            sign, truth = self._take(), self._take()
-            self._demand(truth in ("true", "false"))
-            wanted = (sign == "==") == (truth == "true")
-        return lambda tokens, query, key: (tokens[query] == tokens[key]) == wanted
+        if self._left[-1:] not in (["=="], ["!="]):
+            return Match(wanted=True)
+        sign, truth = self._take(), self._take()
+        self._demand(truth in ("true", "false"))
+        return Match((sign == "==") == (truth == "true"), sign == "==")
 
-    def _comparison(self, number: Number) -> Condition:
+    def _count(self, place: str, what: str) -> Condition:
+        of = self._pairs() if what == "depth" else frozenset(self._members(self._token))
+        self._demand(self._skip("up") and self._skip("to"))
+        most = self._number()
+        compared = self._compare("count", self._number)
+        fits = most and max(compared.numbers) <= most
+        require("counts_are_compared_within_their_bound", fits, self._where, most, compared.numbers)
+        return Count(place == "key", of, what == "depth", most, compared)
+
+    def _compare(self, feature: str, read: Callable[[], int]) -> Compare:
         sign = self._take()
         if sign == "in":
-            members = frozenset(self._members(self._number))
-            return lambda tokens, query, key: number(tokens, query, key) in members
-        self._demand(sign in _COMPARE)
-        compare, value = _COMPARE[sign], self._number()
-        return lambda tokens, query, key: compare(number(tokens, query, key), value)
+            return Compare(feature, sign, tuple(sorted(self._members(read))))
+        self._demand(sign in SIGNS)
+        is_ordered = feature in TOKENS and sign not in _EQUALITIES
+        require("tokens_have_no_order", not is_ordered, self._where, sign)
+        return Compare(feature, sign, (read(),))
 
-    def _read(self, name: str) -> Number:
-        if name in ("key_count", "query_count"):
-            tokens = frozenset(self._members(self._number))
-            return self._bounded(
-                name, lambda seen, last: sum(seen[place] in tokens for place in range(last + 1))
-            )
-        if name in ("key_depth", "query_depth"):
-            pairs = frozenset(self._members(self._pair))
-            return self._bounded(name, lambda seen, last: len(_open(seen, last, pairs)))
-        self._demand(name in _FEATURE)
-        return _FEATURE[name]
-
-    def _bounded(self, name: str, count: Callable[[Tokens, int], int]) -> Number:
-        self._demand(self._skip("up") and self._skip("to"))
-        bound, is_key = self._number(), name.startswith("key")
-        return lambda tokens, query, key: min(bound, count(tokens, key if is_key else query))
+    def _pairs(self) -> Pairs:
+        pairs = frozenset(self._members(self._pair))
+        both = {opener for opener, _ in pairs} & {closer for _, closer in pairs}
+        require("brackets_open_or_close", not both, self._where, both)
+        return pairs
 
     def _pair(self) -> tuple[int, int]:
-        opener = self._number()
+        opener = self._token()
         self._demand(self._skip(":"))
-        return opener, self._number()
+        return opener, self._token()
 
     def _members(self, read: Callable[[], Member]) -> list[Member]:
         self._demand(self._skip("{"))
@@ -170,7 +261,13 @@ class _Words:
         while self._skip(","):
             members.append(read())
         self._demand(self._skip("}"))
+        require("members_are_distinct", len(set(members)) == len(members), self._where, members)
         return members
+
+    def _token(self) -> int:
+        token = self._number()
+        require("programs_name_known_tokens", token < self._vocabulary, self._where, token)
+        return token
 
     def _number(self) -> int:
         word = self._take()
@@ -188,24 +285,85 @@ class _Words:
         require("conditions_are_known", is_met, self._where, " ".join(reversed(self._left)))
 
 
-def _scan(pick: str, part: Condition) -> Condition:
-    def holds(tokens: Tokens, query: int, key: int) -> bool:
-        end = query if pick == "nearest" else query + 1
-        rivals = range(key) if pick == "first" else range(key + 1, end)
-        return key < end and part(tokens, query, key) and not any(part(tokens, query, one) for one in rivals)
-
-    return holds
+def _parts_joined(condition: Condition, word: str) -> Sequence[Condition]:
+    is_same = isinstance(condition, Joined) and condition.word == word
+    return condition.parts if isinstance(condition, Joined) and is_same else (condition,)
 
 
-def _link(name: str, pairs: Pairs) -> Condition:
-    if name == "unmatched":
-        return lambda tokens, query, key: key in _open(tokens, query, pairs)
-    return lambda tokens, query, key: key in _open(tokens, query - 1, pairs) - _open(tokens, query, pairs)
+def parts_of(condition: Condition) -> Sequence[Condition]:
+    """Return the conditions that one is made of."""
+    match condition:
+        case Not(part) | Scan(_, part):
+            return (part,)
+        case Joined(_, parts):
+            return parts
+        case Compare() | Match() | Count() | Linked():
+            return ()
+
+
+def _levels(condition: Condition) -> int:
+    return max((1 + _levels(part) for part in parts_of(condition)), default=0)
+
+
+def _within(condition: Condition) -> Iterator[Condition]:
+    yield condition
+    for part in parts_of(condition):
+        yield from _within(part)
+
+
+def _holds(condition: Condition, tokens: Tokens, query: int, key: int) -> bool:
+    """Say whether a condition holds of a query and a key."""
+    spend(NUMBER)
+    match condition:
+        case Compare(feature):
+            return condition.test(_value(feature, tokens, query, key))
+        case Match(wanted):
+            return (tokens[query] == tokens[key]) == wanted
+        case Count(is_key, of, is_depth, most, compared):
+            last = key if is_key else query
+            count = len(_open(tokens, last, of)) if is_depth else _counted(tokens, last, of)
+            return compared.test(min(count, most))
+        case Linked(is_partner, pairs):
+            now = _open(tokens, query, pairs)
+            return key in (_open(tokens, query - 1, pairs) - now if is_partner else now)
+        case Not(part):
+            return not _holds(part, tokens, query, key)
+        case Scan(pick, part):
+            return _picks(pick, part, tokens, query, key)
+        case Joined(word, parts):
+            return (any if word == "or" else all)(_holds(part, tokens, query, key) for part in parts)
+
+
+def _value(feature: str, tokens: Tokens, query: int, key: int) -> int:
+    match feature:
+        case "key_position":
+            return key
+        case "query_position":
+            return query
+        case "key_token":
+            return tokens[key]
+        case "query_token":
+            return tokens[query]
+        case _:
+            return query - key
+
+
+def _picks(pick: str, part: Condition, tokens: Tokens, query: int, key: int) -> bool:
+    end = query if pick == "nearest" else query + 1
+    rivals = range(key) if pick == "first" else range(key + 1, end)
+    is_one = key < end and _holds(part, tokens, query, key)
+    return is_one and not any(_holds(part, tokens, query, rival) for rival in rivals)
+
+
+def _counted(tokens: Tokens, last: int, of: frozenset[object]) -> int:
+    spend(last)
+    return sum(token in of for token in tokens[: last + 1])
 
 
 @lru_cache(maxsize=4096)
 def _open(tokens: Tokens, last: int, pairs: Pairs) -> frozenset[int]:
     """Return the positions of the openers that are open once the token at `last` has been read."""
+    spend(NUMBER * (last + 1))
     openers = {opener for opener, _ in pairs}
     stack: list[int] = []
     for position in range(last + 1):

@@ -8,12 +8,15 @@ logits, which are compared with what the checker computes itself.
 from collections.abc import Callable
 from enum import Enum
 
-from . import identity, robustness, symbolic
+from . import identity
 from .architecture import Edges, all_edges, logits_node, read_edges, smaller_circuits
 from .case import Case, Decision, check_clear, split
 from .claim import Claim, Property, check_format, read_property
 from .forward import Forward
+from .patterns import walk
 from .reading import fields, integer, items, rationals, require, text
+from .regions import robustness
+from .remarks import found_remarks
 
 
 class Verdict(Enum):
@@ -24,57 +27,68 @@ class Verdict(Enum):
     UNDECIDED = "undecided"
 
 
-def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> tuple[Verdict, ...]:
-    """Return the verdict on each property of the claim, with every piece of evidence checked."""
+Remarks = tuple[str, ...]
+
+
+def judge(
+    value: object, claim_digest: str, claim: Claim, forward: Forward
+) -> tuple[tuple[Verdict, Remarks], ...]:
+    """Return the verdict on each property of the claim, with every piece of evidence checked, and remarks."""
     where = "certificate"
     spelled, digest, rows, answers = fields(value, where, "format", "claim", "folds", "answers")
-    check_format(spelled, "circuitproof certificate 1")
+    check_format(spelled, "circuitproof certificate 2")
     require("certificate_is_of_the_claim", digest == claim_digest, where, digest, claim_digest)
     case = Case(claim, forward, tuple(rationals(row, "folds") for row in items(rows, "folds")))
-    symbolic.check_shown(case)
+    walk.check_shown(case)
     entries, wanted = items(answers, "answers"), len(claim.properties)
     require("every_property_is_answered", len(entries) == wanted, where, len(entries), wanted)
-    pairs = zip(claim.properties, entries, strict=False)
-    verdicts = tuple(_judge_answer(case, claimed, entry) for claimed, entry in pairs)
+    answered = [
+        _judge_answer(case, claimed, entry) for claimed, entry in zip(claim.properties, entries, strict=False)
+    ]
     idle = set(range(len(case.folds))) - case.referred
     require("every_fold_is_referred_to", not idle, where, idle)
-    return verdicts
+    proved = [p for p, (v, _) in zip(claim.properties, answered, strict=False) if v is Verdict.PROVED]
+    for claimed, (_, stated) in zip(claim.properties, answered, strict=False):
+        remarks = found_remarks(case, claimed, proved)
+        require("remarks_are_those_that_apply", stated == remarks, claimed.kind, stated, remarks)
+    return tuple((verdict, tuple(remarks)) for verdict, remarks in answered)
 
 
-def _judge_answer(case: Case, claimed: Property, value: object) -> Verdict:
+def _judge_answer(case: Case, claimed: Property, value: object) -> tuple[Verdict, list[str]]:
     where = claimed.kind
-    entry, verdict, evidence = fields(value, where, "property", "verdict", "evidence")
+    entry, verdict, evidence, listed = fields(value, where, "property", "verdict", "evidence", "remarks")
     answered = read_property(entry, where)
     require("answers_are_to_the_property", answered == claimed, where, answered)
     require("verdict_is_known", verdict in [member.value for member in Verdict], where, verdict)
+    remarks = [text(remark, where) for remark in items(listed, where)]
     if verdict == "proved":
         _checks(case, claimed)[0](case, evidence, claimed)
-        return Verdict.PROVED
+        return Verdict.PROVED, remarks
     if verdict == "refuted":
         _checks(case, claimed)[1](case, evidence, claimed)
-        return Verdict.REFUTED
+        return Verdict.REFUTED, remarks
     text(fields(evidence, where, "open")[0], where)
-    return Verdict.UNDECIDED
+    return Verdict.UNDECIDED, remarks
 
 
 Check = Callable[[Case, object, Property], None]
 
 
 def _equivalence_proved(case: Case, evidence: object, claimed: Property) -> None:
-    for prompt, where, (fold,) in case.by_prompt(evidence, claimed.kind, "fold"):
+    for prompt, where, _, (fold,) in case.by_prompt(evidence, claimed, claimed.kind):
         decision, answer = case.decision(fold, prompt, where), case.claim.task.answers[prompt]
         require("decision_is_the_answer", decision == frozenset({answer}), where, decision, answer)
 
 
 def _equivalence_refuted(case: Case, evidence: object, claimed: Property) -> None:
-    prompt, (fold,) = case.replay(evidence, claimed.kind, "fold")
+    prompt, (fold,) = case.replay(evidence, claimed, claimed.kind)
     is_other = case.decision(fold, prompt, claimed.kind) != frozenset({case.claim.task.answers[prompt]})
     require("decision_is_not_the_answer", is_other, claimed.kind)
 
 
 def _invariance_proved(case: Case, evidence: object, claimed: Property) -> None:
     decided: dict[int, Decision] = {}
-    for prompt, where, (fold,) in case.by_prompt(evidence, claimed.kind, "fold"):
+    for prompt, where, _, (fold,) in case.by_prompt(evidence, claimed, claimed.kind):
         decision = case.decision(fold, prompt, where)
         check_clear(decision, where)
         first = decided.setdefault(case.claim.task.classes[prompt], decision)
@@ -84,8 +98,7 @@ def _invariance_proved(case: Case, evidence: object, claimed: Property) -> None:
 def _invariance_refuted(case: Case, evidence: object, claimed: Property) -> None:
     where = claimed.kind
     seen: list[tuple[int, Decision]] = []
-    for entry in items(fields(evidence, where, "replay")[0], where):
-        prompt, (fold,) = case.replayed(entry, where, "fold")
+    for prompt, (fold,) in case.replays(evidence, claimed, where):
         seen.append((case.claim.task.classes[prompt], case.decision(fold, prompt, where)))
     match seen:
         case [(_, decision)]:
@@ -100,17 +113,18 @@ def _invariance_refuted(case: Case, evidence: object, claimed: Property) -> None
 def _necessity_proved(case: Case, evidence: object, claimed: Property) -> None:
     for edge, leaf in enumerate(split(evidence, "edge", len(case.claim.edges), claimed.kind)):
         where = f"{claimed.kind}, edge {edge}"
-        prompt, (fold, lesion) = case.replay(leaf, where, "fold", "lesion")
+        prompt, (fold, lesion) = case.replay(leaf, claimed, where)
         decision = case.decision(fold, prompt, where)
         check_clear(decision, where)
         is_changed = decision != case.decision(lesion, prompt, where, case.lesion(edge))
         require("lesion_changes_the_decision", is_changed, where, decision)
+        case.witnesses[edge] = prompt
 
 
 def _necessity_refuted(case: Case, evidence: object, claimed: Property) -> None:
     index, tree = fields(evidence, claimed.kind, "edge", "evidence")
     edge = integer(index, f"{claimed.kind}.edge", 0, len(case.claim.edges) - 1)
-    for prompt, where, (fold, lesion) in case.by_prompt(tree, claimed.kind, "fold", "lesion"):
+    for prompt, where, _, (fold, lesion) in case.by_prompt(tree, claimed, claimed.kind):
         decision = case.decision(fold, prompt, where)
         without = case.decision(lesion, prompt, where, case.lesion(edge))
         is_kept = len(decision) > 1 or decision == without
@@ -119,59 +133,75 @@ def _necessity_refuted(case: Case, evidence: object, claimed: Property) -> None:
 
 def _faithfulness_proved(case: Case, evidence: object, claimed: Property) -> None:
     every = all_edges(case.claim.architecture)
-    for prompt, where, (fold, model) in case.by_prompt(evidence, claimed.kind, "fold", "model"):
+    for prompt, where, _, (fold, model) in case.by_prompt(evidence, claimed, claimed.kind):
         decision, other = case.decision(fold, prompt, where), case.decision(model, prompt, where, every)
         require("model_decides_alike", decision == other, where, decision, other)
 
 
 def _faithfulness_refuted(case: Case, evidence: object, claimed: Property) -> None:
     where, every = claimed.kind, all_edges(case.claim.architecture)
-    prompt, (fold, model) = case.replay(evidence, where, "fold", "model")
+    prompt, (fold, model) = case.replay(evidence, claimed, where)
     is_other = case.decision(fold, prompt, where) != case.decision(model, prompt, where, every)
     require("model_decides_otherwise", is_other, where)
 
 
 def _fewest_proved(case: Case, evidence: object, claimed: Property) -> None:
-    circuits, expected = _asked(case, claimed)
-    children = split(evidence, "circuit", len(circuits), claimed.kind)
-    for number, (edges, child) in enumerate(zip(circuits, children, strict=False)):
-        where = f"{claimed.kind}, circuit {number}"
-        (_suffices if edges in expected else _fails)(case, child, edges, where)
+    where, expected = claimed.kind, _expected(case, claimed)
+    _, children = fields(evidence, where, "split", "children")
+    circuits = _smaller(case, claimed, len(items(children, where)))
+    _check_expected(expected, circuits, where)
+    for number, child in enumerate(split(evidence, "circuit", len(circuits), where)):
+        check = _suffices if circuits[number] in expected else _fails
+        check(case, child, claimed, circuits[number], f"{where}, circuit {number}")
 
 
 def _fewest_refuted(case: Case, evidence: object, claimed: Property) -> None:
-    circuits, expected = _asked(case, claimed)
-    names, tree = fields(evidence, claimed.kind, "circuit", "evidence")
-    edges = read_edges(names, claimed.kind, case.claim.architecture)
-    require("circuit_is_one_of_the_smaller", edges in circuits, claimed.kind, names)
-    (_fails if edges in expected else _suffices)(case, tree, edges, claimed.kind)
+    where, expected = claimed.kind, _expected(case, claimed)
+    circuits = _smaller(case, claimed)
+    _check_expected(expected, circuits, where)
+    names, tree = fields(evidence, where, "circuit", "evidence")
+    edges = read_edges(names, where, case.claim.architecture)
+    require("circuit_is_one_of_the_smaller", edges in circuits, where, names)
+    (_fails if edges in expected else _suffices)(case, tree, claimed, edges, where)
 
 
-def _asked(case: Case, claimed: Property) -> tuple[list[Edges], list[Edges]]:
-    """Return the smaller circuits and those of them that must decide the task; no others may."""
-    own, size, where = case.claim.edges, case.claim.architecture, claimed.kind
+def _smaller(case: Case, claimed: Property, most: int | None = None) -> list[Edges]:
+    """Return the smaller circuits, but no more than just enough of them to see that they are not so many."""
+    own, size = case.claim.edges, case.claim.architecture
+    edges = own if claimed.kind == "subset minimality" else all_edges(size)
+    found: list[Edges] = []
+    for circuit in smaller_circuits(edges, len(own), logits_node(size)):
+        found.append(circuit)
+        if most is not None and len(found) > most:
+            break
+    return found
+
+
+def _expected(case: Case, claimed: Property) -> list[Edges]:
+    """Return the circuits that must decide the task; no other of the smaller ones may."""
+    own, where = case.claim.edges, claimed.kind
     if claimed.kind == "subset minimality":
-        circuits, expected = smaller_circuits(own, len(own), logits_node(size)), [own]
-    else:
-        circuits = smaller_circuits(all_edges(size), len(own), logits_node(size))
-        expected = [read_edges(list(names), where, size) for names in claimed.circuits]
-        require("the_claims_circuit_is_listed", own in expected, where)
-        require("listed_circuits_have_its_size", {len(one) for one in expected} == {len(own)}, where)
+        return [own]
+    expected = [read_edges(list(names), where, case.claim.architecture) for names in claimed.circuits]
+    require("the_claims_circuit_is_listed", own in expected, where)
+    require("listed_circuits_have_its_size", {len(one) for one in expected} == {len(own)}, where)
     require("expected_circuits_are_distinct", len(set(expected)) == len(expected), where)
+    return expected
+
+
+def _check_expected(expected: list[Edges], circuits: list[Edges], where: str) -> None:
     require("expected_circuits_are_among_the_smaller", set(expected) <= set(circuits), where)
-    return circuits, expected
 
 
-def _suffices(case: Case, evidence: object, edges: Edges, where: str) -> None:
-    for prompt, place, (fold,) in case.by_prompt(evidence, where, "fold"):
+def _suffices(case: Case, evidence: object, claimed: Property, edges: Edges, where: str) -> None:
+    for prompt, place, _, (fold,) in case.by_prompt(evidence, claimed, where):
         decision, answer = case.decision(fold, prompt, place, edges), case.claim.task.answers[prompt]
-        require(
-            "expected_circuit_decides_the_answer", decision == frozenset({answer}), place, decision, answer
-        )
+        is_right = decision == frozenset({answer})
+        require("expected_circuit_decides_the_answer", is_right, place, decision, answer)
 
 
-def _fails(case: Case, evidence: object, edges: Edges, where: str) -> None:
-    prompt, (fold,) = case.replay(evidence, where, "fold")
+def _fails(case: Case, evidence: object, claimed: Property, edges: Edges, where: str) -> None:
+    prompt, (fold,) = case.replay(evidence, claimed, where)
     is_other = case.decision(fold, prompt, where, edges) != frozenset({case.claim.task.answers[prompt]})
     require("other_circuit_decides_otherwise", is_other, where)
 
@@ -188,10 +218,10 @@ _CHECKS: dict[str, tuple[Check, Check]] = {
 }
 """How a proof of each property is checked, and how a refutation."""
 _OF_PATTERNS: dict[str, tuple[Check, Check]] = {
-    "equivalence": (symbolic.proved, _equivalence_refuted),
-    "invariance": (symbolic.proved, _invariance_refuted),
-    "necessity": (_necessity_proved, symbolic.idle),
-    "robustness": (symbolic.proved, robustness.refuted),
+    "equivalence": (walk.proved, _equivalence_refuted),
+    "invariance": (walk.proved, _invariance_refuted),
+    "necessity": (_necessity_proved, walk.idle),
+    "robustness": (walk.proved, robustness.refuted),
 }
 """The same where the claim is about every prompt of a pattern."""
 

@@ -2,14 +2,22 @@
 
 import hashlib
 import json
+import os
 import re
+import stat
 from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
+from .work import MOST_BYTES, MOST_DIGITS, NUMBER, bound, spend
+
 MANIFEST = "manifest.json"
 _RATIONAL = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _SHOWN = 60
+_SHOWN_BITS = 2000
+_LISTED = 8
+_WHOLE_DIGITS = 20
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class UnreadableError(Exception):
@@ -33,7 +41,13 @@ def require(rule: str, condition: object, where: str, *found: object) -> None:
 
 def show(value: object) -> str:
     """Return enough of a value to recognise it in a sentence."""
-    shown = str(value) if isinstance(value, Fraction) else repr(value)
+    if isinstance(value, (int, Fraction)):
+        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+        return str(value) if bits <= _SHOWN_BITS else f"a number of {bits} bits"
+    if isinstance(value, (tuple, list, set, frozenset)):
+        shown = f"({', '.join(show(entry) for entry in list(cast('list[object]', value))[:_LISTED])})"
+    else:
+        shown = repr(value)
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
 
 
@@ -48,9 +62,15 @@ def parse_json(content: bytes, where: str) -> object:
     def no_constant(name: str) -> None:
         require("constants_are_absent", name not in ("NaN", "Infinity", "-Infinity"), where, name)
 
+    def whole(digits: str) -> int:
+        bound(len(digits), _WHOLE_DIGITS, f"the number of digits of an integer in {where}")
+        return int(digits)
+
     try:
-        return json.loads(content.decode(), object_pairs_hook=unique_keys, parse_constant=no_constant)
-    except (ValueError, RecursionError) as error:
+        return json.loads(
+            content.decode(), object_pairs_hook=unique_keys, parse_constant=no_constant, parse_int=whole
+        )
+    except ValueError as error:
         raise ForgedError(f"{where} is not JSON: {error}") from error
 
 
@@ -109,6 +129,8 @@ def rational(value: object, where: str) -> Fraction:
     """Return the number of a string "p" or "p/q"."""
     spelled = text(value, where)
     require("rationals_are_rationals", _RATIONAL.fullmatch(spelled), where, spelled)
+    bound(len(spelled), MOST_DIGITS, f"{where}: the number of digits")
+    spend(NUMBER + (len(spelled) ** 2 >> 13))
     numerator, _, denominator = spelled.partition("/")
     return Fraction(int(numerator), int(denominator or 1))
 
@@ -127,18 +149,29 @@ def read_sealed(directory: Path) -> dict[str, bytes]:
     """Return the files of a directory by name, each with the digest that the manifest lists."""
     contents: dict[str, bytes] = {}
     for name, listed in _read_manifest(directory / MANIFEST).items():
-        is_here = Path(name).name == name and (directory / name).is_file()
+        is_here = Path(name).name == name and os.path.lexists(directory / name)
         require("listed_files_are_here", is_here, MANIFEST, name)
-        contents[name] = (directory / name).read_bytes()
+        contents[name] = read_file(directory / name)
         found = sha256(contents[name])
         require("files_have_their_digests", found == listed, MANIFEST, name)
     require("manifests_list_files", contents, MANIFEST)
     return contents
 
 
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a regular file, which is not reached through a link."""
+    handle = os.open(path, os.O_RDONLY | _NO_LINK)
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableError(f"{path} is not a regular file")
+        bound(status.st_size, MOST_BYTES, f"the size of {path}")
+        return file.read(status.st_size)
+
+
 def _read_manifest(path: Path) -> dict[str, str]:
     try:
-        (files,) = fields(parse_json(path.read_bytes(), path.name), path.name, "files")
+        (files,) = fields(parse_json(read_file(path), path.name), path.name, "files")
         return {name: text(digest, name) for name, digest in mapping(files, path.name).items()}
     except (OSError, ForgedError) as error:
         raise UnreadableError(f"{path} is not a manifest: {error}") from error

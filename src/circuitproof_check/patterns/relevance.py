@@ -7,10 +7,13 @@ tokens that agree at the positions that matter have the same logits, in any circ
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .architecture import EMBED, Edges, Node, logits_node
-from .claim import Claim
-from .symbolic_rows import Key, Query, is_local, make_row
-from .symbolic_runs import Label, Runs
+from circuitproof_check.architecture import EMBED, Edges, Node, logits_node
+from circuitproof_check.claim import Claim
+from circuitproof_check.programs import Program
+from circuitproof_check.work import NUMBER, spend
+
+from .rows import Key, Query, is_local, make_row
+from .runs import Label, Runs
 
 Choice = tuple[Label | None, tuple[int, ...]]
 """The label of a prompt, and its tokens at the positions that matter."""
@@ -56,22 +59,22 @@ class Relevance:
 
     def _row(self, node: Node, query: int) -> tuple[frozenset[int], list[int]]:
         """Return the positions whose token a row depends on, and the keys that it may read."""
-        every, lines = list(range(query + 1)), self._claim.lines.get((node.layer, node.head))
-        if lines is None:
+        every, program = list(range(query + 1)), self._claim.programs.get((node.layer, node.head))
+        if program is None:
             return frozenset[int]().union(*(self._input(node, key) for key in every)), every
-        if not is_local(lines):
+        if not is_local(program):
             return frozenset(every), every
-        weights = [set(self._weights(lines, query, key)) for key in every]
+        weights = [set(self._weights(program, query, key)) for key in every]
         tokens = [key for key in every if len(weights[key]) > 1]
         keys = [key for key in every if weights[key] != {0}]
-        is_self = lines[-1] == "otherwise self" and all(0 in found for found in weights)
+        is_self = program.is_self and all(0 in found for found in weights)
         return frozenset([*tokens, query] if tokens else []), [*keys, query] if is_self else keys
 
-    def _weights(self, lines: tuple[str, ...], query: int, key: int) -> Iterator[Fraction]:
+    def _weights(self, program: Program, query: int, key: int) -> Iterator[Fraction]:
         """Return the weights of a key for all tokens that may stand at it and at the query."""
         for last in self._standing[query]:
             token = self._runs.atoms[last][0]
-            row = make_row(lines, Query(query + 1, (last,), (token,), is_single=True))
+            row = make_row(program, Query(query + 1, (last,), (token,), is_single=True, longest=query + 1))
             for atom in [last] if key == query else self._standing[key]:
                 read = Key(atom, self._runs.atoms[atom][0], key, is_last=key == query)
                 yield from (weight for start in row.starts() for weight, _ in row.step(start, read))
@@ -86,7 +89,9 @@ def choices(runs: Runs, positions: frozenset[int]) -> set[Choice]:
         for node, steps in layer.items():
             for step in steps:
                 found = reached.get(node, set())
+                spend(NUMBER * (1 + len(found)))
                 if position in positions:
+                    spend(NUMBER * (1 + position) * len(found) * len(runs.atoms[step.atom]))
                     found = {(*old, token) for old in found for token in runs.atoms[step.atom]}
                 if step.is_last:
                     ends |= {(step.target, chosen) for chosen in found}

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
+from circuitproof_check.architecture import EMBED, Band, Edges, Node, logits_node
+from circuitproof_check.exact import Vector, dot, from_fractions, scaled, total, vector
+from circuitproof_check.forward import Run
+from circuitproof_check.reading import require
+
 from .affine import Affine, Ground, banded, nearest, rectified, weighted
-from .architecture import EMBED, Band, Edges, Node, logits_node
-from .exact import Vector, dot, from_fractions, scaled, total, vector
-from .forward import Run
-from .reading import require
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from fractions import Fraction
-from math import lcm
 from operator import mul
 
-from .architecture import EMBED, Edges, Node
-from .exact import Vector, vector
-from .forward import Forward
-from .symbolic_rows import UnsettledError
+from circuitproof_check.architecture import EMBED, Edges, Node
+from circuitproof_check.exact import Vector, common_multiple, longest, vector
+from circuitproof_check.forward import Forward
+from circuitproof_check.work import NUMBER, spend
+
+from .rows import UnsettledError
 
 Place = tuple[int | None, int | None]
 """A token and its position; one that is left out contributes nothing."""
@@ -69,7 +70,8 @@ class Values:
         if not isinstance(slope, Fraction):
             raise UnsettledError(f"{slope} has no exact value")
         top, bottom = slope.as_integer_ratio()
-        below = lcm(*(part.denominator for part in parts))
+        below = common_multiple(part.denominator for part in parts)
+        spend(self._size.mlp_width * len(parts) * (NUMBER + below.bit_length() // 50))
         numbers = [0] * self._size.mlp_width
         for part in parts:
             factor = below // part.denominator
@@ -130,6 +132,7 @@ class _Covectors:
 
     def products(self, numbers: list[int], below: int) -> Row:
         """Return the products with numbers over a denominator."""
+        spend(sum(len(numbers) * (3 + longest(row.numbers) // 100) for row in self._rows))
         return tuple(Fraction(sum(map(mul, r.numbers, numbers)), r.denominator * below) for r in self._rows)
 
     def _of_row(self, table: str, row: int) -> Row:
@@ -160,6 +163,7 @@ class _Covectors:
 def _pulled(row: Vector, weight: Vector) -> Vector:
     """Return a row times a matrix."""
     width = len(weight.numbers) // len(row.numbers)
+    spend(len(weight.numbers) * (2 + longest(row.numbers) // 100))
     numbers = [0] * width
     for place, factor in enumerate(row.numbers):
         entries = weight.numbers[place * width : (place + 1) * width]

@@ -10,18 +10,22 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeVar
 
-from .architecture import Edges, logits_node
-from .case import Case, Decision
-from .claim import Claim, Property
-from .exact import mix
-from .forward import Forward
-from .reading import fields, integer, items, mapping, rational, rationals, require, text
-from .symbolic_cells import Cell, coordinates
-from .symbolic_patterns import Declared, Tokens, read_tokens
-from .symbolic_relevance import Choice, Relevance, choices
-from .symbolic_rows import UnsettledError
-from .symbolic_runs import Head, Label, Region, Runs, World
-from .symbolic_values import Values
+from circuitproof_check.architecture import Edges, logits_node
+from circuitproof_check.case import Case, Decision
+from circuitproof_check.claim import Claim, Property
+from circuitproof_check.forward import Forward
+from circuitproof_check.gates import Leaf
+from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require, text
+from circuitproof_check.regions.robustness import distances
+from circuitproof_check.task import Declared
+from circuitproof_check.work import NUMBER, spend
+
+from .cells import Cell, coordinates
+from .relevance import Choice, Relevance, choices
+from .rows import UnsettledError
+from .runs import Head, Label, Region, Runs, World
+from .shapes import Tokens, read_tokens
+from .values import Values
 
 _SHOWN_DIGITS = 12
 _KEPT = 64
@@ -37,7 +41,7 @@ class Ground:
 
     def __init__(self, forward: Forward, declared: Declared) -> None:
         claim = forward.claim
-        self.world = World(declared, claim.architecture.vocabulary, claim.lines)
+        self.world = World(declared, claim.architecture.vocabulary, claim.programs)
         self._forward = forward
         self._values: dict[Edges, Values] = {}
         self._runs: dict[tuple[Region, tuple[Head, ...]], Runs] = {}
@@ -89,10 +93,12 @@ class Walk:
         content = mapping(tree, where)
         if "split" in content:
             self._walk_parts(content, tree, region, where)
-        elif "prompts" in content:
-            self._walk_prompts(tree, region, where)
+            return
+        leaf, values = self.case.open(tree, self.claimed, where)
+        if leaf in (Leaf.MARGINS, Leaf.LESION_MARGINS):
+            self._settle(values, region, where)
         else:
-            self._settle(tree, region, where)
+            self._walk_prompts(items(values[0], where), region, where)
 
     def _walk_parts(self, content: dict[str, object], tree: Tree, region: Region, where: str) -> None:
         name = text(content["split"], where)
@@ -121,14 +127,15 @@ class Walk:
         parts: list[tuple[Region, Tree]] = []
         for child in items(fields(tree, where, "split", "children")[1], where):
             length, evidence = fields(child, where, "length", "evidence")
-            parts.append((replace(region, length=integer(length, where, 1)), evidence))
+            most = self.world.pattern.longest
+            parts.append((replace(region, length=integer(length, where, 1, most)), evidence))
         found = {position + 1 for position, step in self._plain(region).steps() if step.is_last}
         return parts, found <= {part.length for part, _ in parts}
 
     def by_token(self, tree: Tree, region: Region, where: str) -> Parts:
         """Part a region by the token at a position, which every prompt of it has."""
         _, place, children = fields(tree, where, "split", "position", "children")
-        position = integer(place, where, 0)
+        position = integer(place, where, 0, self.world.pattern.longest - 1)
         classes: list[tuple[Tokens, Tree]] = []
         for child in items(children, where):
             tokens, evidence = fields(child, where, "class", "evidence")
@@ -177,6 +184,7 @@ class Walk:
             after: dict[object, set[Gathered]] = {}
             for node, steps in layer.items():
                 for one in steps:
+                    spend(NUMBER * (1 + len(reached.get(node, ()))))
                     found = {step(old, position, one.weights[place]) for old in reached.get(node, ())}
                     (ends if one.is_last else after.setdefault(one.target, set())).update(found)
             reached = after
@@ -191,10 +199,9 @@ class Walk:
             raise UnsettledError("the head has no program")
         return head
 
-    def _settle(self, tree: Tree, region: Region, where: str) -> None:
+    def _settle(self, values: list[object], region: Region, where: str) -> None:
         """Check the least margins of a region."""
-        names = ("decision", "margins") if self.edge is None else ("decision", "margins", "lesion")
-        place, *rows = fields(tree, where, *names)
+        place, *rows = values
         winner = integer(place, where, 0, len(self.case.claim.task.candidates) - 1)
         stated = [rationals(row, where) for row in rows]
         try:
@@ -241,10 +248,10 @@ class Walk:
             is_alike = self.claimed.kind != "invariance" or decision == first
             require("regions_of_a_class_are_decided_alike", is_alike, where, decision, first)
 
-    def _walk_prompts(self, tree: Tree, region: Region, where: str) -> None:
+    def _walk_prompts(self, listed: list[object], region: Region, where: str) -> None:
         """Check a region by a prompt for each choice of tokens at the positions that matter."""
         names = ("prompt", "fold") if self.edge is None else ("prompt", "fold", "lesion")
-        entries = [fields(entry, where, *names) for entry in items(fields(tree, where, "prompts")[0], where)]
+        entries = [fields(entry, where, *names) for entry in listed]
         prompts = [integer(entry[0], where, 0, len(self.case.claim.prompts) - 1) for entry in entries]
         try:
             is_filled = self._is_filled(region, prompts)
@@ -259,7 +266,7 @@ class Walk:
         claim = self.case.claim
         lengths = {position + 1 for position, step in self._plain(region).steps() if step.is_last}
         for length in lengths:
-            runs = Runs(self.world, replace(region, length=length), region.heads, tuple(claim.lines))
+            runs = Runs(self.world, replace(region, length=length), region.heads, tuple(claim.programs))
             followed = [Relevance(claim, edges, runs) for edges in self.circuits]
             places = frozenset[int]().union(*(one.positions() for one in followed))
             made: set[Choice] = set()
@@ -293,8 +300,6 @@ class Walk:
 
 def proved(case: Case, evidence: object, claimed: Property) -> None:
     """Check that a property holds of every prompt of the pattern."""
-    is_final = claimed.kind != "robustness" or (claimed.at, claimed.positions) == ("logits input", "last")
-    require("patterns_are_perturbed_at_the_end", is_final, claimed.kind, claimed.at)
     Walk(case, claimed).walk(evidence, Region(), claimed.kind)
 
 
@@ -313,15 +318,13 @@ def check_shown(case: Case) -> None:
             require("shown_prompts_are_of_the_pattern", world.holds(prompt), f"prompt {number}", prompt)
 
 
-def distances(case: Case, winner: int) -> list[Fraction]:
-    """Return how fast a perturbation of the final residual closes the lead over each other candidate."""
-    rows = [case.forward.output_row(token) for token in case.claim.task.candidates]
-    found: list[Fraction] = []
-    for other, row in enumerate(rows):
-        if other != winner:
-            apart = mix([1, -1], [rows[winner], row], case.claim.architecture.width)
-            found.append(Fraction(sum(map(abs, apart.numbers)), apart.denominator))
-    return found
+def labels(case: Case) -> set[Label]:
+    """Return right answer and class of each prompt that a claim is about, each pair once."""
+    task = case.claim.task
+    if case.claim.declared is None:
+        return set(zip(task.answers, task.classes, strict=True))
+    ends = _ground(case.forward).runs(Region(), ()).steps()
+    return {step.target for _, step in ends if step.is_last and step.target is not None}
 
 
 def scope(claim: Claim) -> str:

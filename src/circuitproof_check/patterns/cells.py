@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .architecture import EMBED, Node, logits_node
-from .symbolic_rows import UnsettledError
-from .symbolic_runs import Head, Runs, Step
-from .symbolic_values import Place, Row, Values
+from circuitproof_check.architecture import EMBED, Node, logits_node
+from circuitproof_check.work import NUMBER, spend
+
+from .rows import UnsettledError
+from .runs import Head, Runs, Step
+from .values import Place, Row, Values
 
 Coordinate = Head | None
 """The keys of a head, or the last position."""
@@ -87,6 +89,7 @@ class Cell:
         lead: Callable[[Row], Fraction],
     ) -> Fraction:
         """Return the least of what the tokens of a step contribute."""
+        spend(NUMBER)
         if not active:
             return Fraction(0)
         members = self._runs.atoms[step.atom]
@@ -117,8 +120,6 @@ class Cell:
     def _groups(self) -> dict[frozenset[Coordinate], list[Node]]:
         """Return the sources of the logits by coordinates."""
         size = self._values.forward.size
-        if size.norm is not None:
-            raise UnsettledError("the model has norms")
         groups: dict[frozenset[Coordinate], list[Node]] = {}
         for source in self._values.sources.get(logits_node(size), []):
             groups.setdefault(coordinates(self._values, source), []).append(source)

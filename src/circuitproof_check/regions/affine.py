@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 
-from .architecture import Band
-from .exact import Vector, centred, mix, projected, vector
-from .reading import require
-from .regions import Region, Signs
+from circuitproof_check.architecture import Band
+from circuitproof_check.exact import Vector, centred, common_multiple, mix, projected, vector
+from circuitproof_check.reading import require
+
+from .forms import Region, Signs
 
 _AT_LEAST: Signs = frozenset({0, 1})
 _AT_MOST: Signs = frozenset({-1, 0})
@@ -47,7 +47,7 @@ class Columns:
     def __init__(self, point: Affine, *multiples: int) -> None:
         self.slopes = tuple(point.slopes)
         vectors = [point.constant, *(point.slopes[place] for place in self.slopes)]
-        self.denominator = lcm(*multiples, *(one.denominator for one in vectors))
+        self.denominator = common_multiple([*multiples, *(one.denominator for one in vectors)])
         rows = [[number * (self.denominator // one.denominator) for number in one.numbers] for one in vectors]
         self.entries: list[Entries] = list(zip(*rows, strict=True))
 
@@ -68,7 +68,7 @@ class Ground:
 
     def __init__(self, region: Region, point: Sequence[Fraction]) -> None:
         self._region, self._size = region, len(point)
-        self._unit = lcm(*(entry.denominator for entry in point))
+        self._unit = common_multiple(entry.denominator for entry in point)
         self._point = [entry.numerator * (self._unit // entry.denominator) for entry in point]
 
     def demand(self, entries: Entries, slopes: Sequence[int], wanted: Signs, where: str) -> None:

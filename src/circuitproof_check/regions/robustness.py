@@ -4,30 +4,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from circuitproof_check.architecture import all_nodes, logits_node
+from circuitproof_check.case import Case, Fold, check_clear
+from circuitproof_check.claim import Property
+from circuitproof_check.exact import Vector, from_fractions, mix, total, vector
+from circuitproof_check.forward import Run
+from circuitproof_check.gates import Leaf
+from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require
+
 from .affine import Affine, Ground
-from .architecture import all_nodes, logits_node
-from .case import Case, Fold, check_clear
-from .claim import Property
 from .disturbed import Disturbed, Place
-from .exact import Vector, from_fractions, mix, total, vector
-from .forward import Run
-from .reading import fields, integer, items, mapping, rational, rationals, require
-from .regions import BOUNDS, Form, Region, form_of, union
+from .forms import BOUNDS, Form, Region, form_of, union
 
 
 def proved(case: Case, evidence: object, claimed: Property) -> None:
     """Check that no perturbation of at most ε changes any decision."""
-    if is_linear(case, claimed):
-        for prompt, where, (index, spelled) in case.by_prompt(evidence, claimed.kind, "fold", "radius"):
-            _check_radius(case, case.fold(index, prompt, where), spelled, claimed.epsilon, where)
-        return
     checked: set[tuple[object, int]] = set()
     trees: list[object] = []
-    for prompt, where, (index, spelled) in case.by_prompt(evidence, claimed.kind, "fold", "regions"):
+    for prompt, where, leaf, (index, spelled) in case.by_prompt(evidence, claimed, claimed.kind):
         fold = case.fold(index, prompt, where)
         check_clear(case.decide(fold), where)
+        trees.append({})
+        if leaf is Leaf.RADIUS:
+            _check_radius(case, fold, spelled, claimed.epsilon, where)
+            continue
         setting = _Setting(case, claimed, prompt, fold)
-        trees.append(_tree_of(spelled, trees, where))
+        trees[-1] = _tree_of(spelled, trees, where)
         key = (setting.decisive(), id(trees[-1]))
         if key not in checked:
             _check_tree(setting, trees[-1], Region(claimed.epsilon), where)
@@ -37,7 +39,7 @@ def proved(case: Case, evidence: object, claimed: Property) -> None:
 def refuted(case: Case, evidence: object, claimed: Property) -> None:
     """Check a perturbation of at most ε after which a decision is another, or none."""
     where = claimed.kind
-    prompt, (index, spelled) = case.replay(evidence, where, "fold", "eta")
+    prompt, (index, spelled) = case.replay(evidence, claimed, where)
     fold, eta = case.fold(index, prompt, where), rationals(spelled, where)
     setting = _Setting(case, claimed, prompt, fold)
     require("eta_has_an_entry_per_coordinate", len(eta) == setting.coordinates, where, len(eta))
@@ -47,14 +49,7 @@ def refuted(case: Case, evidence: object, claimed: Property) -> None:
     require("a_tie_needs_no_eta", len(decision) == 1 or not any(eta), where, decision)
 
 
-def is_linear(case: Case, claimed: Property) -> bool:
-    """Say whether the logits are affine in the perturbation: it enters where they are read, with no norm."""
-    is_final = (claimed.at, claimed.positions) == ("logits input", "last")
-    return is_final and case.claim.architecture.norm is None
-
-
 def _check_radius(case: Case, fold: Fold, spelled: object, epsilon: Fraction, where: str) -> None:
-    check_clear(case.decide(fold), where)
     stated, radius = None if spelled == "infinite" else rational(spelled, where), _radius(case, fold)
     require("radius_is_the_radius", stated == radius, where, stated, radius)
     require("radius_exceeds_epsilon", stated is None or stated > epsilon, where, stated, epsilon)
@@ -63,14 +58,20 @@ def _check_radius(case: Case, fold: Fold, spelled: object, epsilon: Fraction, wh
 def _radius(case: Case, fold: Fold) -> Fraction | None:
     """Return the least margin over distance of a clear decision, or None where it is infinite."""
     best = fold.index(max(fold))
+    leads = [fold[best] - logit for place, logit in enumerate(fold) if place != best]
+    apart = distances(case, best)
+    return min((lead / far for lead, far in zip(leads, apart, strict=True) if far), default=None)
+
+
+def distances(case: Case, winner: int) -> list[Fraction]:
+    """Return how fast a perturbation of the final residual closes the lead over each other candidate."""
     rows = [case.forward.output_row(token) for token in case.claim.task.candidates]
-    ratios: list[Fraction] = []
+    found: list[Fraction] = []
     for other, row in enumerate(rows):
-        apart = mix([1, -1], [rows[best], row], case.claim.architecture.width)
-        distance = Fraction(sum(map(abs, apart.numbers)), apart.denominator)
-        if distance:
-            ratios.append((fold[best] - fold[other]) / distance)
-    return min(ratios, default=None)
+        if other != winner:
+            apart = mix([1, -1], [rows[winner], row], case.claim.architecture.width)
+            found.append(Fraction(sum(map(abs, apart.numbers)), apart.denominator))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def _tree_of(spelled: object, earlier: Sequence[object], where: str) -> object:
     if "as prompt" not in mapping(spelled, where):
         return spelled
     (number,) = fields(spelled, where, "as prompt")
-    return earlier[integer(number, f"{where}: as prompt", 0, len(earlier) - 1)]
+    return earlier[integer(number, f"{where}: as prompt", 0, len(earlier) - 2)]
 
 
 def _check_tree(setting: _Setting, tree: object, region: Region, where: str) -> None:

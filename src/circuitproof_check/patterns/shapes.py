@@ -1,14 +1,15 @@
 """Patterns of prompts, read from JSON and followed token by token.
 
-What may come after some tokens is a set of continuations: sequences of parts still to be matched. Tokens that
-no class tells apart are one atom.
+What may come after some tokens is a set of continuations, sequences of parts still to be matched: Brzozowski's
+derivatives, one per alternative. Tokens of which everything that is asked says the same are one atom.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from .architecture import Architecture
-from .reading import fields, integer, integers, items, kind, mapping, require
+from circuitproof_check.architecture import Architecture
+from circuitproof_check.reading import fields, integer, integers, items, mapping, require
+from circuitproof_check.work import NUMBER, spend
 
 Continuation = tuple["Tokens | Either | Times", ...]
 State = tuple[frozenset[Continuation], tuple[int, ...]]
@@ -80,29 +81,9 @@ class Pattern:
         yield from (of for of, *_ in (*self.counts, *self.places))
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """A pattern, the answer to each opener, and the openers that are classes."""
-
-    pattern: Pattern
-    answers: dict[int, int]
-    classes: frozenset[int]
-
-
-def read_declared(pattern: object, task: object, size: Architecture) -> Declared:
-    """Read a pattern with the rules of a task that has been read before."""
-    found = mapping(task, "task")
-    answer, relation = found["answer"], found["relation"]
-    kinds = kind(answer, "task.answer"), kind(relation, "task.relation")
-    require("patterns_have_rules", kinds == ("only opener", "same opener"), "task", kinds)
-    pairs = [integers(pair, "task.answer") for pair in items(mapping(answer, "task")["answers"], "task")]
-    classes = integers(mapping(relation, "task")["openers"], "task.relation")
-    answers = {pair[0]: pair[1] for pair in pairs}
-    return Declared(read_pattern(pattern, "pattern", size), answers, frozenset(classes))
-
-
 def _after(parts: Continuation, token: int) -> Iterator[Continuation]:
     """Return what may be left of a sequence after a token."""
+    spend(NUMBER * (1 + len(parts)))
     if not parts:
         return
     first, rest = parts[0], parts[1:]
@@ -141,15 +122,16 @@ def _classes(parts: Continuation) -> Iterator[Tokens]:
                 yield from _classes(inner)
 
 
-def atoms(classes: Iterable[Tokens], vocabulary: int) -> list[tuple[int, ...]]:
-    """Return the vocabulary in parts that no class divides."""
-    distinct = list(dict.fromkeys(classes))
-    groups: dict[tuple[bool, ...], list[int]] = {}
-    mentioned = frozenset[int]().union(*(one.listed for one in distinct))
-    for token in sorted(mentioned):
-        groups.setdefault(tuple(token in one for one in distinct), []).append(token)
-    rest = tuple(token for token in range(vocabulary) if token not in mentioned)
-    return [*map(tuple, groups.values()), *([rest] if rest else [])]
+def divided(parts: Sequence[tuple[int, ...]], test: Callable[[int], bool]) -> list[tuple[int, ...]]:
+    """Return parts of the vocabulary, each cut into the tokens of which a test holds and the others.
+
+    Every member is asked: that a part is uniform is found, not believed.
+    """
+    spend(sum(map(len, parts)))
+    halves = [
+        tuple(token for token in part if test(token) == wanted) for part in parts for wanted in (True, False)
+    ]
+    return [half for half in halves if half]
 
 
 def read_pattern(value: object, where: str, size: Architecture) -> Pattern:

@@ -3,17 +3,22 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from typing import Any, NamedTuple
 
-from .symbolic_patterns import Declared, Tokens, atoms
-from .symbolic_rows import Key, Query, make_row, token_classes
+from circuitproof_check.programs import Program
+from circuitproof_check.task import Declared
+from circuitproof_check.work import spend
+
+from .rows import Key, Query, every_choice, make_row, token_tests
+from .shapes import Tokens, divided
 
 Head = tuple[int, int]
 Label = tuple[int, int]
 """The right answer, and the opener that is the class."""
 Node = Any
 """The pattern's state, the openers seen, the states of rows; their sums, and whether they have a key."""
+_STEP = 200
+"""Operations for a step of a graph, which is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +81,11 @@ Cost = Callable[[int, Step], Fraction | int | None]
 class World:
     """What is the same for all regions of a claim."""
 
-    def __init__(self, declared: Declared, vocabulary: int, lines: Mapping[Head, Any]) -> None:
-        self.pattern, self.vocabulary, self.lines = declared.pattern, vocabulary, lines
+    def __init__(self, declared: Declared, vocabulary: int, programs: Mapping[Head, Program]) -> None:
+        self.pattern, self.programs = declared.pattern, programs
         self.rules = Rules(declared.answers, declared.classes)
-        openers = sorted({*declared.answers, *declared.classes})
-        self._openers = [Tokens(frozenset({opener}), is_complement=False) for opener in openers]
+        self._vocabulary = vocabulary
+        self._atoms: dict[object, list[tuple[int, ...]]] = {}
 
     def holds(self, prompt: tuple[int, ...]) -> bool:
         """Say whether a prompt is one of the pattern."""
@@ -89,12 +94,34 @@ class World:
             state = None if state is None else self.pattern.step(state, token, position)
         return state is not None and self.pattern.ends(state)
 
-    def atoms(self, region: Region, heads: tuple[Head, ...]) -> list[tuple[int, ...]]:
-        """Return the vocabulary in parts that nothing which is asked about a region divides."""
-        named = [one for head in heads for one in token_classes(self.lines[head])]
-        known = [one for one in named if max(one.listed) < self.vocabulary]
-        told = [tokens for _, tokens in region.tokens]
-        return atoms([*self.pattern.classes(), *self._openers, *known, *told], self.vocabulary)
+    def atoms(self, region: "Region", heads: tuple[Head, ...]) -> list[tuple[int, ...]]:
+        """Return the vocabulary in parts of whose tokens everything that is asked says the same."""
+        told = tuple(dict.fromkeys(tokens for _, tokens in region.tokens))
+        return self._divided(tuple(sorted(set(heads))), told)
+
+    def _divided(self, heads: tuple[Head, ...], told: tuple[Tokens, ...]) -> list[tuple[int, ...]]:
+        key = (heads, told)
+        if key not in self._atoms:
+            if told:
+                parts = divided(self._divided(heads, told[:-1]), told[-1].__contains__)
+            elif heads:
+                parts = self._divided(heads[:-1], ())
+                for test in token_tests(self.programs[heads[-1]]):
+                    parts = divided(parts, test)
+            else:
+                parts = self._told_apart()
+            self._atoms[key] = parts
+        return self._atoms[key]
+
+    def _told_apart(self) -> list[tuple[int, ...]]:
+        """Return the vocabulary in parts that pattern and rules do not divide; openers stand alone."""
+        spend(self._vocabulary)
+        openers = sorted({*self.rules.answers, *self.rules.classes})
+        parts = [tuple(token for token in range(self._vocabulary) if token not in set(openers))]
+        parts = [*((opener,) for opener in openers), *([parts[0]] if parts[0] else [])]
+        for one in dict.fromkeys(self.pattern.classes()):
+            parts = divided(parts, one.__contains__)
+        return parts
 
 
 class Runs:
@@ -116,7 +143,7 @@ class Runs:
         }
         self._longest = region.length or world.pattern.longest
         query = self._query()
-        self.rows = [make_row(world.lines[head], query) for head in heads]
+        self.rows = [make_row(world.programs[head], query) for head in heads]
         self._sums = [(heads.index(head), total) for head, total in region.sums]
         self._keys = [(heads.index(head), first, last) for head, first, last in region.keys]
         self.layers = self._pruned(self._layers())
@@ -125,7 +152,9 @@ class Runs:
         """Return the nodes before the first token."""
         begun = (Fraction(0),) * len(self._sums) + (False,) * len(self._keys)
         first = self.world.pattern.start(), (0, 0, 0, 0)
-        return [(*first, states, begun) for states in product(*(row.starts() for row in self.rows))]
+        return [
+            (*first, states, begun) for states in every_choice([tuple(row.starts()) for row in self.rows])
+        ]
 
     def steps(self) -> Iterator[tuple[int, Step]]:
         """Return every step with its position."""
@@ -185,6 +214,7 @@ class Runs:
         pattern, rules = self.world.pattern, self.world.rules
         state, seen, rows, told = node
         for atom in self._allowed.get(position, range(len(self.atoms))):
+            spend(_STEP)
             token = self.atoms[atom][0]
             after, label = pattern.step(state, token, position), rules.see(seen, token)
             if after is None or self._contradicts(label):
@@ -208,8 +238,9 @@ class Runs:
         return (count > 0 and self.world.rules.answers[opener] != answer) or (others > 0 and group != wanted)
 
     def _read(self, rows: Any, told: Any, key: Key) -> Iterator[tuple[Any, Any, Any]]:  # noqa: ANN401  # numbers in tuples
-        options = [row.step(state, key) for row, state in zip(self.rows, rows, strict=True)]
-        for chosen in product(*options):
+        options = [tuple(row.step(state, key)) for row, state in zip(self.rows, rows, strict=True)]
+        for chosen in every_choice(options):
+            spend(_STEP)
             weights = tuple(weight for weight, _ in chosen)
             if all(first <= key.position <= last for head, first, last in self._keys if weights[head]):
                 sums = [total + weights[head] for (head, _), total in zip(self._sums, told, strict=False)]
@@ -230,7 +261,8 @@ class Runs:
         places = range(len(self.atoms)) if length is None else self._allowed.get(length - 1)
         chosen = tuple(range(len(self.atoms)) if places is None else places)
         is_single = len(chosen) == 1 and len(self.atoms[chosen[0]]) == 1
-        return Query(length, chosen, tuple(self.atoms[place][0] for place in chosen), is_single)
+        tokens = tuple(self.atoms[place][0] for place in chosen)
+        return Query(length, chosen, tokens, is_single, self.world.pattern.longest)
 
     def _pruned(self, layers: list[dict[Node, list[Step]]]) -> list[dict[Node, list[Step]]]:
         """Return the layers without steps that lead to no end."""

@@ -8,7 +8,10 @@ from a bound on that very form, or it is not known.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd
+
+from circuitproof_check.exact import common_multiple, longest
+from circuitproof_check.work import NUMBER, spend, weight
 
 Form = tuple[int, ...]
 Signs = frozenset[int]
@@ -26,12 +29,13 @@ _ANY: Signs = frozenset({-1, 0, 1})
 
 def form_of(entries: Sequence[Fraction]) -> Form:
     """Return the form of rationals, multiplied by what makes them integers."""
-    common = lcm(*(entry.denominator for entry in entries))
+    common = common_multiple(entry.denominator for entry in entries)
     return lowest([entry.numerator * (common // entry.denominator) for entry in entries])
 
 
 def lowest(numbers: Sequence[int]) -> Form:
     """Return a form divided by the greatest common divisor of its numbers."""
+    spend(len(numbers) * weight(longest(numbers)))
     common = gcd(*numbers) or 1
     return tuple(number // common for number in numbers)
 
@@ -67,6 +71,7 @@ class Region:
         return in_ball & (known if key == least else _mirrored(known))
 
     def _in_ball(self, form: Sequence[int]) -> Signs:
+        spend(len(form) * 3)
         middle, spread = form[0] * self.radius.denominator, sum(map(abs, form[1:])) * self.radius.numerator
         low, high = middle - spread, middle + spread
         return frozenset([-1] * (low < 0) + [0] * (low <= 0 <= high) + [1] * (high > 0))
@@ -78,12 +83,14 @@ class Region:
         lower the goal. The sum has its minimum over the ball in closed form. A minimum of zero is not reached
         where a strict bound has weight.
         """
+        bits = sum(share.numerator.bit_length() + share.denominator.bit_length() for share in weights)
+        spend(len(goal) * (1 + len(weights)) * (NUMBER + weight(longest(goal) + bits)))
         total = [Fraction(number) for number in goal]
         is_strict = False
-        for (form, signs), weight in zip(self.bounds, weights, strict=True):
+        for (form, signs), share in zip(self.bounds, weights, strict=True):
             downward = negated(form) if 1 in signs else form
-            total = [one + weight * other for one, other in zip(total, downward, strict=True)]
-            is_strict = is_strict or (weight != 0 and len(signs) == 1 and 0 not in signs)
+            total = [one + share * other for one, other in zip(total, downward, strict=True)]
+            is_strict = is_strict or (share != 0 and len(signs) == 1 and 0 not in signs)
         spread = sum(map(abs, total[1:]), Fraction(0))
         least = total[0] - self.radius * spread
         return least > 0 or (least == 0 and is_strict)

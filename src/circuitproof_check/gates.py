@@ -1,0 +1,84 @@
+"""The gate of every leaf: what must hold of a claim before a leaf of that kind says anything about it.
+
+This is the table of `docs/certificate.md`, and the only way to the content of a leaf: one without a row here
+cannot be read.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from .claim import Claim, Property
+from .reading import fields, mapping, require
+
+_DECIDED = ("equivalence", "invariance")
+_COUNTED = ("subset minimality", "minimum")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The keys of a leaf, and the properties, domain, norm and place of claims that it is for."""
+
+    keys: tuple[str, ...]
+    shows: tuple[str, ...]
+    domain: str = "any"
+    norm: str = "any"
+    place: str = "any"
+
+
+class Leaf(Enum):
+    """Every kind of leaf, by its name in the specification."""
+
+    FOLD = "fold"
+    LESION_FOLD = "lesion fold"
+    MODEL_FOLD = "model fold"
+    RADIUS = "radius"
+    REGIONS = "regions"
+    MARGINS = "margins"
+    LESION_MARGINS = "lesion margins"
+    PROMPTS = "prompts"
+    ROBUST_PROMPTS = "robust prompts"
+    LESION_PROMPTS = "lesion prompts"
+    REPLAY = "replay"
+    LESION_REPLAY = "lesion replay"
+    MODEL_REPLAY = "model replay"
+    PERTURBED_REPLAY = "perturbed replay"
+    SAME_DIGEST = "same digest"
+    OTHER_DIGEST = "other digest"
+
+
+GATES: dict[Leaf, Gate] = {
+    Leaf.FOLD: Gate(("fold",), (*_DECIDED, *_COUNTED), "list"),
+    Leaf.LESION_FOLD: Gate(("fold", "lesion"), ("necessity",), "list"),
+    Leaf.MODEL_FOLD: Gate(("fold", "model"), ("faithfulness",), "list"),
+    Leaf.RADIUS: Gate(("fold", "radius"), ("robustness",), "list", "none", "final"),
+    Leaf.REGIONS: Gate(("fold", "regions"), ("robustness",), "list"),
+    Leaf.MARGINS: Gate(("decision", "margins"), (*_DECIDED, "robustness"), "pattern", "none", "final"),
+    Leaf.LESION_MARGINS: Gate(("decision", "margins", "lesion"), ("necessity",), "pattern", "none"),
+    Leaf.PROMPTS: Gate(("prompts",), _DECIDED, "pattern"),
+    Leaf.ROBUST_PROMPTS: Gate(("prompts",), ("robustness",), "pattern", "none", "final"),
+    Leaf.LESION_PROMPTS: Gate(("prompts",), ("necessity",), "pattern"),
+    Leaf.REPLAY: Gate(("prompt", "fold"), (*_DECIDED, *_COUNTED)),
+    Leaf.LESION_REPLAY: Gate(("prompt", "fold", "lesion"), ("necessity",)),
+    Leaf.MODEL_REPLAY: Gate(("prompt", "fold", "model"), ("faithfulness",), "list"),
+    Leaf.PERTURBED_REPLAY: Gate(("prompt", "fold", "eta"), ("robustness",)),
+    Leaf.SAME_DIGEST: Gate(("same",), ("lesion identity",)),
+    Leaf.OTHER_DIGEST: Gate(("tensor",), ("lesion identity",)),
+}
+
+
+def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tuple[Leaf, list[object]]:
+    """Return which kind of leaf this is and what its keys hold, once the claim has passed its gate."""
+    keys = mapping(value, where).keys()
+    domain = "list" if claim.declared is None else "pattern"
+    found = [
+        leaf
+        for leaf, gate in GATES.items()
+        if keys == set(gate.keys) and claimed.kind in gate.shows and gate.domain in ("any", domain)
+    ]
+    require("leaves_are_in_the_table", found, where, sorted(keys), claimed.kind)
+    gate = GATES[found[0]]
+    has_norm = claim.architecture.norm is not None
+    require("leaves_allow_the_norm", gate.norm == "any" or not has_norm, where, found[0].value)
+    is_final = claimed.kind != "robustness" or (claimed.at, claimed.positions) == ("logits input", "last")
+    require("leaves_allow_the_place", gate.place == "any" or is_final, where, found[0].value, claimed.at)
+    return found[0], list(fields(value, where, *gate.keys))

@@ -1,0 +1,1 @@
+"""Proofs about every prompt of a pattern."""

@@ -1,0 +1,1 @@
+"""Proofs about every perturbation in a ball."""

@@ -1,0 +1,169 @@
+"""What is asked: prompts or a pattern of them, candidates, right answers, and which prompts are alike."""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .architecture import Architecture
+from .patterns.shapes import Pattern, read_pattern
+from .reading import fields, integers, items, kind, mapping, parse_json, read_file, require, sha256, text
+
+Prompts = tuple[tuple[int, ...], ...]
+DIGEST = re.compile(r"[0-9a-f]{64}")
+_TOKEN = re.compile("0|[1-9][0-9]{0,8}")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A pattern, the answer to each opener, and the openers that are classes."""
+
+    pattern: Pattern
+    answers: dict[int, int]
+    classes: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """The candidates, and for each prompt the answer and the class; names are for readers."""
+
+    name: str
+    declaration: str | None
+    names: Mapping[int, str]
+    candidates: tuple[int, ...]
+    answers: tuple[int, ...]
+    classes: tuple[int, ...]
+
+
+def read_domain(value: object, size: Architecture) -> tuple[Prompts, object]:
+    """Return the prompts and the pattern, if there is one."""
+    about = ("pattern",) if "pattern" in mapping(value, "domain") else ()
+    rows, strata, *pattern = fields(value, "domain", "prompts", "strata", *about)
+    prompts = tuple(integers(row, "domain.prompts") for row in items(rows, "domain.prompts"))
+    require("domain_is_not_empty", prompts, "domain")
+    require("prompts_are_distinct", len(set(prompts)) == len(prompts), "domain")
+    for index, prompt in enumerate(prompts):
+        where, fits = f"prompt {index}", 1 <= len(prompt) <= size.context
+        require("prompts_fit_the_context", fits, where, len(prompt), size.context)
+        _check_tokens(prompt, where, size)
+    _check_one_per_prompt([text(name, "domain.strata") for name in items(strata, "domain.strata")], prompts)
+    return prompts, pattern[0] if pattern else None
+
+
+def read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
+    """Read candidates, answers and classes."""
+    keys = ("name", "declaration", "names", "candidates", "answer", "relation")
+    title, declaration, names, listed, answer, relation = fields(value, "task", *keys)
+    candidates = integers(listed, "task.candidates")
+    require("candidates_are_a_choice", len(set(candidates)) == len(candidates) > 1, "task", candidates)
+    _check_tokens(candidates, "task.candidates", size)
+    return Task(
+        name=text(title, "task.name"),
+        declaration=None if declaration is None else read_digest(declaration, "task.declaration"),
+        names=_read_names(names, "task.names", size),
+        candidates=candidates,
+        answers=_read_answers(answer, prompts, candidates, size),
+        classes=_read_classes(relation, "task.relation", prompts, size),
+    )
+
+
+def read_digest(value: object, where: str) -> str:
+    """Read a SHA-256 digest."""
+    spelled = text(value, where)
+    require("digests_are_digests", DIGEST.fullmatch(spelled), where, spelled)
+    return spelled
+
+
+def read_declared(pattern: object, task: object, size: Architecture) -> Declared:
+    """Read a pattern with the rules of a task that has been read before."""
+    found = mapping(task, "task")
+    answer, relation = mapping(found["answer"], "task.answer"), mapping(found["relation"], "task.relation")
+    kinds = answer["kind"], relation["kind"]
+    require("patterns_have_rules", kinds == ("only opener", "same opener"), "task", kinds)
+    pairs = [integers(pair, "task.answer") for pair in items(answer["answers"], "task.answer")]
+    classes = frozenset(integers(relation["openers"], "task.relation"))
+    return Declared(read_pattern(pattern, "pattern", size), {pair[0]: pair[1] for pair in pairs}, classes)
+
+
+def check_task(path: Path, task: object, domain: object, size: Architecture) -> None:
+    """Demand that task and domain of a bundle are as a declaration says, in every part."""
+    declared = mapping(parse_json(read_file(path), f"{path}"), f"{path}")
+    asked, about = mapping(task, "task"), mapping(domain, "domain")
+    canonical = json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    require("task_has_the_declared_digest", asked["declaration"] == sha256(canonical), f"{path}")
+    is_pattern = "pattern" in about
+    keys = ("name", "candidates", "answer", "relation")
+    further = ("vocabulary", "names") if is_pattern else ("alphabet",)
+    fields(declared, f"{path}", *keys, "domain", *further)
+    require("task_is_the_declared", all(declared[key] == asked[key] for key in keys), f"{path}")
+    wanted = {key: about[key] for key in (("pattern",) if is_pattern else ("prompts", "strata"))}
+    require("domain_is_the_declared", declared["domain"] == wanted, f"{path}")
+    if is_pattern:
+        is_named = declared["vocabulary"] == size.vocabulary and declared["names"] == asked["names"]
+    else:
+        names = dict(enumerate(items(declared["alphabet"], f"{path}: alphabet")))
+        is_named = all(names.get(int(key)) == name for key, name in mapping(asked["names"], "task").items())
+    require("names_are_the_declared", is_named, f"{path}")
+
+
+def _check_tokens(tokens: Collection[int], where: str, size: Architecture) -> None:
+    are_known = all(0 <= token < size.vocabulary for token in tokens)
+    require("tokens_are_in_the_vocabulary", are_known, where, tokens, size.vocabulary)
+
+
+def _check_one_per_prompt(entries: Collection[object], prompts: Prompts) -> None:
+    require("tables_have_one_per_prompt", len(entries) == len(prompts), "a table", len(entries), len(prompts))
+
+
+def _read_names(value: object, where: str, size: Architecture) -> dict[int, str]:
+    names: dict[int, str] = {}
+    for token, name in mapping(value, where).items():
+        is_token = _TOKEN.fullmatch(token) and int(token) < size.vocabulary
+        require("names_are_of_tokens", is_token, where, token)
+        names[int(token)] = text(name, where)
+    return names
+
+
+def _read_answers(
+    value: object, prompts: Prompts, candidates: tuple[int, ...], size: Architecture
+) -> tuple[int, ...]:
+    where = "task.answer"
+    name, listed = fields(value, where, "kind", "answers")
+    require("answer_is_known", name in ("table", "only opener"), where, name)
+    if name == "only opener":
+        pairs = [integers(pair, where) for pair in items(listed, where)]
+        require("openers_have_partners", all(len(pair) == len(("opener", "answer")) for pair in pairs), where)
+        openers = _only_openers(prompts, [pair[0] for pair in pairs], where, size)
+        partners = {pair[0]: pair[1] for pair in pairs}
+        named, answers = set(partners.values()), tuple(partners[opener] for opener in openers)
+    else:
+        answers = integers(listed, where)
+        named = set(answers)
+        _check_one_per_prompt(answers, prompts)
+    require("answers_are_candidates", named <= set(candidates), where, named, candidates)
+    return answers
+
+
+def _read_classes(value: object, where: str, prompts: Prompts, size: Architecture) -> tuple[int, ...]:
+    name = kind(value, where)
+    require("relation_is_known", name in ("table", "same opener"), where, name)
+    if name == "same opener":
+        openers = integers(fields(value, where, "kind", "openers")[1], where)
+        return _only_openers(prompts, openers, where, size)
+    classes = integers(fields(value, where, "kind", "classes")[1], where)
+    _check_one_per_prompt(classes, prompts)
+    return classes
+
+
+def _only_openers(
+    prompts: Prompts, openers: Collection[int], where: str, size: Architecture
+) -> tuple[int, ...]:
+    """Return the opener of each prompt."""
+    listed = set(openers)
+    require("openers_are_distinct", len(listed) == len(openers), where, openers)
+    are_known = all(0 <= opener < size.vocabulary for opener in openers)
+    require("openers_are_in_the_vocabulary", are_known, where, openers, size.vocabulary)
+    found = [[token for token in prompt if token in listed] for prompt in prompts]
+    require("prompts_have_one_opener", all(len(tokens) == 1 for tokens in found), where)
+    return tuple(tokens[0] for tokens in found)

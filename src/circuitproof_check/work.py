@@ -1,0 +1,67 @@
+"""The work of a check, bounded before it is done.
+
+An operation is about a tenth of a microsecond: a step of an enumeration or a word of a number counts a few of
+them. What would exceed a bound ends the check with no verdict, whatever the machine.
+"""
+
+MOST_DIGITS = 1_000_000
+SIZES = {
+    "vocabulary": 1 << 21,
+    "context": 1 << 21,
+    "layers": 1 << 12,
+    "heads": 1 << 12,
+    "width": 1 << 18,
+    "head_width": 1 << 18,
+    "mlp_width": 1 << 20,
+}
+"""The largest architectures that are read."""
+MOST_BYTES = 1 << 34
+"""The largest file that is read."""
+ONCE, PER_BYTE = 30_000_000, 30
+"""How many operations a bundle is allowed: so many, and so many more for each of its bytes."""
+NUMBER = 10
+"""Operations for a small number that is computed and kept."""
+
+
+class ExceededError(Exception):
+    """A bound is exceeded: nothing is decided."""
+
+
+class _Meter:
+    """How many operations are left, and of how many."""
+
+    def __init__(self) -> None:
+        self.allowed = self.left = ONCE
+
+
+_METER = _Meter()
+
+
+def allow(operations: int) -> None:
+    """Begin a check that may take so many operations."""
+    _METER.allowed = _METER.left = operations
+
+
+def spend(operations: int) -> None:
+    """Take operations from those that are left, before they are done."""
+    _METER.left -= operations
+    if _METER.left < 0:
+        raise ExceededError(
+            f"more than {_METER.allowed} operations are needed; allow more of them with --operations"
+        )
+
+
+def used() -> int:
+    """Return how many operations were spent."""
+    return _METER.allowed - _METER.left
+
+
+def bound(number: int, most: int, what: str) -> None:
+    """Refuse to go on with something too large."""
+    if number > most:
+        raise ExceededError(f"{what} is {number}, more than the {most} that are read")
+
+
+def weight(bits: int) -> int:
+    """Return what it costs to bring a number of so many bits to lowest terms with another."""
+    return 4 + bits // 25 + (bits * bits >> 16)
