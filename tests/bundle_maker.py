@@ -468,18 +468,19 @@ def remark(bundle: Bundle) -> None:
     """Enter the remarks that apply to a bundle about a list, as far as it can be read."""
     try:
         answers = bundle.certificate["answers"]
-        for answer in answers:
-            answer["remarks"] = remarks_on(bundle, answer)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration, ZeroDivisionError):
+        for answer, claimed in zip(answers, bundle.claim["properties"], strict=False):
+            answer["remarks"] = remarks_on(bundle, answer, claimed)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration, ArithmeticError):
         return  # it was forged so that nothing can be said of it
 
 
-def remarks_on(bundle: Bundle, answer: dict[str, Any]) -> list[str]:
+def remarks_on(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) -> list[str]:
     """Return the remarks that apply to an answer."""
     if answer["verdict"] != "proved":
         return []
-    proved = [one["property"]["kind"] for one in bundle.certificate["answers"] if one["verdict"] == "proved"]
-    labels, kind = labels_of(bundle), answer["property"]["kind"]
+    pairs = zip(bundle.claim["properties"], bundle.certificate["answers"], strict=False)
+    proved = [one["kind"] for one, other in pairs if other["verdict"] == "proved"]
+    labels, kind = labels_of(bundle), claimed["kind"]
     is_constant, is_list = len({one for one, _ in labels}) == 1, "pattern" not in bundle.domain
     is_equal = "equivalence" in proved
     if kind == "invariance":
@@ -492,7 +493,7 @@ def remarks_on(bundle: Bundle, answer: dict[str, Any]) -> list[str]:
     if kind in ("equivalence", "subset minimality", "minimum"):
         return ["constant answer"] * is_constant
     if kind == "robustness" and is_list:
-        count = len(bundle.domain["prompts"]) - sum(map(reaches(bundle, answer), bundle.domain["prompts"]))
+        count = len(bundle.domain["prompts"]) - sum(map(reaches(bundle, claimed), bundle.domain["prompts"]))
         return [f"unreached prompts: {count}"] * bool(count)
     return []
 
@@ -504,10 +505,10 @@ def labels_of(bundle: Bundle) -> list[tuple[int, int]]:
         return bundle.labels
     prompts, answer, relation = bundle.domain["prompts"], task["answer"], task["relation"]
     answers, classes = answer.get("answers"), relation.get("classes")
-    if answer["kind"] != "table":
+    if answer["kind"] == "only opener":
         pairs = dict(map(tuple, answers))
         answers = [next(pairs[token] for token in prompt if token in pairs) for prompt in prompts]
-    if relation["kind"] != "table":
+    if relation["kind"] == "same opener":
         openers = relation["openers"]
         classes = [next(token for token in prompt if token in openers) for prompt in prompts]
     return list(zip(answers, classes, strict=True))
@@ -544,9 +545,9 @@ def biased(bundle: Bundle, children: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def reaches(bundle: Bundle, answer: dict[str, Any]) -> Callable[[list[int]], bool]:
+def reaches(bundle: Bundle, claimed: dict[str, Any]) -> Callable[[list[int]], bool]:
     """Return the test whether a perturbation is read on the way to the last logits of a prompt."""
-    claimed, claim = answer["property"], bundle.claim
+    claim = bundle.claim
     node, _, side = claimed["at"].rpartition(" ")
     pairs = [edge.split(" -> ") for edge in claim["circuit"]["edges"]]
 

@@ -9,13 +9,15 @@ class ExitCode(IntEnum):
     GOOD = 0
     """Proved, valid, or simply done."""
     REFUTED = 1
-    """Refuted or invalid: the answer is no."""
+    """Refuted: the answer is no."""
     USAGE = 2
     """The command line is wrong."""
     FAILURE = 3
     """The input is bad or the work failed; nothing was decided."""
     UNDECIDED = 4
     """Undecided or incomplete: there is no answer yet."""
+    INVALID = 5
+    """What was written before does not hold: a bundle, a ledger, a certificate."""
 
 
 class CircuitproofError(Exception):

@@ -13,7 +13,6 @@ from .architecture import (
     Node,
     Shapes,
     all_nodes,
-    live_nodes,
     logits_node,
     read_architecture,
     read_circuit,
@@ -102,14 +101,15 @@ def _read_positions(
     for source in sorted(readers, reverse=True):
         spend(NUMBER * len(readers[source]) * len(prompt))
         outputs[source] = set[int]().union(*(inputs.get(reader, set()) for reader in readers[source]))
-        read = (_keys(claim, source, prompt, place) for place in outputs[source])
-        inputs[source] = set[int]().union(*read)
+        if source != EMBED:
+            read = (_keys(claim, source, prompt, place) for place in outputs[source])
+            inputs[source] = set[int]().union(*read)
     return inputs, outputs
 
 
 def _keys(claim: Claim, node: Node, prompt: tuple[int, ...], place: int) -> set[int]:
     """Return the positions at which a node reads its input for what it puts out at one."""
-    if node == EMBED or not node.is_head:
+    if not node.is_head:
         return {place}
     program = claim.programs.get((node.layer, node.head))
     row = [1] * (place + 1) if program is None else program.row(prompt, place)
@@ -147,16 +147,12 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
 
 
 def _check_place(claim: Claim, entry: Property) -> None:
-    """Demand that the circuit has the place at which it is perturbed, and that the logits depend on it."""
-    live, shortest = live_nodes(claim.edges, claim.architecture), min(map(len, claim.prompts))
+    """Demand that there is a place at which it is perturbed, and that the logits depend on it."""
     name, _, side = entry.at.rpartition(" ")
-    nodes = {name for name, node in all_nodes(claim.architecture).items() if node in live}
-    is_place = name in nodes and side in ("input", "output")
-    require("place_is_in_the_circuit", is_place, "robustness", entry.at)
-    is_inside = entry.at not in ("embed input", "logits output")
-    require("place_is_inside", is_inside, "robustness", entry.at)
+    is_place = name in all_nodes(claim.architecture) and side in ("input", "output")
+    require("places_are_sides_of_nodes", is_place, "robustness", entry.at)
     if isinstance(entry.positions, tuple):
-        fits = max(entry.positions) < shortest
+        fits = max(entry.positions) < min(map(len, claim.prompts))
         require("positions_are_in_every_prompt", fits, "robustness", entry.positions)
     is_reaching = unreached(claim, entry) < len(claim.prompts)
     require("perturbations_reach_the_logits", is_reaching, "robustness", entry.at, entry.positions)

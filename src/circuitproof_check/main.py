@@ -188,7 +188,7 @@ def _task_words(claim: Claim, beside: Beside) -> str:
     digest = claim.task.declaration
     is_compared = "as declared" if beside.task is not None else "not compared"
     return f"task {claim.task.name!r} " + (
-        f"{digest[:_SHOWN_DIGEST]} {is_compared}" if digest else "of its own"
+        f"{digest[:_SHOWN_DIGEST]} {is_compared}" if digest else "without a declaration"
     )
 
 

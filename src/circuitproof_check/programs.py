@@ -162,7 +162,7 @@ def _parse_rule(words: list[str], where: str, vocabulary: int) -> tuple[Fraction
 
 def _weight(words: list[str], where: str) -> Fraction:
     spelled = " ".join(words)
-    require("weights_are_not_negative", _WEIGHT.fullmatch(spelled), where, spelled)
+    require("weights_are_short_and_not_negative", _WEIGHT.fullmatch(spelled), where, spelled)
     return rational(spelled, where)
 
 

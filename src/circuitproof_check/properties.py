@@ -149,8 +149,9 @@ def _fewest_proved(case: Case, evidence: object, claimed: Property) -> None:
     where, expected = claimed.kind, _expected(case, claimed)
     _, children = fields(evidence, where, "split", "children")
     circuits = _smaller(case, claimed, len(items(children, where)))
+    entries = split(evidence, "circuit", len(circuits), where)
     _check_expected(expected, circuits, where)
-    for number, child in enumerate(split(evidence, "circuit", len(circuits), where)):
+    for number, child in enumerate(entries):
         check = _suffices if circuits[number] in expected else _fails
         check(case, child, claimed, circuits[number], f"{where}, circuit {number}")
 

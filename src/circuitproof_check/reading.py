@@ -149,7 +149,7 @@ def read_sealed(directory: Path) -> dict[str, bytes]:
     """Return the files of a directory by name, each with the digest that the manifest lists."""
     contents: dict[str, bytes] = {}
     for name, listed in _read_manifest(directory / MANIFEST).items():
-        is_here = Path(name).name == name and os.path.lexists(directory / name)
+        is_here = Path(name).name == name not in ("", "..") and os.path.lexists(directory / name)
         require("listed_files_are_here", is_here, MANIFEST, name)
         contents[name] = read_file(directory / name)
         found = sha256(contents[name])

@@ -1,7 +1,9 @@
 import hashlib
 import json
+import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -38,11 +40,12 @@ def test_matching_files_without_a_claim_are_incomplete_and_never_valid(sealed):
 def test_the_exit_codes_are_those_of_every_command():
     """The checker shares no code with the rest, so the numbers are compared here."""
     assert {outcome.value for outcome in Outcome} == {code.value for code in ExitCode}
-    assert (Outcome.VALID, Outcome.INVALID, Outcome.FAILURE, Outcome.INCOMPLETE) == (
+    assert (Outcome.VALID, Outcome.REFUTED, Outcome.FAILURE, Outcome.INCOMPLETE, Outcome.INVALID) == (
         ExitCode.GOOD,
         ExitCode.REFUTED,
         ExitCode.FAILURE,
         ExitCode.UNDECIDED,
+        ExitCode.INVALID,
     )
 
 
@@ -75,7 +78,6 @@ FORGERIES = {
     "changed": (_change, "files have their digests: found 'notes'"),
     "truncated": (_truncate, "files have their digests: found 'notes'"),
     "removed": (_remove, "listed files are here: found 'notes'"),
-    "replaced by a folder": (_replace_by_folder, "listed files are here: found 'notes'"),
     "other digest": (_list_digest("0" * 64), "files have their digests: found 'notes'"),
     "upper-case digest": (
         _list_digest(hashlib.sha256(b"text").hexdigest().upper()),
@@ -130,9 +132,9 @@ def test_a_manifest_that_lists_nothing_is_invalid(sealed):
     ids=lambda content: content[:40],
 )
 def test_a_malformed_manifest_is_a_failure(sealed, content):
-    """There is nothing to judge; a traceback would exit with 1, which means invalid."""
+    """There is nothing to judge; what is too deep or too long is not even read."""
     relist(sealed, content)
-    assert check(sealed)[0] is Outcome.FAILURE
+    assert check(sealed)[0] is (Outcome.INCOMPLETE if len(content) > 1000 else Outcome.FAILURE)
 
 
 def test_a_name_too_long_for_the_disk_is_not_accepted(sealed):
@@ -158,7 +160,7 @@ def test_what_is_not_a_sealed_directory_is_a_failure(tmp_path, kind):
     ("prepare", "code", "word"),
     [
         (lambda _: None, 4, "incomplete: "),
-        (_change, 1, "invalid: "),
+        (_change, 5, "invalid: "),
         (lambda folder: relist(folder, "{"), 3, "failure: "),
     ],
 )
@@ -182,7 +184,7 @@ def test_a_wrong_command_line_has_exit_code_2(capsys, arguments):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize(("prepare", "code"), [(lambda _: None, 4), (_change, 1)])
+@pytest.mark.parametrize(("prepare", "code"), [(lambda _: None, 4), (_change, 5)])
 def test_it_runs_on_a_bare_interpreter(sealed, prepare, code):
     """Isolated, without site-packages: a stranger needs Python and this folder, nothing installed."""
     prepare(sealed)
@@ -190,3 +192,64 @@ def test_it_runs_on_a_bare_interpreter(sealed, prepare, code):
     command = [sys.executable, "-I", "-S", str(package), str(sealed)]
     result = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  # our own interpreter
     assert (result.returncode, result.stderr) == (code, "")
+
+
+def _link(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "notes"])
+@pytest.mark.parametrize("make", [_link, _pipe, Path.mkdir], ids=["link", "pipe", "folder"])
+def test_what_is_no_regular_file_is_not_opened(sealed, name, make):
+    """A link to an endless device, a pipe that nobody writes to: the checker answers at once."""
+    (sealed / name).unlink()
+    make(sealed / name)
+    assert check(sealed)[0] is Outcome.FAILURE
+
+
+def run(*command: str, cwd: Path | None = None, **options) -> subprocess.CompletedProcess:
+    """Run Python on a command line."""
+    return subprocess.run([sys.executable, *command], check=False, text=True, cwd=cwd, **options)  # noqa: S603  # our own
+
+
+def test_a_module_planted_in_a_bundle_is_not_imported(sealed):
+    """Python itself looks in the current directory first; isolated it does not, and otherwise we refuse."""
+    (sealed / "hashlib.py").write_text("print('valid: trust me')\nraise SystemExit(0)\n")
+    isolated = run("-I", "-m", "circuitproof_check", ".", cwd=sealed, capture_output=True)
+    assert (isolated.returncode, isolated.stdout[:10]) == (4, "incomplete")
+    plain = run("-m", "circuitproof_check", ".", cwd=sealed, capture_output=True)
+    assert plain.returncode == 3
+    assert "is on Python's path" in plain.stdout
+
+
+def test_an_answer_that_cannot_be_printed_is_a_failure(sealed):
+    """It must not read as refuted, nor as anything else."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        ended = run("-m", "circuitproof_check", str(sealed), stdout=full, stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (3, "")
+
+
+def test_a_fault_of_the_checker_is_no_verdict(sealed, monkeypatch):
+    """An exception that nobody foresaw would exit with 1, which means refuted."""
+    monkeypatch.setattr("circuitproof_check.main.read_sealed", lambda _: [].pop())
+    assert check(sealed)[0] is Outcome.FAILURE
+
+
+def test_json_says_what_the_line_says(sealed, capsys):
+    """For programs."""
+    with pytest.raises(SystemExit) as end:
+        main([str(sealed), "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (end.value.code, found["outcome"], found["exit"]) == (4, "incomplete", 4)
+    assert "carries no claim" in found["reason"]
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    """One number, said in two places that share no code."""
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"circuitproof-check {version('circuitproof')}, format 2\n"

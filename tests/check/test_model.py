@@ -1,5 +1,6 @@
-"""A bundle beside the model that it is said to be about."""
+"""A bundle beside the models and the declaration that it is said to be about."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,16 +8,17 @@ import pytest
 
 import bundle_maker as maker
 from bundle_maker import Bundle, fitting, proving
-from circuitproof_check import model
-from circuitproof_check.main import Outcome, check
+from circuitproof_check import identity, model, task
+from circuitproof_check.main import Beside, Outcome, check, inspect
 
 
 def without(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take a rule about the model away."""
+    """Take a rule about the model or the task away."""
     honest = model.require
-    monkeypatch.setattr(
-        model, "require", lambda name, condition, *words: honest(name, condition or name == rule, *words)
-    )
+    for module in (model, identity, task):
+        monkeypatch.setattr(
+            module, "require", lambda name, condition, *words: honest(name, condition or name == rule, *words)
+        )
 
 
 PROGRAM = {"0.0": ["default 1", "otherwise self"]}
@@ -67,6 +69,7 @@ FORGERIES = {
     "digests_are_of_the_model": (_digest, {}),
     "programs_are_of_the_model": (sliced, {"programs": {}}),
     "architecture_is_of_the_model": (sliced, {"architecture": maker.architecture(attention_scale="1/4")}),
+    "names_are_of_the_model": (sliced, {"alphabet": ["one", "zero", "2", "3", "4", "5"]}),
 }
 
 
@@ -105,7 +108,7 @@ def test_a_tensor_that_the_model_does_not_have_is_invalid(is_there, tmp_path):
     full.tensors |= {"logits.bias": ((6, 1), numbers)} if is_there else {}
     outcome, sentence = check(part.write(tmp_path / "b"), write_model(full, tmp_path / "m"))
     assert outcome is Outcome.INVALID
-    assert sentence.startswith("tensor logits.bias breaks the rule that shapes are of the model: found (6,)")
+    assert sentence.startswith("tensor logits.bias breaks the rule that shapes are of the model: found (6)")
 
 
 def test_a_model_without_programs_need_not_name_them(tmp_path):
@@ -124,12 +127,14 @@ def test_what_is_not_a_model_directory_is_a_failure(tmp_path):
     assert check(bundle, tmp_path / "nowhere")[0] is Outcome.FAILURE
 
 
-def calibrated(**base: str) -> Bundle:
-    """Return a bundle that claims the lesion identity with a base that differs in some digests."""
+def calibrated(**base: Any) -> Bundle:
+    """Return a bundle that claims the lesion identity with a base, declared in another way if told."""
     prover = fitting(programs=PROGRAM)
     table = {name: entry["digest"] for name, entry in maker.pinned(prover.bundle.tensors).items()}
     names = sorted(name for name in table if not name.startswith("head.0.0."))
-    entry = {"kind": "lesion identity", "base": table | base, "artifact": table}
+    size = prover.claim["architecture"]
+    before = {"architecture": size, "programs": PROGRAM, "tensors": table} | base
+    entry = {"kind": "lesion identity", "base": before, "artifact": table}
     children = [{"same": table[name]} for name in names]
     prover.answer(entry, "proved", {"split": "tensor", "children": children})
     return prover.bundle
@@ -139,8 +144,67 @@ def test_a_lesion_identity_holds_against_artifact_and_base(tmp_path):
     """Every tensor of both directories is digested again."""
     bundle = calibrated()
     model_path = write_model(bundle, tmp_path / "m")
-    base = write_model(bundle, tmp_path / "base", programs={})
+    base = write_model(bundle, tmp_path / "base")
     assert check(bundle.write(tmp_path / "b"), model_path, base)[0] is Outcome.VALID
+
+
+def _transposed(bundle: Bundle) -> None:
+    shape, numbers = bundle.tensors["mlp.0.up.weight"]
+    bundle.tensors["mlp.0.up.weight"] = (shape[::-1], numbers)
+
+
+BASES: dict[str, tuple[dict[str, Any], Any]] = {
+    "base_is_of_the_architecture": (
+        {"architecture": maker.architecture(activation={"kind": "relu"})},
+        lambda _: None,
+    ),
+    "base_has_the_programs": ({"programs": {"0.0": ["default 2", "otherwise self"]}}, lambda _: None),
+    "tables_have_the_shapes": ({}, _transposed),
+}
+
+
+@pytest.mark.parametrize("rule", BASES)
+def test_a_base_of_another_kind_is_invalid(rule, tmp_path, monkeypatch):
+    """The same bytes in another architecture, with another program or in another shape compute otherwise."""
+    declared, change = BASES[rule]
+    bundle = calibrated()
+    written, other = bundle.write(tmp_path / "b"), calibrated()
+    change(other)
+    base = write_model(other, tmp_path / "base", **declared)
+    outcome, sentence = check(written, None, base)
+    assert (outcome, rule.replace("_", " ") in sentence) == (Outcome.INVALID, True)
+    without(rule, monkeypatch)
+    assert check(written, None, base)[0] is Outcome.VALID
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"attention": "softmax"},
+        {"activation": {"kind": "gelu", "form": "tanh"}},
+        {"activation": {"kind": "relu"}},
+        {"attention_scale": "1/3"},
+        {"layers": 2},
+        {"logit_bias": False},
+    ],
+    ids=str,
+)
+def test_a_lesion_identity_with_a_base_of_another_architecture_is_invalid(changes, tmp_path):
+    """Whatever is the same, the base computes something else."""
+    bundle = calibrated(architecture=maker.architecture(**changes))
+    base = write_model(bundle, tmp_path / "base", architecture=maker.architecture(**changes))
+    outcome, sentence = check(bundle.write(tmp_path / "b"), None, base)
+    assert outcome is Outcome.INVALID
+    assert "breaks the rule that" in sentence
+
+
+def test_a_tensor_that_only_the_base_has_is_invalid(tmp_path):
+    """A bias that the artifact lacks was read by the base."""
+    bundle = calibrated()
+    tensors = bundle.claim["properties"][0]["base"]["tensors"] | {"logits.extra": "0" * 64}
+    other = calibrated(tensors=tensors)
+    outcome, sentence = check(other.write(tmp_path / "b"))
+    assert (outcome, "base lists its tensors" in sentence) == (Outcome.INVALID, True)
 
 
 def test_tables_of_another_model_are_refused(tmp_path):
@@ -179,3 +243,54 @@ def test_a_base_that_is_no_model_cannot_be_judged(tmp_path):
     outcome, sentence = check(written, None, written)
     assert outcome is Outcome.FAILURE
     assert "is not a model directory" in sentence
+
+
+def declared() -> tuple[Bundle, dict[str, Any]]:
+    """Return a bundle and the declaration of its task."""
+    bundle = proving(fitting(), "equivalence")
+    asked = bundle.claim["task"]
+    content = {key: asked[key] for key in ("name", "candidates", "answer", "relation")}
+    content |= {"alphabet": ["zero", "1", "2", "3", "4", "5"], "domain": dict(bundle.domain)}
+    return bundle, content
+
+
+def canonical(content: dict[str, Any]) -> bytes:
+    """Return the bytes whose digest a task carries."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def compared(bundle: Bundle, content: dict[str, Any], folder: Path) -> tuple[Outcome, str]:
+    """Return the answer about a bundle beside a declaration, which need not be written canonically."""
+    (folder / "task.json").write_text(json.dumps(content, indent=1))
+    report = inspect(bundle.write(folder / "b"), Beside(task=folder / "task.json"))
+    return report.outcome, report.reason
+
+
+def test_a_bundle_of_a_declared_task_is_valid(tmp_path):
+    """The line then says so."""
+    bundle, content = declared()
+    bundle.claim["task"]["declaration"] = maker.digest(canonical(content))
+    outcome, sentence = compared(bundle, content, tmp_path)
+    assert outcome is Outcome.VALID
+    assert f"task 'tiny' {maker.digest(canonical(content))[:12]} as declared" in sentence
+
+
+DECLARED = {
+    "task_has_the_declared_digest": lambda _: None,
+    "task_is_the_declared": lambda content: content.update(name="quotes"),
+    "domain_is_the_declared": lambda content: content["domain"].update(strata=["other"] * 8),
+    "names_are_the_declared": lambda content: content.update(alphabet=["1", "zero", "2", "3", "4", "5"]),
+}
+
+
+@pytest.mark.parametrize("rule", DECLARED)
+def test_a_bundle_of_another_task_is_invalid(rule, tmp_path, monkeypatch):
+    """A name says nothing: with one prompt or swapped tokens it is another task."""
+    bundle, content = declared()
+    DECLARED[rule](content)
+    if rule != "task_has_the_declared_digest":
+        bundle.claim["task"]["declaration"] = maker.digest(canonical(content))
+    outcome, sentence = compared(bundle, content, tmp_path)
+    assert (outcome, rule.replace("_", " ") in sentence) == (Outcome.INVALID, True)
+    without(rule, monkeypatch)
+    assert compared(bundle, content, tmp_path)[0] is Outcome.VALID

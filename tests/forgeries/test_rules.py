@@ -38,6 +38,7 @@ STOPS = {
     "objects_are_objects",
     "edges_join_nodes",
     "leaves_are_in_the_table",
+    "places_are_sides_of_nodes",
     "norm_is_exact",
     "activation_is_exact",
     "needed_tensors_are_here",
@@ -218,7 +219,7 @@ odd(
     size=architecture(heads=2),
     edges=["embed -> head 0.0", "head 0.0 -> head 0.1", "head 0.1 -> logits"],
 )
-odd("weights_are_not_negative", programs={"0.0": ["default -1", "otherwise self"]})
+odd("weights_are_short_and_not_negative", programs={"0.0": [f"default 1{'0' * 100}", "otherwise self"]})
 
 
 def unused(rule: str, line: str) -> None:
@@ -557,12 +558,11 @@ shaken(
     cut(ALWAYS, up=kept(1, weights=[["-100000000000"]] * 2)),
     epsilon=Fraction(1000),
 )
-shaken("place_is_in_the_circuit", kept(), place=AT_MLP | {"at": "head 0.0 output"})
-shaken("place_is_inside", kept(), place=AT_MLP | {"at": "logits output"})
+shaken("places_are_sides_of_nodes", kept(), place=AT_MLP | {"at": "head 9.9 output"})
 shaken(
     "positions_are_in_every_prompt",
     kept(point=["0"] * 8),
-    place=AT_MLP | {"positions": [0, 3]},
+    place=AT_MLP | {"positions": [1, 3]},
     change=lambda b: b.domain.update(prompts=[[1, 2]], strata=["all"]),
 )
 shaken("positions_increase", kept(point=["0"] * 8), place=AT_MLP | {"positions": [0, 0]})
@@ -638,7 +638,7 @@ changed(
 changed("rationals_are_rationals", lambda b: b.claim["architecture"].update(attention_scale="+1/2"))
 changed("objects_are_objects", lambda b: b.claim["task"].update(names=[]))
 changed("spans_fit_the_shapes", set_header(lambda h: h["embed.token"]["data_offsets"].append(0)))
-changed("names_are_of_tokens", lambda b: b.claim["task"].update(names={"x": "y"}))
+changed("names_are_of_tokens", lambda b: b.claim["task"].update(names={"6": "y"}))
 changed("answer_is_known", lambda b: b.claim["task"]["answer"].update(kind="guess"))
 changed("relation_is_known", lambda b: b.claim["task"]["relation"].update(kind="guess"))
 changed("edges_join_nodes", lambda b: b.claim["circuit"]["edges"].__setitem__(0, "embed -> head 00.0"))
@@ -695,7 +695,7 @@ def _otherwise_unknown() -> Bundle:
 
 @forgery("rules_add_weights")
 def _rule_without_add() -> Bundle:
-    return _reprogrammed("add 0 when not token_match", "0 when not token_match")
+    return _reprogrammed("add 0 when not token_match", "plus 0 when not token_match")
 
 
 @forgery("conditions_are_known")
@@ -724,8 +724,8 @@ def _kept(bundle: Bundle, name: str, rows: list[int]) -> Bundle:
 
 @forgery("digests_are_digests")
 def _no_digest() -> Bundle:
-    bundle = _kept(whole(), "embed.token", list(range(6)))
-    bundle.claim["weights"]["embed.token"]["digest"] = "none"
+    bundle = _kept(whole(), "logits.bias", [1, 3, 4])
+    bundle.claim["weights"]["logits.bias"]["digest"] = "none"
     return bundle
 
 
@@ -923,9 +923,7 @@ def same_tensors(
 forgery("frozen_tensors_are_the_same")(
     lambda: same_tensors(lambda base, _: base.update({"mlp.0.up.bias": ZEROS}))
 )
-forgery("artifact_lists_its_tensors")(
-    lambda: same_tensors(lambda base, artifact: (base.update(extra=ZEROS), artifact.update(extra=ZEROS)))
-)
+forgery("artifact_lists_its_tensors")(lambda: same_tensors(lambda _, artifact: artifact.update(extra=ZEROS)))
 forgery("artifact_has_the_claimed_digests")(
     lambda: same_tensors(lambda base, after: (base.update(SWAPPED), after.update(SWAPPED)))
 )

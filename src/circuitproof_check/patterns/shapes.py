@@ -6,6 +6,7 @@ derivatives, one per alternative. Tokens of which everything that is asked says 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from circuitproof_check.architecture import Architecture
 from circuitproof_check.reading import fields, integer, integers, items, mapping, require
@@ -27,16 +28,16 @@ class Tokens:
         return (token in self.listed) != self.is_complement
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Either:
-    """One of several sequences."""
+    """One of several sequences; told from others by identity, which costs nothing however large it is."""
 
     options: tuple[Continuation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Times:
-    """A sequence between so many times; None is any number."""
+    """A sequence between so many times; None is any number. `_times` makes the same one for the same."""
 
     part: Continuation
     least: int
@@ -83,7 +84,7 @@ class Pattern:
 
 def _after(parts: Continuation, token: int) -> Iterator[Continuation]:
     """Return what may be left of a sequence after a token."""
-    spend(NUMBER * (1 + len(parts)))
+    spend(NUMBER * (2 + len(parts)))
     if not parts:
         return
     first, rest = parts[0], parts[1:]
@@ -96,10 +97,15 @@ def _after(parts: Continuation, token: int) -> Iterator[Continuation]:
             yield from (left + rest for left in _after(option, token))
     else:
         most = None if first.most is None else first.most - 1
-        again = () if most == 0 else (Times(first.part, max(first.least - 1, 0), most),)
+        again = () if most == 0 else (_times(first.part, max(first.least - 1, 0), most),)
         yield from (left + again + rest for left in _after(first.part, token))
     if _may_be_empty((first,)):
         yield from _after(rest, token)
+
+
+@lru_cache(maxsize=1 << 16)
+def _times(part: Continuation, least: int, most: int | None) -> Times:
+    return Times(part, least, most)
 
 
 def _may_be_empty(parts: Continuation) -> bool:
@@ -171,5 +177,5 @@ def _read_shape(value: object, where: str, size: Architecture) -> Continuation:
     if "repeat" in content:
         part, least, most = fields(value, where, "repeat", "least", "most")
         highest = None if most is None else integer(most, where, 1)
-        return (Times(_read_shape(part, where, size), integer(least, where, 0, highest), highest),)
+        return (_times(_read_shape(part, where, size), integer(least, where, 0, highest), highest),)
     return (read_tokens(value, where, size),)

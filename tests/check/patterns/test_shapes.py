@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from bundle_maker import architecture
 from circuitproof.tasks.automaton import Automaton
 from circuitproof_check.architecture import read_architecture
-from circuitproof_check.symbolic_patterns import Declared, atoms, read_pattern
-from circuitproof_check.symbolic_runs import Region, Runs, World
+from circuitproof_check.patterns.runs import Region, Runs, World
+from circuitproof_check.patterns.shapes import read_pattern
+from circuitproof_check.task import Declared
 from pattern_strategies import patterns
 
 SIZE = read_architecture(architecture(vocabulary=10, context=9), "test")
@@ -23,4 +24,4 @@ def test_checker_and_engine_read_the_same_prompts(pattern):
         for prompt in product((0, 1, 5, 9), repeat=size):
             assert world.holds(prompt) == (prompt in machine)
     assert Runs(world, Region(), ()).count() == machine.size
-    assert sorted(atoms(found.classes(), 10)) == sorted(machine.atoms)
+    assert sorted(world.atoms(Region(), ())) == sorted(machine.atoms)

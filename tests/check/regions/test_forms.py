@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof_check.regions import BOUNDS, Region, form_of, lowest, union
+from circuitproof_check.regions.forms import BOUNDS, Region, form_of, lowest, union
 
 integers = st.integers(-6, 6)
 forms = st.tuples(integers, integers, integers).map(lowest)
