@@ -1,36 +1,41 @@
-"""What a circuit computes, exactly, at the last position of a prompt.
+"""What a circuit computes, exactly, at the last position of a prompt, also with something added inside it.
 
-Only what is asked for is computed. A value is determined by its node and by the values that it reads, so it
-is remembered under these: prompts and circuits that read the same things share the work. Linear maps are
-applied to the terms of a sum one by one for the same reason.
+Numbers are affine in what is added; mostly nothing is, and they are constants. Only what is asked for is
+computed. A constant is determined by its node and by the constants that it reads, so it is remembered under
+these: prompts and circuits that read the same things share the work. Linear maps are applied to the terms of
+a sum one by one for the same reason.
 """
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
 from .architecture import EMBED, Band, Edges, Node, logits_node
 from .claim import Claim
-from .exact import (
-    Matrix,
-    Vector,
-    centred,
-    dot,
-    from_fractions,
-    mix,
-    projected,
-    rectified,
-    scaled,
-    total,
-    vector,
-)
+from .exact import Matrix, Vector, dot, from_fractions, scaled, total, vector
 from .reading import require
+from .regions.affine import Affine, Ground, banded, constant, joined, moved, nearest, rectified, weighted
+from .regions.forms import Region
 from .tensors import Weights
 
-Terms = tuple[Vector, ...]
+Terms = tuple[Affine, ...]
 """The vectors whose sum a node reads."""
 Biases = frozenset[tuple[Node, int]]
 """Nodes, each with a layer whose shared bias it reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Something that is added at a side of a node at some positions, and where branches are known."""
+
+    node: Node
+    is_output: bool
+    at: Mapping[int, Affine]
+    ground: Ground
+
+
+NOTHING = Added(EMBED, is_output=False, at={}, ground=Ground(Region(Fraction(0)), ()))
 
 
 class Forward:
@@ -46,7 +51,7 @@ class Forward:
     ) -> tuple[Fraction, ...]:
         """Return the logits of the candidates; `biases` are shared ones that nodes read in any case."""
         key = ("logits", edges, prompt, biases)
-        return self.remember(key, lambda: Run(self, edges, prompt, biases).logits()).fractions()
+        return self.remember(key, lambda: Run(self, edges, prompt, biases).logits().constant).fractions()
 
     def output_row(self, token: int) -> Vector:
         """Return a row of the output embedding."""
@@ -66,32 +71,17 @@ class Forward:
         """Return a tensor of one dimension."""
         return self.remember(name, lambda: self.weights.whole(name))
 
-    def affine(self, name: str, inputs: Terms, height: int) -> Vector:
+    def biases(self, name: str) -> list[Vector]:
+        """Return the bias of an affine map, if it has one."""
+        if name == "logits":
+            rows = self.claim.task.candidates if self.size.logit_bias else ()
+            biases = [self.row("logits.bias", token).fractions()[0] for token in rows]
+            return [from_fractions(biases)] if biases else []
+        return [self.whole(f"{name}.bias")] if self.size.biases else []
+
+    def affine(self, name: str, inputs: Sequence[Vector], height: int) -> Vector:
         """Return the affine map `name` of the sum of `inputs`."""
-        images = [self.image(name, term) for term in inputs]
-        return total([*images, self.whole(f"{name}.bias")] if self.size.biases else images, height)
-
-    def readout(self, inputs: Terms) -> Vector:
-        """Return the candidates' logits of a final residual."""
-        candidates = self.claim.task.candidates
-        images = [self.image("logits", term) for term in inputs]
-        if self.size.logit_bias:
-            biases = [self.row("logits.bias", token).fractions()[0] for token in candidates]
-            images.append(from_fractions(biases))
-        return total(images, len(candidates))
-
-    def normed(self, name: str, terms: Terms) -> Terms:
-        """Return what a node reads after its norm; without one, the terms as they are."""
-        norm = self.size.norm
-        if norm is None:
-            return terms
-        require("norm_is_exact", isinstance(norm, Band), name, norm)
-        return (self.remember((name, terms), lambda: self._banded(name, terms, cast("Band", norm))),)
-
-    def _banded(self, name: str, terms: Terms, norm: Band) -> Vector:
-        balanced = band_norm(total(terms, self.size.width), norm)
-        stretched = scaled(balanced, self.whole(f"{name}.scale"))
-        return total([stretched, self.whole(f"{name}.shift")], self.size.width)
+        return total([*(self.image(name, term) for term in inputs), *self.biases(name)], height)
 
     def image(self, name: str, term: Vector) -> Vector:
         """Return a matrix applied to a vector."""
@@ -116,99 +106,139 @@ class Run:
     """One circuit on one prompt."""
 
     def __init__(
-        self, forward: Forward, edges: Edges, prompt: tuple[int, ...], biases: Biases = frozenset()
+        self,
+        forward: Forward,
+        edges: Edges,
+        prompt: tuple[int, ...],
+        biases: Biases = frozenset(),
+        added: Added = NOTHING,
     ) -> None:
-        self.forward, self.prompt, self._size, self._biases = forward, prompt, forward.size, biases
+        self._forward, self._prompt, self._size = forward, prompt, forward.size
+        self._biases, self._added = biases, added
         self._sources: dict[Node, list[Node]] = {}
         for source, target in edges:
             self._sources.setdefault(target, []).append(source)
-        self._outputs: dict[tuple[Node, int], Vector] = {}
+        self._outputs: dict[tuple[Node, int], Affine] = {}
 
-    def logits(self) -> Vector:
+    def logits(self) -> Affine:
         """Return the candidates' logits at the last position."""
-        terms = self.terms(logits_node(self._size), len(self.prompt) - 1)
-        return self.forward.readout(self.forward.normed("logits.norm", terms))
+        inputs = self._input(logits_node(self._size), len(self._prompt) - 1, "logits.norm")
+        return self._map("logits", inputs, len(self._forward.claim.task.candidates))
 
-    def terms(self, node: Node, position: int, without: Collection[Node] = ()) -> Terms:
-        """Return the vectors whose sum a node reads, except for the outputs of some nodes."""
-        sources = self._sources.get(node, [])
-        terms: list[Vector] = []
-        if EMBED in sources:
-            token = self.forward.row("embed.token", self.prompt[position])
-            terms += [token, self.forward.row("embed.position", position)]
-        terms += [
-            self._output(source, position) for source in sources if source != EMBED and source not in without
-        ]
+    def terms(self, node: Node, position: int) -> Terms:
+        """Return the vectors whose sum a node reads."""
+        sources, here = self._sources.get(node, []), self._added.at.get(position)
+        found = [constant(row) for row in self._embedded(position)] if EMBED in sources else []
+        found += [self._output(source, position) for source in sources if source != EMBED]
         kept = {layer for reader, layer in self._biases if reader == node}
         layers = sorted({source.layer for source in sources if source.is_head} | kept)
         if self._size.biases:
-            terms += [self.forward.whole(f"attention.{layer}.output.bias") for layer in layers]
-        return tuple(terms) or (vector([0] * self._size.width),)
+            found += [constant(self._forward.whole(f"attention.{n}.output.bias")) for n in layers]
+        is_embedded = self._is_added(EMBED, is_output=True) and EMBED in sources
+        if here is not None and (is_embedded or self._is_added(node, is_output=False)):
+            found.append(here)
+        return tuple(found) or (constant(vector([0] * self._size.width)),)
 
-    def _output(self, node: Node, position: int) -> Vector:
+    def _embedded(self, position: int) -> list[Vector]:
+        tables = (("embed.token", self._prompt[position]), ("embed.position", position))
+        return [self._forward.row(table, row) for table, row in tables]
+
+    def _is_added(self, node: Node, *, is_output: bool) -> bool:
+        return (self._added.node, self._added.is_output) == (node, is_output)
+
+    def _input(self, node: Node, position: int, name: str) -> Terms:
+        """Return what a node reads after its norm; without one, the terms as they are."""
+        terms, norm = self.terms(node, position), self._size.norm
+        if norm is None:
+            return terms
+        require("norm_is_exact", isinstance(norm, Band), name, norm)
+        return (self._remembered(name, terms, lambda: self._banded(name, terms, cast("Band", norm))),)
+
+    def _banded(self, name: str, terms: Terms, norm: Band) -> Affine:
+        width, scale = self._size.width, self._forward.whole(f"{name}.scale")
+        balanced = banded(self._added.ground, joined(terms, width), norm, name)
+        stretched = balanced.each(lambda one: scaled(one, scale))
+        return joined((stretched, constant(self._forward.whole(f"{name}.shift"))), width)
+
+    def _remembered(self, key: Hashable, terms: Terms, compute: Callable[[], Affine]) -> Affine:
+        """Return a function of terms, computed once where they are constants."""
+        if any(term.slopes for term in terms):
+            return compute()
+        constants = tuple(term.constant for term in terms)
+        return constant(self._forward.remember((key, constants), lambda: compute().constant))
+
+    def _map(self, name: str, terms: Terms, height: int) -> Affine:
+        """Return an affine map: all of it of the constants, its linear part of the slopes."""
+        fixed = self._forward.affine(name, [term.constant for term in terms], height)
+        return Affine(fixed, moved(terms, lambda one: self._forward.product(name, one), height))
+
+    def _output(self, node: Node, position: int) -> Affine:
         key = (node, position)
         if key not in self._outputs:
-            self._outputs[key] = self._head(*key) if node.is_head else self._mlp(*key)
+            found = self._head(*key) if node.is_head else self._mlp(*key)
+            if self._is_added(node, is_output=True) and position in self._added.at:
+                found = joined((found, self._added.at[position]), self._size.width)
+            self._outputs[key] = found
         return self._outputs[key]
 
-    def _mlp(self, node: Node, position: int) -> Vector:
-        terms = self.terms(node, position)
-        return self.forward.remember((node, terms), lambda: self._mlp_of(f"mlp.{node.layer}", terms))
+    def _mlp(self, node: Node, position: int) -> Affine:
+        name = f"mlp.{node.layer}"
+        inputs = self._input(node, position, f"{name}.norm")
+        return self._remembered(node, inputs, lambda: self._mlp_of(name, inputs))
 
-    def _mlp_of(self, name: str, terms: Terms) -> Vector:
+    def _mlp_of(self, name: str, inputs: Terms) -> Affine:
         slope = self._size.activation
         require("activation_is_exact", isinstance(slope, Fraction), name, slope)
-        inputs = self.forward.normed(f"{name}.norm", terms)
-        hidden = self.forward.affine(f"{name}.up", inputs, self._size.mlp_width)
-        raised = rectified(hidden, cast("Fraction", slope))
-        return self.forward.affine(f"{name}.down", (raised,), self._size.width)
+        hidden = self._map(f"{name}.up", inputs, self._size.mlp_width)
+        raised = rectified(self._added.ground, hidden, cast("Fraction", slope), name)
+        return self._map(f"{name}.down", (raised,), self._size.width)
 
-    def _head(self, node: Node, position: int) -> Vector:
-        name = f"head.{node.layer}.{node.head}"
+    def _head(self, node: Node, position: int) -> Affine:
+        name, width = f"head.{node.layer}.{node.head}", self._size.head_width
         row = self._row(node, position)
-        keys = [key for key, weight in enumerate(row) if weight]
+        weights = row.constant.fractions()
+        keys = [key for key in range(position + 1) if weights[key] or row.slopes]
         values = [self._projection(node, key, "value") for key in keys]
-        mixed = mix([row[key] for key in keys], values, self._size.head_width)
-        return self.forward.image(f"{name}.output", mixed)
+        is_linear = not row.slopes or not any(value.slopes for value in values)
+        require("products_are_linear", is_linear, name)
+        mixed = weighted([weights[key] for key in keys], values, width)
+        for place, slope in row.slopes.items():
+            share = weighted([slope.fractions()[key] for key in keys], values, width).constant
+            mixed = joined((mixed, Affine(vector([0] * width), {place: share})), width)
+        product, image = self._forward.product, self._forward.image
+        slopes = moved((mixed,), lambda one: product(f"{name}.output", one), self._size.width)
+        return Affine(image(f"{name}.output", mixed.constant), slopes)
 
-    def _row(self, node: Node, position: int) -> Sequence[Fraction]:
-        program = self.forward.claim.programs.get((node.layer, node.head))
+    def _row(self, node: Node, position: int) -> Affine:
+        """Return the weights of a head's keys."""
+        program, name = (
+            self._forward.claim.programs.get((node.layer, node.head)),
+            f"head {node.layer}.{node.head}",
+        )
         if program is not None:
-            return program.row(self.prompt, position)
-        is_exact = self._size.attention == "sparsemax"
-        where = f"head {node.layer}.{node.head}"
-        require("attention_is_exact", is_exact, where, self._size.attention)
+            return constant(from_fractions(program.row(self._prompt, position)))
+        require("attention_is_exact", self._size.attention == "sparsemax", name, self._size.attention)
         query = self._projection(node, position, "query")
         keys = [self._projection(node, key, "key") for key in range(position + 1)]
-        scores = from_fractions([self._size.attention_scale * dot(query, key) for key in keys])
-        return projected(scores, Fraction(1)).fractions()
+        is_linear = not query.slopes or not any(key.slopes for key in keys)
+        require("scores_are_linear", is_linear, name)
+        return nearest(self._added.ground, self._scores(query, keys), Fraction(1), name)
 
-    def _projection(self, node: Node, position: int, role: str) -> Vector:
-        inputs = self.forward.normed(f"attention.{node.layer}.norm", self.terms(node, position))
-        name = f"head.{node.layer}.{node.head}.{role}"
-        height = self._size.head_width
-        return self.forward.remember((name, inputs), lambda: self.forward.affine(name, inputs, height))
+    def _scores(self, query: Affine, keys: Sequence[Affine]) -> Affine:
+        """Return the scaled products of a query with keys, at most one of which depends on what is added."""
+        scale, nothing = self._size.attention_scale, vector([0] * self._size.head_width)
+        slopes: dict[int, Vector] = {}
+        for place in sorted({*query.slopes, *(place for key in keys for place in key.slopes)}):
+            turned = query.slopes.get(place, nothing)
+            products = [
+                dot(turned, key.constant) + dot(query.constant, key.slopes.get(place, nothing))
+                for key in keys
+            ]
+            slopes[place] = from_fractions([scale * product for product in products])
+        fixed = from_fractions([scale * dot(query.constant, key.constant) for key in keys])
+        return Affine(fixed, {place: slope for place, slope in slopes.items() if any(slope.numbers)})
 
-
-def band_norm(point: Vector, norm: Band) -> Vector:
-    """Return the vector centred, with the mass of each sign brought into the band, and centred again."""
-    centre = centred(point)
-    opposite = vector([-number for number in centre.numbers], centre.denominator)
-    sides = [_side(centre, norm, first=0), _side(opposite, norm, first=1)]
-    return centred(mix([1, -1], sides, len(point.numbers)))
-
-
-def _side(centre: Vector, norm: Band, *, first: int) -> Vector:
-    side = rectified(centre, Fraction(0))
-    mass = Fraction(sum(side.numbers), side.denominator)
-    if mass > norm.high:
-        return projected(centre, norm.high)
-    if mass >= norm.low:
-        return side
-    if norm.is_continuous:
-        return projected(centre, norm.low)
-    raised = [number > 0 for number in side.numbers]
-    if not any(raised):
-        raised = [index % 2 == first for index in range(len(raised))]
-    share = (norm.low - mass) / sum(raised)
-    return mix([1, share], [side, vector(map(int, raised))], len(raised))
+    def _projection(self, node: Node, position: int, role: str) -> Affine:
+        name, height = f"head.{node.layer}.{node.head}.{role}", self._size.head_width
+        inputs = self._input(node, position, f"attention.{node.layer}.norm")
+        return self._remembered(name, inputs, lambda: self._map(name, inputs, height))

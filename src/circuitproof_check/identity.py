@@ -1,7 +1,7 @@
 """The lesion identity: without its program heads, the model is the base it was built on.
 
-The base is of the same architecture, and has the tensors of every head that is not a program here. A forward in
-which nothing reads the program heads reads none of their tensors. If all others have the digests that they
+The base is of the same architecture, and has the tensors of every head that is not a program here. A forward
+in which nothing reads the program heads reads none of their tensors. If all others have the digests that they
 have in the base, the lesioned model is the lesioned base.
 """
 

@@ -1,5 +1,6 @@
 """Small bundles that would never end or eat the machine: each is answered at once, and by no verdict."""
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Callable
@@ -114,7 +115,7 @@ def _seven_edges_of_a_large_graph() -> Bundle:
 def _chain_of_narrow_heads() -> Bundle:
     size = architecture(layers=10, width=1, head_width=1, mlp_width=1, context=4)
     nodes = ["embed", *(f"head {layer}.0" for layer in range(10)), "logits"]
-    edges = [f"{a} -> {b}" for a, b in zip(nodes, nodes[1:], strict=False)]
+    edges = [f"{a} -> {b}" for a, b in itertools.pairwise(nodes)]
     bundle = random_bundle(size, edges, 3, prompts=2)
     bundle.domain["prompts"] = [[1, 2, 3, 4], [4, 3, 2, 1]]
     chance = iter(range(10**6))
@@ -148,7 +149,7 @@ def _a_million_edges() -> Bundle:
     bundle = proving(fitting(), "faithfulness")
     bundle.claim["architecture"] = size
     bundle.claim["circuit"] |= {"layers": 800, "heads": 4}
-    bundle.claim["circuit"]["edges"] = every_edge(architecture())[:1] + ["head 0.0 -> logits"]
+    bundle.claim["circuit"]["edges"] = [*every_edge(architecture())[:1], "head 0.0 -> logits"]
     return bundle
 
 

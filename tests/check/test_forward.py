@@ -13,8 +13,9 @@ from bundle_maker import Bundle, Naive, architecture, every_edge, random_bundle
 from circuitproof_check.architecture import Band, all_edges
 from circuitproof_check.claim import read_claim
 from circuitproof_check.exact import from_fractions, vector
-from circuitproof_check.forward import Forward, band_norm
+from circuitproof_check.forward import NOTHING, Forward
 from circuitproof_check.reading import ForgedError
+from circuitproof_check.regions.affine import banded, constant
 from circuitproof_check.tensors import Weights, read_safetensors
 
 BANDS = {
@@ -24,6 +25,11 @@ BANDS = {
 PROGRAM = {
     "0.1": ["default 0", "add 1/3 when key_token in {1, 2}", "add 1 when token_match", "otherwise nowhere"]
 }
+
+
+def band_norm(point, band):
+    """Return the norm of a constant."""
+    return banded(NOTHING.ground, constant(point), band, "here").constant
 
 
 def checker_logits(bundle: Bundle) -> list[tuple[Fraction, ...]]:

@@ -228,7 +228,7 @@ def test_a_module_planted_in_a_bundle_is_not_imported(sealed):
 
 def test_an_answer_that_cannot_be_printed_is_a_failure(sealed):
     """It must not read as refuted, nor as anything else."""
-    with open("/dev/full", "w", encoding="utf-8") as full:
+    with Path("/dev/full").open("w") as full:
         ended = run("-m", "circuitproof_check", str(sealed), stdout=full, stderr=subprocess.PIPE)
     assert (ended.returncode, ended.stderr) == (3, "")
 

@@ -1,7 +1,7 @@
 """Patterns of prompts, read from JSON and followed token by token.
 
-What may come after some tokens is a set of continuations, sequences of parts still to be matched: Brzozowski's
-derivatives, one per alternative. Tokens of which everything that is asked says the same are one atom.
+What may come after some tokens is a set of continuations, sequences of parts still to be matched (derivatives
+after Brzozowski, one per alternative). Tokens of which everything that is asked says the same are one atom.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,11 +1,12 @@
 """Vectors affine in a perturbation, and the operators with branches, on a region where these are known."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from circuitproof_check import exact
 from circuitproof_check.architecture import Band
-from circuitproof_check.exact import Vector, centred, common_multiple, mix, projected, vector
+from circuitproof_check.exact import Vector, centred, common_multiple, mix, projected, total, vector
 from circuitproof_check.reading import require
 
 from .forms import Region, Signs
@@ -31,14 +32,34 @@ class Affine:
         return Affine(linear(self.constant), {k: slope for k, slope in images.items() if any(slope.numbers)})
 
 
+def constant(point: Vector) -> Affine:
+    """Return a vector that does not depend on η."""
+    return Affine(point, {})
+
+
+def moved(terms: Iterable[Affine], linear: Callable[[Vector], Vector], width: int) -> dict[int, Vector]:
+    """Return the slopes of a linear map of a sum."""
+    images: dict[int, list[Vector]] = {}
+    for term in terms:
+        for place, slope in term.slopes.items():
+            images.setdefault(place, []).append(linear(slope))
+    sums = {place: total(images[place], width) for place in sorted(images)}
+    return {place: slope for place, slope in sums.items() if any(slope.numbers)}
+
+
+def joined(terms: Sequence[Affine], width: int) -> Affine:
+    """Return a sum."""
+    return Affine(total([term.constant for term in terms], width), moved(terms, lambda one: one, width))
+
+
 def weighted(weights: Sequence[Fraction | int], terms: Sequence[Affine], width: int) -> Affine:
     """Return a weighted sum."""
-    constant = mix(weights, [term.constant for term in terms], width)
+    fixed = mix(weights, [term.constant for term in terms], width)
     slopes: dict[int, Vector] = {}
     for place in sorted({place for term in terms for place in term.slopes}):
         pairs = [(w, t.slopes[place]) for w, t in zip(weights, terms, strict=True) if place in t.slopes]
         slopes[place] = mix([w for w, _ in pairs], [slope for _, slope in pairs], width)
-    return Affine(constant, {place: slope for place, slope in slopes.items() if any(slope.numbers)})
+    return Affine(fixed, {place: slope for place, slope in slopes.items() if any(slope.numbers)})
 
 
 class Columns:
@@ -54,9 +75,9 @@ class Columns:
     def back(self, entries: Sequence[Entries], divisor: int = 1) -> Affine:
         """Return other coordinates, which depend on the same η, as a vector."""
         below = self.denominator * divisor
-        constant, *slopes = (vector(row, below) for row in zip(*entries, strict=True))
+        fixed, *slopes = (vector(row, below) for row in zip(*entries, strict=True))
         pairs = zip(self.slopes, slopes, strict=True)
-        return Affine(constant, {place: slope for place, slope in pairs if any(slope.numbers)})
+        return Affine(fixed, {place: slope for place, slope in pairs if any(slope.numbers)})
 
     def units(self, number: Fraction) -> int:
         """Return a number, whose denominator is one of the multiples, over the denominator."""
@@ -102,6 +123,8 @@ class Ground:
 
 def rectified(ground: Ground, point: Affine, slope: Fraction, where: str) -> Affine:
     """Return coordinates that are not negative as they are, and the others times `slope`."""
+    if not point.slopes:
+        return constant(exact.rectified(point.constant, slope))
     columns, result = Columns(point), list[Entries]()
     for entries in columns.entries:
         is_up = ground.sign(entries, columns.slopes) >= 0
@@ -117,6 +140,8 @@ def nearest(ground: Ground, point: Affine, mass: Fraction, where: str, cut: Sign
     With the support S that it has at the point, τ = (Σ_S c − mass)/|S|. That is right wherever c_i ≥ τ for
     the members of S and c_i ≤ τ for the others.
     """
+    if not point.slopes and cut is None:
+        return constant(projected(point.constant, mass))
     columns = Columns(point, mass.denominator)
     support = [number > 0 for number in projected(ground.values(columns), mass).numbers]
     members = [entries for entries, is_in in zip(columns.entries, support, strict=True) if is_in]

@@ -7,13 +7,12 @@ from fractions import Fraction
 from circuitproof_check.architecture import all_nodes, logits_node
 from circuitproof_check.case import Case, Fold, check_clear
 from circuitproof_check.claim import Property
-from circuitproof_check.exact import Vector, from_fractions, mix, total, vector
-from circuitproof_check.forward import Run
+from circuitproof_check.exact import Vector, from_fractions, mix, vector
+from circuitproof_check.forward import Added, Run
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require
 
-from .affine import Affine, Ground
-from .disturbed import Disturbed, Place
+from .affine import Affine, Ground, constant, joined
 from .forms import BOUNDS, Form, Region, form_of, union
 
 
@@ -105,13 +104,13 @@ class _Setting:
         terms = Run(self.case.forward, claim.edges, prompt).terms(
             logits_node(claim.architecture), len(prompt) - 1
         )
-        return total(terms, claim.architecture.width)
+        return joined(terms, claim.architecture.width).constant
 
     def logits(self, eta: Sequence[Fraction]) -> Fold:
         """Return the logits under one perturbation."""
         width = self.case.claim.architecture.width
         added = {
-            position: Affine(from_fractions(eta[k * width : (k + 1) * width]), {})
+            position: constant(from_fractions(eta[k * width : (k + 1) * width]))
             for k, position in enumerate(self.positions)
         }
         return self._run(added, Ground(Region(Fraction(0)), ())).constant.fractions()
@@ -133,10 +132,10 @@ class _Setting:
 
     def _run(self, added: dict[int, Affine], ground: Ground) -> Affine:
         claim = self.case.claim
-        node, _, side = self.claimed.at.rpartition(" ")
-        place = Place(all_nodes(claim.architecture)[node], side == "output")
-        run = Run(self.case.forward, claim.edges, claim.prompts[self.prompt])
-        return Disturbed(run, claim.edges, place, added, ground).logits()
+        name, _, side = self.claimed.at.rpartition(" ")
+        place = Added(all_nodes(claim.architecture)[name], side == "output", added, ground)
+        prompt = claim.prompts[self.prompt]
+        return Run(self.case.forward, claim.edges, prompt, added=place).logits()
 
 
 def _unit(place: int, width: int) -> Vector:

@@ -3,10 +3,9 @@ from hypothesis import given
 
 from circuitproof.programs.syntax import Bracketed, Brackets, atoms
 from circuitproof.programs.text import to_text
-from circuitproof_check.programs import parse_program
 from circuitproof_check.patterns.rows import Key, Query, UnsettledError, is_local, make_row, token_tests
+from circuitproof_check.programs import parse_program
 from program_strategies import programs, prompts
-
 
 VOCABULARY = 10**18
 

@@ -1,0 +1,47 @@
+"""The gates of the checker are the table of the specification, and no leaf is read but through them."""
+
+import ast
+from pathlib import Path
+
+import circuitproof_check
+from circuitproof_check.gates import GATES, Leaf
+
+SPECIFICATION = Path(__file__).resolve().parents[2] / "docs" / "certificate.md"
+
+
+def rows() -> list[list[str]]:
+    """Return the cells of the table of leaves."""
+    text = SPECIFICATION.read_text()
+    lines = text[text.index("### Leaves and their gates") :].splitlines()
+    table = [line for line in lines[: lines.index("### Remarks")] if line.startswith("| ")][1:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+
+
+def test_the_table_of_the_specification_is_that_of_the_checker():
+    """A precondition that one of them does not know is none."""
+    written = {
+        name: (keys.replace("`", "").split(", "), shows.split(", "), domain, norm, place)
+        for name, keys, shows, domain, norm, place in rows()
+    }
+    kept = {
+        leaf.value: (list(gate.keys), list(gate.shows), gate.domain, gate.norm, gate.place)
+        for leaf, gate in GATES.items()
+    }
+    assert written == kept
+
+
+def test_every_leaf_has_a_gate():
+    """A leaf without one cannot be opened."""
+    assert set(GATES) == set(Leaf)
+
+
+def test_no_module_reads_the_keys_of_a_leaf_by_itself():
+    """`fields` with a key of a leaf stands in the gate alone, but for entries inside a leaf of prompts."""
+    keys = {key for gate in GATES.values() for key in gate.keys} - {"prompts"}
+    found: list[tuple[str, str]] = []
+    for file in sorted(Path(circuitproof_check.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "fields":
+                constants = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+                found += [(file.name, key) for key in constants if key in keys]
+    assert found == []
