@@ -9,13 +9,15 @@ class ExitCode(IntEnum):
     GOOD = 0
     """Proved, valid, or simply done."""
     REFUTED = 1
-    """Refuted or invalid: the answer is no."""
+    """Refuted: the answer is no."""
     USAGE = 2
     """The command line is wrong."""
     FAILURE = 3
     """The input is bad or the work failed; nothing was decided."""
     UNDECIDED = 4
     """Undecided or incomplete: there is no answer yet."""
+    INVALID = 5
+    """Invalid: a bundle, ledger or certificate does not hold."""
 
 
 class CircuitproofError(Exception):
@@ -28,6 +30,10 @@ class DeclarationError(CircuitproofError):
 
 class InputError(CircuitproofError):
     """A file or value from outside cannot be used: mend or replace it."""
+
+
+class InvalidError(InputError):
+    """Something written before does not hold, a ledger or a certificate: do not rely on it."""
 
 
 class NumericError(CircuitproofError):

@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError
 
-
 NUMBER_DIGITS = 18
 """How many digits a token, position, distance or count may have."""
 

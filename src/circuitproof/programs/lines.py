@@ -46,6 +46,6 @@ def _refuse_other_signs(line: str, where: str) -> None:
         raise InputError(f"{where} is empty, want a rule; leave the line out")
     if stray := _STRAY.search(line):
         raise InputError(
-            f"{where}, column {stray.start() + 1}: found {stray[0]!r}, want small letters, digits, blanks and "
-            "the signs of the language; a stored program has no comments, tabs or decimals"
+            f"{where}, column {stray.start() + 1}: found {stray[0]!r}, want small letters, digits, blanks "
+            "and the signs of the language; a stored program has no comments, tabs or decimals"
         )

@@ -1,12 +1,17 @@
 """The battery over a pattern: each property answered for every prompt, with evidence for a stranger."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
+from circuitproof.circuits.graph import Edge
 from circuitproof.errors import DeclarationError
+from circuitproof.tasks.symbolic import SymbolicTask
+from circuitproof.verify.claim import bias_kept
+from circuitproof.verify.fold import Fold, fold
 from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.verify.remarks import Asked, Grounds, Remark, remarks
 from circuitproof.verify.robustness import Directions
 from circuitproof.verify.symbolic.claim import SymbolicClaim, SymbolicProperty
 from circuitproof.verify.symbolic.cover import Budget, Cover
@@ -36,8 +41,12 @@ class SymbolicAnswer:
     verdict: Verdict
     evidence: Evidence
     cells: int
+    remarks: tuple[Remark, ...] = ()
+    """What a proof tells less than the property's name."""
 
     def __post_init__(self) -> None:
+        if self.remarks and self.verdict is not Verdict.PROVED:
+            raise DeclarationError(f"remarks on an answer that is {self.verdict}, want them on proofs alone")
         is_open = isinstance(self.evidence, Open)
         if is_open != (self.verdict is Verdict.UNDECIDED):
             raise DeclarationError(f"the evidence is {type(self.evidence).__name__}, yet {self.verdict}")
@@ -89,9 +98,39 @@ class SymbolicBattery:
 def prove_pattern(claim: SymbolicClaim, budget: Budget | None = None) -> SymbolicBattery:
     """Answer every property of a claim about a pattern."""
     prover = _Prover(claim, budget or Budget(), Workshop(claim))
-    answers = tuple(prover.answer(prop) for prop in claim.properties)
+    answers = _remarked(claim, [prover.answer(prop) for prop in claim.properties])
     tokens = prover.shop.tokens() | {t for answer in answers for t in _shown_tokens(answer)}
     return SymbolicBattery(claim, answers, prover.shop.cells, frozenset(tokens))
+
+
+def _remarked(claim: SymbolicClaim, answers: Sequence[SymbolicAnswer]) -> tuple[SymbolicAnswer, ...]:
+    """Return the answers with their remarks, which only proofs have."""
+    proved = [answer for answer in answers if answer.verdict is Verdict.PROVED]
+    is_equivalent = any(isinstance(answer.prop, Equivalence) for answer in proved)
+    biases = [edge for answer in proved for edge in _shared_biases(claim, answer.evidence)]
+    grounds = Grounds(_asked(claim.task), claim.circuit, claim.frozen.programs, is_equivalent, tuple(biases))
+    return tuple(
+        replace(answer, remarks=remarks(answer.prop.kind, grounds)) if answer in proved else answer
+        for answer in answers
+    )
+
+
+def _asked(task: SymbolicTask) -> Asked:
+    answers: dict[int, set[int]] = {}
+    for label in task.labels():
+        answers.setdefault(label.group, set()).add(label.answer)
+    return Asked({group: frozenset(found) for group, found in answers.items()})
+
+
+def _shared_biases(claim: SymbolicClaim, evidence: Evidence) -> Iterator[Edge]:
+    """Return the edges whose witness decides as before where the bias that heads share is kept."""
+    if not isinstance(evidence, ByEdge):
+        return
+    for edge, witness in zip(claim.circuit, evidence.children, strict=True):
+        if (kept := bias_kept(claim.frozen, claim.circuit, edge)) is not None:
+            (found,) = fold(claim.frozen, claim.task.candidates, [kept], [witness.prompt]).of(kept)
+            if found.decision == Fold(witness.logits).decision:
+                yield edge
 
 
 @dataclass(slots=True)
