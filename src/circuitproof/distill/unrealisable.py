@@ -112,6 +112,10 @@ def recheck(certificate: Unrealisable, frozen: Frozen, tasks: Sequence[Task]) ->
         raise InvalidError("the certificate is about another model: the digests differ")
     if certificate.tasks != tuple(task.digest for task in tasks):
         raise InvalidError("the certificate is about other tasks: the digests differ")
+    if len(certificate.circuits) != len(tasks):
+        raise InvalidError(
+            f"the certificate has {len(certificate.circuits)} lists of circuits for {len(tasks)} tasks"
+        )
     ground = Ground(tuple(prompt for task in tasks for prompt in task.domain.prompts))
     _recheck_list(certificate, ground)
     demands = demands_of(frozen, tasks, certificate.circuits, certificate.objective)

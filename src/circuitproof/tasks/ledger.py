@@ -121,7 +121,7 @@ class Ledger:
             where = f"{self.path} line {number}"
             if not line.endswith(b"\n"):
                 raise InvalidError(f"{where} is cut short: its writing was interrupted; remove that line")
-            entry = _read_entry(line, where)
+            entry = _checked_entry(line, where)
             if entry.previous != (entries[-1].digest if entries else None):
                 raise InvalidError(f"{where} does not follow the line before it: the ledger was changed")
             entries.append(entry)
@@ -265,6 +265,14 @@ def _event_to_json(event: Event) -> Json:
             assert_never(event)
 
 
+def _checked_entry(line: bytes, where: str) -> Entry:
+    """Return a line of a ledger; whatever is wrong with it, the ledger does not hold."""
+    try:
+        return _read_entry(line, where)
+    except (InputError, DeclarationError) as error:
+        raise InvalidError(str(error)) from error
+
+
 def _read_entry(line: bytes, where: str) -> Entry:
     with reading(parse_json(line, where), where) as fields:
         with reading_part(fields, "event") as part:
@@ -273,7 +281,7 @@ def _read_entry(line: bytes, where: str) -> Entry:
         previous = None if is_first else _digest(fields, "previous")
         digest = _digest(fields, "digest")
     if digest_json(_content(previous, event)) != digest:
-        raise InvalidError(f"{where} does not have the digest it says: the ledger was changed")
+        raise InputError(f"{where} does not have the digest it says: the ledger was changed")
     return Entry(digest, previous, event)
 
 
