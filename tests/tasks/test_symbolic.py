@@ -140,3 +140,10 @@ def test_lengths_are_those_that_some_prompt_has():
     """A bound of the pattern need not be one."""
     assert task_of("[0, 1] | 2 3 [0, 1]").lengths() == (1, 3)
     assert task_of("any{1..4} with exactly 1 of [0, 1] and [0, 1] only at 1..2").lengths() == (2, 3, 4)
+
+
+def test_examples_are_shortest_prompts_one_of_each_label():
+    """Somewhere to look for a prompt that shows more."""
+    task = task_of("2 any{1..2} with exactly 1 of [0, 1]", answers=((0, 1), (1, 0)))
+    assert task.examples() == ((2, 1), (2, 0))
+    assert tuple(map(task.label_of, task.examples())) == task.labels()

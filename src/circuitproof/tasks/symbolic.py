@@ -108,6 +108,14 @@ class SymbolicTask:
         found = {self.label(seen) for _, seen in self._ends() if seen is not None}
         return tuple(sorted(label for label in found if label is not None))
 
+    def examples(self) -> tuple[Prompt, ...]:
+        """Return a shortest prompt of each label, in the order of labels."""
+        found: dict[Label, Prompt] = {}
+        for prompt, seen in self._ends():
+            if seen is not None and (label := self.label(seen)) is not None:
+                found.setdefault(label, prompt)
+        return tuple(found[label] for label in sorted(found))
+
     def may_become(self, seen: Seen, label: Label) -> bool:
         """Say whether what is seen so far does not rule a label out."""
         opener, group = seen

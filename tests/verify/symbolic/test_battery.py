@@ -22,7 +22,7 @@ from circuitproof.verify.symbolic.claim import SymbolicClaim
 from circuitproof.verify.symbolic.cover import Budget
 from circuitproof.verify.symbolic.evidence import ByEdge, Open, Replays
 from circuitproof.verify.verdict import Verdict
-from hand_models import PLAIN, build, circuit_of, freeze
+from hand_models import IDENTITY, PLAIN, build, circuit_of, freeze
 from models import random_model
 from symbolic_claims import PROPERTIES, SIZES, random_claim, task_of, truth
 
@@ -195,6 +195,27 @@ def test_a_witness_that_shows_a_shared_bias_alone_is_remarked():
     (answer,) = prove_pattern(claim).answers
     assert answer.verdict is Verdict.PROVED
     assert [str(remark) for remark in answer.remarks] == ["shared bias: head 0.0 -> logits"]
+
+
+def test_a_prompt_of_another_label_may_show_more_than_a_bias():
+    """Without the edge all tie; with the bias kept all are decided 0, and only opener 1 shows that."""
+    weights = {
+        "embed.token": [[3, 0], [0, 3], *[[0, 0]] * 4],
+        "head.0.0.value.weight": IDENTITY,
+        "head.0.0.output.weight": IDENTITY,
+        "logits.weight": [*IDENTITY, *[[0, 0]] * 4],
+        "attention.0.output.bias": [1, 0],
+    }
+    copies = parse("default 0\nadd 1 when key_token in {0, 1}\notherwise self")
+    claim = SymbolicClaim(
+        freeze(build(weights, BIASED, {Head(0, 0): copies})),
+        circuit_of(("embed -> head 0.0", "head 0.0 -> logits")),
+        task_of("any{1..2} with exactly 1 of [0, 1]"),
+        (Equivalence(), Necessity()),
+    )
+    answer = prove_pattern(claim).answers[1]
+    assert answer.evidence.children[1].prompt == (1,)
+    assert answer.remarks == (Plain.IMPLIED,)
 
 
 def test_only_proofs_over_patterns_have_remarks():

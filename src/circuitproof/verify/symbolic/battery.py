@@ -123,14 +123,20 @@ def _asked(task: SymbolicTask) -> Asked:
 
 
 def _shared_biases(claim: SymbolicClaim, evidence: Evidence) -> Iterator[Edge]:
-    """Return the edges whose witness decides as before where the bias that heads share is kept."""
-    if not isinstance(evidence, ByEdge):
-        return
-    for edge, witness in zip(claim.circuit, evidence.children, strict=True):
-        if (kept := bias_kept(claim.frozen, claim.circuit, edge)) is not None:
-            (found,) = fold(claim.frozen, claim.task.candidates, [kept], [witness.prompt]).of(kept)
-            if found.decision == Fold(witness.logits).decision:
+    """Return the edges whose witness shows no more than the loss of a shared bias."""
+    if isinstance(evidence, ByEdge):
+        for edge, witness in zip(claim.circuit, evidence.children, strict=True):
+            if _shows_bias_alone(claim, edge, witness):
                 yield edge
+
+
+def _shows_bias_alone(claim: SymbolicClaim, edge: Edge, witness: Replayed) -> bool:
+    """Say whether a prompt is decided as before without an edge where the bias that went with it is kept."""
+    kept = bias_kept(claim.frozen, claim.circuit, edge)
+    if kept is None:
+        return False
+    (found,) = fold(claim.frozen, claim.task.candidates, [kept], [witness.prompt]).of(kept)
+    return found.decision == Fold(witness.logits).decision
 
 
 @dataclass(slots=True)
@@ -176,7 +182,7 @@ class _Prover:
             cells += cover.cells
             match found:
                 case Replays((witness, *_)):
-                    witnesses.append(witness)
+                    witnesses.append(self._best_witness(place, witness))
                 case Open(reason):
                     edge = list(self.claim.circuit)[place]
                     left = left or Open(f"no prompt found that needs {edge}; {reason}")
@@ -185,6 +191,16 @@ class _Prover:
         if left is not None:
             return SymbolicAnswer(prop, Verdict.UNDECIDED, left, cells)
         return SymbolicAnswer(prop, Verdict.PROVED, ByEdge(tuple(witnesses)), cells)
+
+    def _best_witness(self, place: int, found: Replayed) -> Replayed:
+        """Return a prompt that shows more than the loss of a shared bias: the one found, or an example."""
+        edge, lesion = list(self.claim.circuit)[place], self.claim.circuit.lesions()[place]
+        if not _shows_bias_alone(self.claim, edge, found):
+            return found
+        seen = self.shop.see(list(self.claim.task.examples()), lesion)
+        needing = [one.replayed() for one in seen if Idle(lesion).broken_by(one) is not None]
+        better = (one for one in needing if not _shows_bias_alone(self.claim, edge, one))
+        return next(better, found)
 
 
 def _verdict(found: Tree | Replays | Open) -> Verdict:
