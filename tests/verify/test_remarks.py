@@ -259,7 +259,7 @@ def test_an_edge_that_matters_for_its_bias_alone_is_remarked():
     assert [str(remark) for remark in answer.remarks] == ["shared bias: head 0.0 -> logits"]
     direct, through = answer.findings.edges
     assert (direct.only_bias, through.only_bias, through.flips) == (False, True, (0,))
-    assert "head 0.0 -> logits: 1 flips, 0 ties, for a shared bias alone" in answer.findings.words()
+    assert "head 0.0 -> logits: 1 flips, 0 ties, showing a shared bias alone" in answer.findings.words()
     assert answer.findings.to_json()["edges"][1]["only_shared_bias"] is True
 
 

@@ -38,7 +38,7 @@ class EdgeWitnesses:
 
     def words(self) -> str:
         """Say in a few words what the edge changes."""
-        only = ", for a shared bias alone" if self.only_bias else ""
+        only = ", showing a shared bias alone" if self.only_bias else ""
         return f"{self.edge}: {len(self.flips)} flips, {len(self.ties)} ties{only}"
 
     def to_json(self) -> Json:
