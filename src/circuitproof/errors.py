@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
     UNDECIDED = 4
     """Undecided or incomplete: there is no answer yet."""
     INVALID = 5
-    """What was written before does not hold: a bundle, a ledger, a certificate."""
+    """Invalid: a bundle, ledger or certificate does not hold."""
 
 
 class CircuitproofError(Exception):
@@ -30,6 +30,10 @@ class DeclarationError(CircuitproofError):
 
 class InputError(CircuitproofError):
     """A file or value from outside cannot be used: mend or replace it."""
+
+
+class InvalidError(InputError):
+    """Something written before does not hold, a ledger or a certificate: do not rely on it."""
 
 
 class NumericError(CircuitproofError):

@@ -75,12 +75,13 @@ def test_the_claim_states_everything_and_names_nothing_else():
     declared = task.to_json()
     weights = claim.pop("weights")
     assert claim == {
-        "format": "circuitproof claim 1",
+        "format": "circuitproof claim 2",
         "architecture": battery.claim.frozen.architecture.to_json(),
         "programs": {"0.0": ["default 0", "add 1 when key_token in {9, 10}", "otherwise self"]},
         "circuit": {"layers": 1, "heads": 1, "ablation": "zero", "edges": list(QUOTE_EDGES)},
         "task": {
             "name": "quotes",
+            "declaration": str(task.digest),
             "names": {str(token): TOY.names[token] for token in (1, 2, 5, 6, 7, 8, 9, 10)},
             "candidates": [9, 10],
             "answer": declared["answer"],
@@ -123,11 +124,26 @@ def test_the_certificate_belongs_to_the_claim_and_answers_it_in_order():
     files = bundle_files(quotes())
     claim, certificate = parsed(files)["claim.json"], parsed(files)["certificate.json"]
     assert set(certificate) == {"format", "claim", "folds", "answers"}
-    assert certificate["format"] == "circuitproof certificate 1"
+    assert certificate["format"] == "circuitproof certificate 2"
     assert certificate["claim"] == str(digest_bytes(files["claim.json"]))
     assert [answer["property"] for answer in certificate["answers"]] == claim["properties"]
     assert {answer["verdict"] for answer in certificate["answers"]} == {"proved"}
-    assert all(set(answer) == {"property", "verdict", "evidence"} for answer in certificate["answers"])
+    keys = {"property", "verdict", "evidence", "remarks"}
+    assert all(set(answer) == keys for answer in certificate["answers"])
+
+
+def test_the_certificate_carries_the_remarks():
+    """A checker finds the same by itself; a reader of the file sees them beside the verdict."""
+    certificate = parsed(bundle_files(quotes()))["certificate.json"]
+    implied = ["implied by equivalence"]
+    assert [answer["remarks"] for answer in certificate["answers"]] == [[], implied, implied, [], []]
+
+
+def test_the_declaration_is_the_digest_of_the_canonical_task():
+    """Whoever has the task's file can compare all of it."""
+    claim, task = parsed(bundle_files(quotes()))["claim.json"], toy_quotes()
+    assert set(task.to_json()) == {"name", "alphabet", "candidates", "domain", "answer", "relation"}
+    assert claim["task"]["declaration"] == str(digest_bytes(canonical_json(task.to_json())))
 
 
 def referred(content) -> set[int]:

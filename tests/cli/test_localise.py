@@ -33,9 +33,9 @@ def test_results_come_as_json(run, tmp_path):
 
 
 def test_a_ledger_without_a_remembered_line_fails(run, tmp_path):
-    """Exit code 3 and one sentence, as for a file that is not there."""
+    """It does not hold: exit code 5 and one sentence; a file that is not there is a failure, 3."""
     run("localise", write_protocol(tmp_path), "--out", tmp_path / "run")
     code, _, notes = run("ledger", tmp_path / "run" / "ledger.jsonl", "--head", "0" * 64)
-    assert (code, "lines were taken off its end" in notes) == (3, True)
+    assert (code, "invalid: " in notes, "lines were taken off its end" in notes) == (5, True, True)
     code, _, notes = run("ledger", tmp_path / "nowhere")
     assert (code, "there is no such ledger" in notes) == (3, True)

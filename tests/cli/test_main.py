@@ -78,7 +78,8 @@ def test_help_names_every_command_and_the_exit_codes(run):
     assert result.code == 0
     assert {"train", "evaluate", "circuit", "import-release"} <= set(COMMANDS)
     assert all(command in result.out for command in COMMANDS)
-    assert "Exit codes: 0 proved, valid or done; 1 refuted or invalid; 2 wrong usage" in result.out
+    assert "Exit codes: 0 proved, valid or done; 1 refuted; 2 wrong usage; 3 bad input" in result.out
+    assert "5 invalid" in result.out
 
 
 @pytest.mark.parametrize("command", COMMANDS)

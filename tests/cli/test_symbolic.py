@@ -18,7 +18,7 @@ candidates = [9, 10]
 answers = [[9, 9], [10, 10]]
 pattern = "any{1..6} with exactly 1 of quotes"
 sets = {quotes = [9, 10]}
-names = {9 = "'", 10 = "''"}
+names = {9 = "'", 10 = '"'}
 """
 SIZE = sum(2 * length * 30 ** (length - 1) for length in range(1, 7))
 """One of two marks at one of the places, and any of 30 tokens elsewhere."""
@@ -52,9 +52,10 @@ def test_a_proof_says_how_many_prompts_it_is_about(run, tmp_path):
     """The number is exact, and the bundle is valid."""
     code, out, err = run(*given(tmp_path), "--epsilon", "1/3", "--out", tmp_path / "bundle")
     assert (code, err) == (0, "")
-    assert "quotes: 2 edges, proved" in out
+    assert ": 2 edges, ablation zero, proved" in out
     assert f"{SIZE} prompts: any{{1..6}} with exactly 1 of [9, 10]" in out
-    assert "robustness at 1/3" in out
+    assert "robustness at 1/3, logits input, positions last" in out
+    assert out.count("implied by equivalence; ") == 2
     assert "least margin 1, least radius 0.5" in out
     assert check(tmp_path / "bundle")[0] is Outcome.VALID
 

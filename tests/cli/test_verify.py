@@ -14,6 +14,7 @@ from circuitproof.model.checkpoint import StoredModel, save_model
 from circuitproof.model.transformer import Transformer
 from circuitproof.pipeline import verification
 from circuitproof.tasks.alphabet import TOY, Alphabet
+from circuitproof.tasks.quotes import toy_quotes
 from hand_models import DOUBLE, LAST_FILLER, QUOTE_EDGES, QUOTE_SIZES, SINGLE, circuit_of, quote_model, rows
 
 
@@ -40,14 +41,15 @@ def given(folder: Path, model: Transformer | None = None, edges=QUOTE_EDGES, alp
 
 
 def test_a_proved_claim_ends_with_0_and_says_how_much_it_says(run, tmp_path):
-    """The size of the domain, the cells, the ties, whether necessity adds anything, and the floats' error."""
+    """The task with its digest, edges, ablation, cells, ties, place, remarks, and the floats' error."""
     code, out, err = run(*given(tmp_path), "--epsilon", "1/3")
     assert (code, err) == (0, "")
-    assert "quotes: 2 edges, proved" in out
-    assert "128 prompts in 2 cells, 0 ties; necessity is already implied by equivalence" in out
+    assert f"quotes {str(toy_quotes().digest)[:12]}: 2 edges, ablation zero, proved" in out
+    assert "128 prompts in 2 cells, 0 ties" in out
     assert "measured in floats: largest error of a logit 0.00e+00; the circuit decides" in out
-    assert "embed -> head 0.0: 0 flips, 128 ties; head 0.0 -> logits: 0 flips, 128 ties" in out
-    assert "robustness at 1/3" in out
+    seen = "embed -> head 0.0: 0 flips, 128 ties; head 0.0 -> logits: 0 flips, 128 ties"
+    assert f"implied by equivalence; {seen}" in out
+    assert "robustness at 1/3, logits input, positions last" in out
     assert "min radius 0.5; median radius 0.5; max radius 0.5" in out
     assert out.count("no counterexample") == 2
     assert "128/128" in out
@@ -60,7 +62,10 @@ def test_the_json_is_the_whole_result(run, tmp_path):
     content = json.loads(out)
     assert code == 0
     assert content["verdict"] == "proved"
-    assert content["necessity_implied"] is True
+    implied = ["implied by equivalence"]
+    assert [answer["remarks"] for answer in content["answers"]] == [[], implied, implied]
+    assert content["declaration"] == str(toy_quotes().digest)
+    assert content["ablation"] == "zero"
     assert [answer["verdict"] for answer in content["answers"]] == ["proved"] * 3
     assert {path.name for path in (tmp_path / "bundle").iterdir()} >= {"claim.json", "certificate.json"}
 
@@ -71,10 +76,10 @@ def test_a_refuted_claim_ends_with_1_and_names_the_counterexamples(run, tmp_path
     arguments = given(tmp_path, quote_model({"embed.token": tokens}), ("embed -> logits", *QUOTE_EDGES))
     code, out, err = run(*arguments, "--out", tmp_path / "bundle")
     assert (code, err) == (1, "")
-    assert "quotes: 3 edges, refuted" in out
+    assert ": 3 edges, ablation zero, refuted" in out
     assert "16 counterexamples, first prompt 3" in out
     assert "1 counterexample, first prompt 0 and prompt 3" in out
-    assert "necessity is not implied" in out
+    assert "implied" not in out
     assert (tmp_path / "bundle" / "certificate.json").exists()
 
 
@@ -85,7 +90,7 @@ def test_an_undecided_claim_ends_with_4_and_says_why(run, tmp_path):
     arguments = given(tmp_path, quote_model(ones, replace(QUOTE_SIZES, norm=norm)))
     code, out, err = run(*arguments, "--epsilon", "1/100", "--method", "branch")
     assert (code, err) == (4, "")
-    assert "quotes: 2 edges, undecided" in out
+    assert ": 2 edges, ablation zero, undecided" in out
     assert "prompt 0 and 127 others are open: branch unstable: norm at mass" in out
     assert run(*arguments, "--epsilon", "1/100")[0] == 0
     assert "0/128" in out
@@ -101,7 +106,7 @@ def test_properties_can_be_chosen(run, tmp_path):
         "faithfulness",
     ]
     whole = [*arguments[:2], *arguments[4:]]
-    assert run(*whole, "--property", "equivalence")[1].startswith("quotes: 6 edges, proved")
+    assert ": 6 edges, ablation zero, proved" in run(*whole, "--property", "equivalence")[1]
 
 
 def test_an_unknown_property_is_wrong_usage(run, tmp_path):

@@ -11,7 +11,7 @@ from circuitproof.distill.ground import Ground
 from circuitproof.distill.synthesis import Bounds
 from circuitproof.distill.synthesise import accepts, freeze, synthesise
 from circuitproof.distill.unrealisable import read_unrealisable, recheck
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.programs.candidates import Grammar, Word, WordKind
 from circuitproof.programs.syntax import Feature, Otherwise
 from circuitproof.programs.text import parse
@@ -120,12 +120,12 @@ def right_somewhere(certificate):
         (elsewhere(Refutation(0, 1, 0)), "its task, circuit or prompt is not there"),
         (lambda it: replace(it, model=Digest("0" * 64)), "about another model"),
         (lambda it: replace(it, tasks=()), "about other tasks"),
-        (lambda it: replace(it, circuits=()), "circuits for 0 of them"),
+        (lambda it: replace(it, circuits=()), "has 0 lists of circuits for 1 tasks"),
     ],
 )
 def test_a_forged_certificate_is_refused(forge, sentence):
     """Each forgery breaks one thing that the certificate says."""
-    with pytest.raises(InputError, match=sentence):
+    with pytest.raises(InvalidError, match=sentence):
         recheck(forge(CERTIFICATE), FROZEN, [TASK])
 
 
@@ -133,7 +133,7 @@ def test_a_certificate_is_about_one_model():
     """Another weight, another model."""
     other = distractor_model()
     other.token.data[0, 0] = 1
-    with pytest.raises(InputError, match="about another model"):
+    with pytest.raises(InvalidError, match="about another model"):
         recheck(CERTIFICATE, freeze(other), [TASK])
 
 

@@ -91,23 +91,26 @@ def test_a_model_that_copies_the_quotation_mark_is_proved_to(tmp_path):
 
 
 def test_the_result_is_written_as_json_with_all_that_makes_it_worth_something(tmp_path):
-    """How much was claimed, how many computations decide it, and whether necessity adds anything."""
+    """What was claimed, how many computations decide it, and what there is to remark."""
     content = verify(request_for(tmp_path, quote_model()), None).to_json()
     assert json.loads(readable_json(content)) == content
     answers = content.pop("answers")
     assert content == {
         "verdict": "proved",
         "task": "quotes",
+        "declaration": str(toy_quotes().digest),
+        "edges": 2,
+        "ablation": "zero",
         "prompts": 128,
         "cells": 2,
         "ties": 0,
-        "necessity_implied": True,
         "float_error": 0,
         "float_agreement": 128,
     }
     assert [answer["property"]["kind"] for answer in answers] == ["equivalence", "invariance", "necessity"]
     assert [(answer["met"], answer["obligations"]) for answer in answers] == [(128, 128), (2, 2), (2, 2)]
     assert [len(edge["ties"]) for edge in answers[2]["findings"]["edges"]] == [128, 128]
+    assert [answer["remarks"] for answer in answers] == [[], *[["implied by equivalence"]] * 2]
 
 
 def test_without_a_circuit_the_whole_model_is_meant(tmp_path):

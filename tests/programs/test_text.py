@@ -131,7 +131,7 @@ def test_token_match_may_be_compared_in_full(comparison, value):
         ("default -1", (1, 9), f"found '-1', want {WEIGHT}"),
         ("default key_token", (1, 9), f"found 'key_token', want {WEIGHT}"),
         ("default 1/0", (1, 9), "found '1/0', want a denominator other than 0"),
-        ("default " + "9" * 5000, (1, 9), "a weight of 5000 characters is too long to be read"),
+        ("default " + "9" * 5000, (1, 9), "found a weight of 5000 digits, want at most 100"),
         ("default 0 1", (1, 11), "found '1', want the end of the line"),
         ("default 0", (1, 10), "found the end of the text, want 'add' or 'otherwise'"),
         ("default 0\n  subtract 1", (2, 3), "found 'subtract', want 'add' or 'otherwise'"),
@@ -177,7 +177,7 @@ def test_token_match_may_be_compared_in_full(comparison, value):
         (
             in_a_rule("key_position == " + "9" * 5000),
             (2, 28),
-            "a number of 5000 digits is too long to be read",
+            "found a number of 5000 digits, want at most 18",
         ),
         (in_a_rule("key_token in 3"), (2, 25), "found '3', want '{'"),
         (in_a_rule("key_token in {}"), (2, 26), f"found '}}', want {WHOLE}"),

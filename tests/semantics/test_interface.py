@@ -9,7 +9,7 @@ from circuitproof.semantics.interface import (
     Span,
     parse_interface,
     parse_positions,
-    refuse_unreached,
+    refuse_misplaced,
 )
 from hand_models import circuit_of
 
@@ -93,12 +93,12 @@ def test_a_node_that_a_circuit_does_not_use_cannot_be_perturbed():
     """Nothing would happen, and a claim about nothing is refused."""
     circuit = circuit_of(["embed -> logits", "embed -> mlp 0"])
     with pytest.raises(InputError, match="the circuit does not use mlp 0"):
-        refuse_unreached(Interface(Mlp(0)), circuit, {3})
-    refuse_unreached(FINAL_RESIDUAL, circuit, {3})
+        refuse_misplaced(Interface(Mlp(0)), circuit, {3})
+    refuse_misplaced(FINAL_RESIDUAL, circuit, {3})
 
 
 def test_a_position_that_some_prompt_lacks_is_refused():
     """The claim is about every prompt."""
     circuit = circuit_of(["embed -> logits"])
     with pytest.raises(InputError, match="position 3 is perturbed, but a prompt has only 2 tokens"):
-        refuse_unreached(Interface(positions=(0, 3)), circuit, {5, 2})
+        refuse_misplaced(Interface(positions=(0, 3)), circuit, {5, 2})

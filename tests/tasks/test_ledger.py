@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from circuitproof.canonical import digest_bytes
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.generator import Generator, Slot, Template, Words, deal
 from circuitproof.tasks.ledger import Burned, Declared, Ledger, Measured, Trial, Viewed
@@ -162,9 +162,9 @@ def test_a_tampered_ledger_is_refused(ledger, tampering):
     ledger.record(Gate(SECOND), 7)
     lines = ledger.path.read_text().splitlines()
     ledger.path.write_text("\n".join(TAMPERINGS[tampering](lines)) + "\n")
-    with pytest.raises(InputError, match=r"ledger\.jsonl line \d"):
+    with pytest.raises(InvalidError, match=r"ledger\.jsonl line \d"):
         Ledger(ledger.path)
-    with pytest.raises(InputError, match=r"ledger\.jsonl line \d"):
+    with pytest.raises(InvalidError, match=r"ledger\.jsonl line \d"):
         ledger.burn(Gate(THIRD), TRIAL)
 
 
@@ -175,14 +175,14 @@ def test_lines_taken_off_the_end_are_missed_by_whoever_remembers_one(ledger):
     ledger.require(last)
     lines = ledger.path.read_text().splitlines(keepends=True)
     ledger.path.write_text("".join(lines[:-1]))
-    with pytest.raises(InputError, match=f"has no line {last}: lines were taken off its end"):
+    with pytest.raises(InvalidError, match=f"has no line {last}: lines were taken off its end"):
         Ledger(ledger.path).require(last)
 
 
 def test_a_line_cut_short_is_refused(ledger):
     """The end of the file is where an interrupted write would be."""
     ledger.path.write_bytes(ledger.path.read_bytes()[:-1])
-    with pytest.raises(InputError, match="line 2 is cut short: its writing was interrupted; remove that"):
+    with pytest.raises(InvalidError, match="line 2 is cut short: its writing was interrupted; remove that"):
         Ledger(ledger.path)
 
 

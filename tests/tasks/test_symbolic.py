@@ -1,7 +1,9 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from circuitproof.canonical import canonical_json, digest_bytes
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.tasks.patterns import Tokens
 from circuitproof.tasks.symbolic import Label, load_symbolic_task
@@ -100,3 +102,48 @@ def test_the_shipped_task_files_name_the_tokens_they_speak_of(path):
     assert openers | set(task.candidates) <= named.keys()
     if path.stem.startswith("gpt2"):
         assert all(gpt2_tokenizer().encode(text) == (token,) for token, text in named.items())
+
+
+def test_the_declaration_says_all_and_its_digest_pins_it(tmp_path):
+    """A checker compares every part: the name, the rules, the vocabulary, the names and the pattern."""
+    (tmp_path / "task.toml").write_text(FILE)
+    task = load_symbolic_task(tmp_path / "task.toml")
+    assert task.to_json() == {
+        "name": "quotes",
+        "vocabulary": 12,
+        "names": {"9": "'"},
+        "candidates": [9, 10],
+        "answer": {"kind": "only opener", "answers": [[9, 9], [10, 10]]},
+        "relation": {"kind": "same opener", "openers": [9, 10]},
+        "domain": {"pattern": task.pattern.to_json()},
+    }
+    assert task.digest == digest_bytes(canonical_json(task.to_json()))
+    stated = task.to_json()
+    del stated["domain"], stated["vocabulary"]
+    assert task.in_claim() == {**stated, "declaration": str(task.digest)}
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (((6, "x"),), "token 6 has a name, but the vocabulary has tokens 0 to 5"),
+        (((2, "x"), (3, "y"), (2, "z")), "token 2 has two names; give it one"),
+    ],
+)
+def test_names_are_one_for_a_token_of_the_vocabulary(names, sentence):
+    """In a claim they are an object by token."""
+    with pytest.raises(DeclarationError, match=sentence):
+        replace(task_of("[0, 1]"), names=names)
+
+
+def test_lengths_are_those_that_some_prompt_has():
+    """A bound of the pattern need not be one."""
+    assert task_of("[0, 1] | 2 3 [0, 1]").lengths() == (1, 3)
+    assert task_of("any{1..4} with exactly 1 of [0, 1] and [0, 1] only at 1..2").lengths() == (2, 3, 4)
+
+
+def test_examples_are_shortest_prompts_one_of_each_label():
+    """Somewhere to look for a prompt that shows more."""
+    task = task_of("2 any{1..2} with exactly 1 of [0, 1]", answers=((0, 1), (1, 0)))
+    assert task.examples() == ((2, 1), (2, 0))
+    assert tuple(map(task.label_of, task.examples())) == task.labels()

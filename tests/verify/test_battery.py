@@ -11,7 +11,7 @@ from circuitproof.circuits.graph import Head
 from circuitproof.errors import NotExactError
 from circuitproof.programs.text import parse
 from circuitproof.tasks.task import ClassTable
-from circuitproof.verify.battery import is_chain, prove
+from circuitproof.verify.battery import prove
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.evidence import (
     EdgeSplit,
@@ -35,7 +35,6 @@ from hand_models import (
     DIRECT,
     IDENTITY,
     PLAIN,
-    READ_OFF,
     adder_claim,
     build,
     circuit_of,
@@ -351,100 +350,6 @@ def test_vacuity_is_visible():
     battery = prove(adder_claim(Equivalence(), task=task))
     assert battery.cells == 5
     assert battery.ties == 5
-
-
-CHAIN = ("embed -> head 0.0", "head 0.0 -> mlp 0", "mlp 0 -> logits")
-
-
-@pytest.mark.parametrize(
-    ("edges", "expected"),
-    [
-        (DIRECT, True),
-        (THROUGH_MLP, True),
-        (CHAIN, True),
-        (ADDED, False),
-        ((*THROUGH_MLP, "embed -> head 0.0"), False),
-        ((*DIRECT, "head 0.0 -> mlp 0"), False),
-        ((*THROUGH_MLP, "head 0.0 -> mlp 0"), False),
-        (("embed -> head 0.0", "head 0.0 -> logits", "mlp 0 -> logits"), False),
-    ],
-)
-def test_a_chain_is_one_path_and_nothing_beside(edges, expected):
-    """A dead edge, a second source or a second way out breaks the argument for implied necessity."""
-    assert is_chain(circuit_of(edges)) is expected
-
-
-CHAIN_TASK = table_task({(0,): 1, (1,): 0})
-CHAIN_WEIGHTS = {"embed.token": [[0, 1], [1, 0], [1, 1], [0, 2], [0, 0]]}
-
-
-def test_necessity_is_implied_by_equivalence_of_a_chain_with_two_answers():
-    """And then it is proved, too."""
-    battery = prove(
-        adder_claim(Equivalence(), Necessity(), weights=CHAIN_WEIGHTS, edges=DIRECT, task=CHAIN_TASK)
-    )
-    assert battery.implies_necessity
-    assert battery.answers[1].verdict is Verdict.PROVED
-
-
-@pytest.mark.parametrize(
-    ("edges", "answers", "properties"),
-    [
-        (("embed -> head 0.0", *DIRECT, "head 0.0 -> logits"), {(0,): 1, (1,): 0}, (Equivalence(),)),
-        (DIRECT, {(0,): 1, (3,): 1}, (Equivalence(),)),
-        (DIRECT, {(0,): 1, (1,): 1, (3,): 0}, (Equivalence(),)),
-        (DIRECT, {(0,): 1, (1,): 0}, (Invariance(), Necessity())),
-    ],
-    ids=["not a chain", "one answer", "refuted", "not claimed"],
-)
-def test_necessity_is_not_implied(edges, answers, properties):
-    """Each case lacks one part of the argument."""
-    claim = adder_claim(*properties, weights=CHAIN_WEIGHTS, edges=edges, task=table_task(answers))
-    assert not prove(claim).implies_necessity
-
-
-def nowhere_claim(otherwise: str) -> Claim:
-    """Return a chain that decides by whether its head attends at all, not by what it reads.
-
-    Values are a bias, and the output bias of token 1 is 1/2. Where the program finds token 3, the head
-    outputs (1, 0); elsewhere nothing, if it attends nowhere.
-    """
-    sizes = replace(PLAIN, biases=True, logit_bias=True)
-    program = parse(f"default 0\nadd 1 when key_token == 3\notherwise {otherwise}")
-    weights = {
-        "head.0.0.value.bias": [1, 0],
-        "head.0.0.output.weight": IDENTITY,
-        "logits.weight": READ_OFF,
-        "logits.bias": [0, 0.5, 0, 0, 0],
-    }
-    frozen = freeze(build(weights, sizes, {Head(0, 0): program}))
-    circuit = circuit_of(("embed -> head 0.0", "head 0.0 -> logits"))
-    return Claim(frozen, circuit, table_task({(3, 0): 0, (2, 0): 1}), (Equivalence(), Necessity()))
-
-
-def test_a_program_that_may_attend_nowhere_implies_nothing():
-    """Here is a chain, proved equivalent with two answers, whose first edge is useless all the same."""
-    battery = prove(nowhere_claim("nowhere"))
-    assert [answer.verdict for answer in battery.answers] == [Verdict.PROVED, Verdict.REFUTED]
-    assert is_chain(battery.claim.circuit)
-    assert not battery.implies_necessity
-
-
-def test_a_program_that_falls_back_on_itself_keeps_the_argument():
-    """Its rows sum to one, so it passes a constant on and equivalence with two answers fails."""
-    battery = prove(nowhere_claim("self"))
-    assert battery.answers[0].verdict is Verdict.REFUTED
-
-
-@given(token_rows, matrices, st.sampled_from([DIRECT, THROUGH_MLP]))
-def test_what_is_called_implied_is_proved(rows, down, edges):
-    """The argument in the docstring, tried on models whose answers are what they decide."""
-    answers = [min(naive_fold(edges, row, down).decision) for row in rows]
-    task = table_task(dict(zip(TOKENS, answers, strict=True)))
-    weights = {"embed.token": rows, "mlp.0.down.weight": down}
-    battery = prove(adder_claim(Equivalence(), Necessity(), weights=weights, edges=edges, task=task))
-    if battery.implies_necessity:
-        assert battery.answers[1].verdict is Verdict.PROVED
 
 
 NORMED = replace(PLAIN, norm=LayerNorm(Fraction(1, 1000)))

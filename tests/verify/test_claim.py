@@ -4,12 +4,15 @@ from fractions import Fraction
 import pytest
 
 from circuitproof.circuits.circuit import empty, whole
-from circuitproof.circuits.graph import Graph
+from circuitproof.circuits.graph import LOGITS, Graph
 from circuitproof.errors import InputError
+from circuitproof.semantics.cells import BiasKept
+from circuitproof.semantics.interface import Interface
 from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.task import OnlyOpener, SameOpener
 from circuitproof.verify.claim import Claim, reads_prompt
 from circuitproof.verify.properties import Equivalence, Necessity, Robustness
-from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, build, circuit_of, freeze, table_task
+from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, PLAIN, build, circuit_of, freeze, table_task
 
 FROZEN = freeze(build(ADDER))
 CIRCUIT = circuit_of(ADDED)
@@ -76,8 +79,44 @@ def test_a_property_is_claimed_once(properties):
 def test_a_candidate_outside_the_vocabulary_is_refused():
     """The output embedding has no row for it."""
     task = replace(ADDER_TASK, candidates=(0, 1, 5), alphabet=Alphabet(tuple("abcdef")))
-    with pytest.raises(InputError, match="candidate 5 is not in the model's 5 tokens"):
+    with pytest.raises(InputError, match="speaks of token 5, which is not in the model's 5 tokens"):
         claim(task=task)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answer": OnlyOpener(((0, 1), (1, 0), (5, 0)))},
+        {"relation": SameOpener((0, 1, 5))},
+    ],
+    ids=["an answer's opener", "a class's opener"],
+)
+def test_an_opener_outside_the_vocabulary_is_refused(changes):
+    """No prompt can hold it, so the rule is another model's."""
+    task = replace(table_task({(0,): 1, (1,): 0}), alphabet=Alphabet(tuple("abcdef")))
+    with pytest.raises(InputError, match="speaks of token 5, which is not in the model's 5 tokens"):
+        claim(task=replace(task, **changes))
+
+
+def test_a_perturbation_that_reaches_no_prompt_is_refused():
+    """That it changes nothing says nothing; one that reaches some is a claim."""
+    first = (Robustness(Fraction(1), Interface(positions=(0,))),)
+    sentence = "logits input at positions 0 reaches the logits of no prompt; choose positions that are read"
+    with pytest.raises(InputError, match=sentence):
+        claim(task=table_task({(0, 0): 1, (1, 0): 0}), properties=first)
+    some = claim(task=table_task({(0, 0): 1, (1,): 0}), properties=first)
+    assert some.unreached(first[0]) == 1
+
+
+def test_lesions_with_a_shared_bias_kept_are_folded_for_necessity_alone():
+    """They are no circuits of the claim, so their tensors are not asked for twice."""
+    frozen = freeze(build(ADDER, replace(PLAIN, biases=True)))
+    circuit = circuit_of(("embed -> head 0.0", "embed -> logits", "head 0.0 -> logits"))
+    through = list(circuit)[2]
+    found = claim(circuit, frozen=frozen, properties=(Necessity(),)).variants()
+    assert found[len(circuit.lesions()) + 1 :] == (BiasKept(circuit.without(through), LOGITS, 0),)
+    assert claim(circuit, frozen=frozen).variants() == (circuit,)
+    assert claim(circuit, properties=(Necessity(),)).variants() == (circuit, *circuit.lesions())
 
 
 def test_a_token_outside_the_vocabulary_is_refused():

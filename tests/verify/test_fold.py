@@ -1,12 +1,17 @@
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuitproof.circuits.graph import Head
+from circuitproof.model.transformer import Transformer, initialise
+from circuitproof.semantics.cells import BiasKept
 from circuitproof.verify.fold import Fold, fold
-from hand_models import ADDED, ADDER, DIRECT, build, circuit_of, freeze
+from hand_models import ADDED, ADDER, DIRECT, PLAIN, build, circuit_of, freeze
 
 rationals = st.fractions(-4, 4, max_denominator=5)
 logit_rows = st.lists(rationals, min_size=2, max_size=4).map(tuple)
@@ -65,3 +70,27 @@ def test_prompts_that_end_alike_are_one_cell_of_a_circuit_that_reads_only_the_en
     folded = fold(freeze(build(ADDER)), (0, 1), [circuit], prompts)
     assert folded.cells[circuit] == 5
     assert [folded.of(circuit)[place].logits for place in (0, 124)] == [(2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("target", ["logits", "mlp 0", "head 1.0", "mlp 1"])
+def test_a_bias_that_is_kept_is_what_an_idle_head_brings(seed, target):
+    """The slow twin: a second head of the layer that hands on nothing brings the shared bias and no more."""
+    sizes = replace(PLAIN, layers=2, heads=2, biases=True)
+    model = Transformer(sizes)
+    initialise(model, seed, 1.0)
+    with torch.no_grad():
+        for name, values in model.named_slices().items():
+            if name.endswith("bias"):
+                values.normal_(generator=torch.Generator().manual_seed(seed))
+        model.named_slices()["head.0.1.output.weight"].zero_()
+    frozen = freeze(model)
+    edges = ["embed -> head 0.0", "embed -> logits", f"head 0.0 -> {target}"]
+    way_out = [] if target == "logits" else [f"{target} -> logits"]
+    circuit = circuit_of([*edges, *way_out], layers=2, heads=2)
+    idle = circuit_of([*edges[:2], f"head 0.1 -> {target}", *way_out], layers=2, heads=2)
+    edge = next(edge for edge in circuit if isinstance(edge.source, Head) and edge.source.layer == 0)
+    kept = BiasKept(circuit.without(edge), edge.target, 0)
+    prompts = [(0,), (1, 2), (3, 4, 0)]
+    folded = fold(frozen, (0, 1), [circuit, circuit.without(edge), kept, idle], prompts)
+    assert folded.of(kept) == folded.of(idle)

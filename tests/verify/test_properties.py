@@ -4,11 +4,14 @@ import pytest
 
 from circuitproof.canonical import digest_bytes
 from circuitproof.circuits.circuit import circuit_of, whole
-from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Mlp
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.errors import DeclarationError
+from circuitproof.programs.text import parse
+from circuitproof.semantics.declaration import NO_PROGRAMS
 from circuitproof.semantics.forward import Side
 from circuitproof.semantics.interface import Interface
 from circuitproof.verify.properties import (
+    Base,
     Equivalence,
     Faithfulness,
     Invariance,
@@ -21,6 +24,7 @@ from circuitproof.verify.properties import (
     kind_of,
     property_to_json,
 )
+from hand_models import PLAIN
 
 GRAPH = Graph(1, 1)
 DIRECT = circuit_of(GRAPH, [Edge(EMBED, LOGITS)])
@@ -32,7 +36,7 @@ ALL = (
     Faithfulness(),
     SubsetMinimality(),
     Minimum((DIRECT,)),
-    LesionIdentity((), ()),
+    LesionIdentity(Base(PLAIN, NO_PROGRAMS, ()), ()),
 )
 
 
@@ -86,5 +90,14 @@ def test_minimum_wants_distinct_circuits_of_one_size(circuits):
 def test_a_lesion_identity_carries_both_tables():
     """By the names of the tensors."""
     digest = digest_bytes(b"")
-    found = property_to_json(LesionIdentity((("a", digest),), (("b", digest),)))
-    assert found == {"kind": "lesion identity", "base": {"a": str(digest)}, "artifact": {"b": str(digest)}}
+    program = parse("default 1\notherwise self")
+    base = Base(PLAIN, {Head(0, 0): program}, (("a", digest),))
+    assert property_to_json(LesionIdentity(base, (("b", digest),))) == {
+        "kind": "lesion identity",
+        "base": {
+            "architecture": PLAIN.to_json(),
+            "programs": {"0.0": ["default 1", "otherwise self"]},
+            "tensors": {"a": str(digest)},
+        },
+        "artifact": {"b": str(digest)},
+    }

@@ -3,16 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from circuitproof.canonical import Json, canonical_json, digest_bytes, readable_json
-from circuitproof.certificate.bundle import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
-from circuitproof.certificate.tensors import Extract, chosen_extracts, safetensors_bytes
-from circuitproof.reading import write_rational
+from circuitproof.certificate.files import answer_to_json, bundle_of
+from circuitproof.certificate.tensors import Extract, chosen_extracts
 from circuitproof.sealed import write_sealed
-from circuitproof.semantics.declaration import programs_to_json
-from circuitproof.tasks.domain import Prompt
-from circuitproof.verify.properties import property_to_json
+from circuitproof.tasks.domain import Domain, Prompt
 from circuitproof.verify.symbolic.battery import SymbolicBattery
-from circuitproof.verify.symbolic.claim import SymbolicClaim
 from circuitproof.verify.symbolic.evidence import Ledger
 
 
@@ -23,55 +18,11 @@ def write_symbolic_bundle(path: Path, battery: SymbolicBattery) -> None:
 
 def symbolic_bundle_files(battery: SymbolicBattery) -> Mapping[str, bytes]:
     """Return the files of a bundle, without the manifest."""
-    ledger = Ledger()
-    answers: list[Json] = [
-        {
-            "property": property_to_json(answer.prop),
-            "verdict": str(answer.verdict),
-            "evidence": ledger.evidence_to_json(answer.evidence),
-        }
-        for answer in battery.answers
-    ]
-    prompts = tuple(ledger.prompts) or battery.claim.task.machine.sample(1, seed=0)
-    chosen = _extracts(battery, prompts)
-    domain = canonical_json(_domain_to_json(battery.claim, prompts))
-    claim = readable_json(_claim_to_json(battery.claim, domain, prompts, chosen))
-    certificate: Json = {
-        "format": "circuitproof certificate 1",
-        "claim": str(digest_bytes(claim)),
-        "folds": [[write_rational(logit) for logit in fold] for fold in ledger.folds],
-        "answers": answers,
-    }
-    return {
-        CLAIM: claim,
-        DOMAIN: domain,
-        WEIGHTS: safetensors_bytes(battery.claim.frozen.file, chosen),
-        CERTIFICATE: canonical_json(certificate),
-    }
-
-
-def _domain_to_json(claim: SymbolicClaim, prompts: tuple[Prompt, ...]) -> Json:
-    return {
-        "pattern": claim.task.pattern.to_json(),
-        "prompts": [list(prompt) for prompt in prompts],
-        "strata": [str(claim.task.label_of(prompt).group) for prompt in prompts],
-    }
-
-
-def _claim_to_json(
-    claim: SymbolicClaim, domain: bytes, prompts: tuple[Prompt, ...], chosen: tuple[Extract, ...]
-) -> Json:
-    frozen = claim.frozen
-    return {
-        "format": "circuitproof claim 1",
-        "architecture": frozen.architecture.to_json(),
-        "programs": programs_to_json(frozen.programs),
-        "circuit": claim.circuit.to_json(),
-        "task": claim.task.to_json(),
-        "domain": {"digest": str(digest_bytes(domain)), "prompts": len(prompts)},
-        "weights": {extract.name: extract.to_json(frozen.file) for extract in chosen},
-        "properties": [property_to_json(prop) for prop in claim.properties],
-    }
+    ledger, task = Ledger(), battery.claim.task
+    answers = [answer_to_json(answer, ledger.evidence_to_json(answer.evidence)) for answer in battery.answers]
+    prompts = tuple(ledger.prompts) or task.machine.sample(1, seed=0)
+    domain = Domain(prompts, tuple(str(task.label_of(prompt).group) for prompt in prompts))
+    return bundle_of(battery.claim, domain, _extracts(battery, prompts), list(ledger.folds), answers)
 
 
 def _extracts(battery: SymbolicBattery, prompts: tuple[Prompt, ...]) -> tuple[Extract, ...]:

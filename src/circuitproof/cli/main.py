@@ -19,8 +19,9 @@ from circuitproof.cli.solvers import cost, queries
 from circuitproof.cli.surrogate import surrogate
 from circuitproof.cli.symbolic import verify_pattern
 from circuitproof.cli.synthesis import recheck, synthesise
+from circuitproof.cli.tasks import task
 from circuitproof.cli.training import evaluate, train
-from circuitproof.errors import CircuitproofError, ExitCode
+from circuitproof.errors import CircuitproofError, ExitCode, InvalidError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,16 +29,18 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Turn an explanation of a transformer circuit into a claim that can be proved or refuted.",
-    epilog="Exit codes: 0 proved, valid or done; 1 refuted or invalid; 2 wrong usage; "
-    "3 bad input or failure; 4 undecided or incomplete.",
+    epilog="Exit codes: 0 proved, valid or done; 1 refuted; 2 wrong usage; 3 bad input or failure; "
+    "4 undecided or incomplete; 5 invalid.",
 )
 
 
 def main() -> None:
-    """Run the command line; what a user can mend is one sentence on standard error and exit code 3."""
+    """Run the command line; what a user can mend is one sentence on standard error and an exit code."""
     signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
+    except InvalidError as error:
+        _fail(f"invalid: {error}", ExitCode.INVALID)
     except CircuitproofError as error:
         _fail(str(error))
     except OSError as error:
@@ -52,11 +55,11 @@ def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     _fail("interrupted; training goes on from the last checkpoint when the same command is run again")
 
 
-def _fail(sentence: str) -> NoReturn:
+def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
     from circuitproof.cli.show import show_note
 
     show_note(f"circuitproof: {sentence}")
-    raise SystemExit(ExitCode.FAILURE)
+    raise SystemExit(code)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001  # typer's callback signature
@@ -78,6 +81,7 @@ for _command in (
     train,
     remove_norm,
     evaluate,
+    task,
     verify,
     verify_pattern,
     queries,

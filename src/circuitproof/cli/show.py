@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from circuitproof.pipeline.extraction import Extraction
     from circuitproof.pipeline.minimality import Minimality
     from circuitproof.pipeline.verification import Verification
-    from circuitproof.verify.verdict import Answer
+    from circuitproof.verify.claim import Claim
+    from circuitproof.verify.properties import Property
+    from circuitproof.verify.remarks import Remark
+    from circuitproof.verify.symbolic.claim import SymbolicClaim
+    from circuitproof.verify.verdict import Answer, Verdict
 
 _WIDE = None if sys.stdout.isatty() else 1000
 """Where nobody looks at a terminal, lines are not broken."""
@@ -68,13 +72,8 @@ def progress(title: str, total: int) -> Iterator[Progress]:
 def show_verification(found: "Verification") -> None:
     """Print the answers as a table, and beside them how much they say."""
     battery = found.battery
-    show_answers(
-        f"{battery.claim.task.name}: {len(battery.claim.circuit)} edges, {found.verdict}", battery.answers
-    )
-    show_line(
-        f"{len(battery.claim.task.domain)} prompts in {battery.cells} cells, {battery.ties} ties; "
-        f"necessity is {'already implied by equivalence' if battery.implies_necessity else 'not implied'}"
-    )
+    show_answers(claim_title(battery.claim, found.verdict), battery.answers)
+    show_line(f"{len(battery.claim.task.domain)} prompts in {battery.cells} cells, {battery.ties} ties")
     if found.float_error is None or found.float_agreement is None:
         show_line("not measured in floats: torch is not installed")
         return
@@ -82,6 +81,12 @@ def show_verification(found: "Verification") -> None:
         f"measured in floats: largest error of a logit {found.float_error:.2e}; the circuit decides as the "
         f"model on {found.float_agreement} of {len(battery.claim.task.domain)} prompts"
     )
+
+
+def claim_title(claim: "Claim | SymbolicClaim", verdict: "Verdict") -> str:
+    """Return what an answered claim is about: the task and its digest, edges, ablation, verdict."""
+    edges, task = len(claim.circuit), claim.task
+    return f"{task.name} {str(task.digest)[:12]}: {edges} edges, ablation {claim.circuit.ablation}, {verdict}"
 
 
 def show_answers(title: str, answers: "Sequence[Answer]") -> None:
@@ -123,13 +128,22 @@ def show_candidates(title: str, found: "Extraction") -> None:
 
 def answer_row(answer: "Answer") -> tuple[str, str, str, str]:
     """Return the cells of an answer's row: the property, the verdict, what was met, and what was seen."""
+    met = f"{answer.met}/{answer.obligations}"
+    return (property_name(answer.prop), answer.verdict, met, with_remarks(_seen(answer), answer.remarks))
+
+
+def property_name(prop: "Property") -> str:
+    """Return a property as a table names it: robustness with its size, place and positions."""
     from circuitproof.verify.properties import Robustness, kind_of
 
-    prop = answer.prop
-    size = f" at {prop.epsilon}" if isinstance(prop, Robustness) else ""
-    place = f", {prop.at}" if isinstance(prop, Robustness) and not prop.at.is_final_residual else ""
-    name = f"{kind_of(prop)}{size}{place}"
-    return (name, answer.verdict, f"{answer.met}/{answer.obligations}", _seen(answer))
+    if not isinstance(prop, Robustness):
+        return kind_of(prop)
+    return f"{kind_of(prop)} at {prop.epsilon}, {prop.at}, positions {prop.at.spelled_positions()}"
+
+
+def with_remarks(seen: str, remarks: "Sequence[Remark]") -> str:
+    """Return what was seen, after what there is to remark on it."""
+    return "; ".join([*map(str, remarks), seen])
 
 
 def _seen(answer: "Answer") -> str:

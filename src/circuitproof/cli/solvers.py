@@ -36,7 +36,7 @@ Branched = Annotated[
 
 def show_cross_check(request: "Request", asking: "Asking", out: Path | None, *, as_json: bool) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
-    from circuitproof.cli.show import show_json, show_line, show_table
+    from circuitproof.cli.show import claim_title, show_json, show_line, show_table
     from circuitproof.pipeline.cross_check import cross_check
     from circuitproof.verify.verdict import EXIT_CODES
 
@@ -46,7 +46,7 @@ def show_cross_check(request: "Request", asking: "Asking", out: Path | None, *, 
         raise typer.Exit(EXIT_CODES[found.verdict])
     rows = [row for one in found.compared for row in _compared_rows(one)]
     columns = ("property", "engine", "verdict", "met#", "seconds#", "seen")
-    show_table(f"{found.claim.task.name}: {len(found.claim.circuit)} edges, {found.verdict}", columns, rows)
+    show_table(claim_title(found.claim, found.verdict), columns, rows)
     if found.exact_seconds is not None:
         show_line(f"the exact engine took {found.exact_seconds:.2f} s for all properties")
     raise typer.Exit(EXIT_CODES[found.verdict])
@@ -168,14 +168,13 @@ def _counts(one: "Account") -> tuple[str, ...]:
 
 
 def _compared_rows(one: "Compared") -> list[tuple[str, ...]]:
-    from circuitproof.cli.show import answer_row
+    from circuitproof.cli.show import answer_row, property_name
 
     rows: list[tuple[str, ...]] = []
     if one.answer is not None:
         name, verdict, met, seen = answer_row(one.answer)
         rows.append((name, "exact", verdict, met, "", seen))
-    name = rows[0][0] if rows else str(one.prop.kind)
-    return [*rows, *((name, *_ruling_row(ruling)) for ruling in one.hearing.rulings)]
+    return [*rows, *((property_name(one.prop), *_ruling_row(ruling)) for ruling in one.hearing.rulings)]
 
 
 def _ruling_row(ruling: "Ruling") -> tuple[str, ...]:

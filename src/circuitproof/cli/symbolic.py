@@ -65,14 +65,14 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 def _show(found: "PatternVerification") -> None:
-    from circuitproof.cli.show import show_line, show_table
+    from circuitproof.cli.show import claim_title, show_line, show_table
     from circuitproof.pipeline.symbolic import scientific
     from circuitproof.tasks.pattern_text import print_pattern
 
     battery = found.battery
     task = battery.claim.task
     rows = [_row(found, answer) for answer in battery.answers]
-    title = f"{task.name}: {len(battery.claim.circuit)} edges, {found.verdict}"
+    title = claim_title(battery.claim, found.verdict)
     show_table(title, ("property", "verdict", "regions#", "seen"), rows)
     show_line(f"{scientific(task.size)} prompts: {print_pattern(task.pattern)}")
     show_line(f"{battery.cells} cells computed in {found.seconds:.1f} s")
@@ -81,10 +81,10 @@ def _show(found: "PatternVerification") -> None:
 
 
 def _row(found: "PatternVerification", answer: "SymbolicAnswer") -> tuple[str, str, str, str]:
-    from circuitproof.verify.properties import Robustness, kind_of
+    from circuitproof.cli.show import property_name, with_remarks
 
-    size = f" at {answer.prop.epsilon}" if isinstance(answer.prop, Robustness) else ""
-    return (f"{kind_of(answer.prop)}{size}", answer.verdict, f"{answer.cells}", _seen(found, answer))
+    seen = with_remarks(_seen(found, answer), answer.remarks)
+    return (property_name(answer.prop), answer.verdict, f"{answer.cells}", seen)
 
 
 def _seen(found: "PatternVerification", answer: "SymbolicAnswer") -> str:

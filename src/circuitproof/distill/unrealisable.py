@@ -17,7 +17,7 @@ from circuitproof.distill.decide import Refutation, with_program
 from circuitproof.distill.demand import Demand, demands_of
 from circuitproof.distill.ground import Ground
 from circuitproof.distill.meanings import Meanings, meaning_name
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, InvalidError
 from circuitproof.programs.candidates import Language, read_language
 from circuitproof.programs.syntax import Program
 from circuitproof.programs.text import parse, to_text
@@ -102,22 +102,26 @@ def read_unrealisable(fields: Fields) -> Unrealisable:
     )
     for key, count in (("programs", language.program_count()), ("meanings", len(found.refuted))):
         if fields.integer(key) != count:
-            raise InputError(f"{fields.path(key)} is {fields.integer(key)}, but there are {count}")
+            raise InvalidError(f"{fields.path(key)} is {fields.integer(key)}, but there are {count}")
     return found
 
 
 def recheck(certificate: Unrealisable, frozen: Frozen, tasks: Sequence[Task]) -> None:
     """Accept a certificate about a model and tasks, or refuse it with a sentence."""
     if certificate.model != model_digest(frozen):
-        raise InputError("the certificate is about another model: the digests differ")
+        raise InvalidError("the certificate is about another model: the digests differ")
     if certificate.tasks != tuple(task.digest for task in tasks):
-        raise InputError("the certificate is about other tasks: the digests differ")
+        raise InvalidError("the certificate is about other tasks: the digests differ")
+    if len(certificate.circuits) != len(tasks):
+        raise InvalidError(
+            f"the certificate has {len(certificate.circuits)} lists of circuits for {len(tasks)} tasks"
+        )
     ground = Ground(tuple(prompt for task in tasks for prompt in task.domain.prompts))
     _recheck_list(certificate, ground)
     demands = demands_of(frozen, tasks, certificate.circuits, certificate.objective)
     for number, one in enumerate(certificate.refuted):
         if _decides_right(certificate, frozen, demands, number):
-            raise InputError(
+            raise InvalidError(
                 f"refuted meaning {number} decides prompt {one.refutation.prompt} as wanted; "
                 "its program is not refuted there"
             )
@@ -143,9 +147,9 @@ def _recheck_list(certificate: Unrealisable, ground: Ground) -> None:
     names = {meaning_name(ground.rows(one.program)) for one in certificate.refuted}
     listed = digest_bytes(b"".join(sorted(names)))
     if len(names) != len(certificate.refuted):
-        raise InputError("the certificate refutes a meaning twice; want each once")
+        raise InvalidError("the certificate refutes a meaning twice; want each once")
     if not meanings.digest == listed == certificate.digest:
-        raise InputError(
+        raise InvalidError(
             f"the certificate refutes {len(names)} meanings, its language has {len(meanings)}, "
             "and the digests of the two lists must be the one it states"
         )
@@ -158,7 +162,7 @@ def _decides_right(certificate: Unrealisable, frozen: Frozen, demands: Sequence[
         demand = demands[at.demand]
         circuit, prompt = demand.circuits[at.circuit], demand.task.domain.prompts[at.prompt]
     except IndexError as error:
-        raise InputError(f"refuted meaning {number}: its task, circuit or prompt is not there") from error
+        raise InvalidError(f"refuted meaning {number}: its task, circuit or prompt is not there") from error
     installed = with_program(frozen, certificate.head, one.program)
     (found,) = fold(installed, demand.task.candidates, [circuit], [prompt]).of(circuit)
     return found.decision == frozenset({demand.wanted[at.prompt]})

@@ -55,6 +55,7 @@ class ArtifactProof:
                 "verdict": str(a.verdict),
                 "met": a.met,
                 "obligations": a.obligations,
+                "remarks": [str(remark) for remark in a.remarks],
             }
             for a in self.battery.answers
         ]
@@ -90,7 +91,7 @@ def prove_artifact(place: Workplace, behaviour: Behaviour, construction: Constru
     Beside the four properties of the circuit, the lesion identity with the base is claimed.
     """
     task, model, folder, tell = behaviour.task, place.model, place.folder, place.tell
-    base = open_model(place.base).file
+    base = open_model(place.base)
     circuit = trimmed(
         folder / "circuit.json",
         open_model(model),

@@ -64,6 +64,7 @@ class Compared:
             "property": property_to_json(self.prop),
             "verdict": str(self.verdict),
             "exact": None if self.answer is None else str(self.answer.verdict),
+            "remarks": [] if self.answer is None else [str(remark) for remark in self.answer.remarks],
             "cost": self.hearing.cost.to_json(),
             "solvers": [_ruling_to_json(ruling) for ruling in self.hearing.rulings],
         }
@@ -90,6 +91,9 @@ class CrossCheck:
         return {
             "verdict": str(self.verdict),
             "task": self.claim.task.name,
+            "declaration": str(self.claim.task.digest),
+            "edges": len(self.claim.circuit),
+            "ablation": str(self.claim.circuit.ablation),
             "prompts": len(self.claim.task.domain),
             "exact_seconds": self.exact_seconds,
             "answers": [one.to_json() for one in self.compared],

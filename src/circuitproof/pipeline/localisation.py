@@ -226,7 +226,12 @@ def _prove(run: Run, generation: int, rounds: Rounds) -> Proof:
 
 def _proof_to_json(proof: Proof) -> Json:
     answers: list[Json] = [
-        {"property": answer.prop.kind, "verdict": str(answer.verdict), "met": answer.met}
+        {
+            "property": answer.prop.kind,
+            "verdict": str(answer.verdict),
+            "met": answer.met,
+            "remarks": [str(remark) for remark in answer.remarks],
+        }
         for answer in proof.battery.answers
     ]
     claim = proof.battery.claim

@@ -13,7 +13,7 @@ from circuitproof.errors import ExitCode
 from circuitproof.pipeline.verification import Place
 from circuitproof.reading import write_rational
 from circuitproof.semantics.frozen import open_model
-from circuitproof.semantics.interface import Interface, refuse_unreached
+from circuitproof.semantics.interface import Interface, refuse_misplaced
 from circuitproof.tasks.catalogue import find_task
 from circuitproof.verify.balls import disturbed_prompts
 from circuitproof.verify.claim import Claim
@@ -109,7 +109,7 @@ def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budge
     kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
     claim = Claim(frozen, kept, find_task(task), (Equivalence(),))
     at = place.interface(frozen.graph)
-    refuse_unreached(at, kept, {len(prompt) for prompt in claim.task.domain.prompts})
+    refuse_misplaced(at, kept, {len(prompt) for prompt in claim.task.domain.prompts})
     folds = fold(frozen, claim.task.candidates, [kept], claim.task.domain.prompts).of(kept)
     functions = disturbed_prompts(claim, at)
     if at.is_final_residual and not frozen.architecture.has_norm:

@@ -69,6 +69,9 @@ class PatternVerification:
         return {
             "verdict": str(self.verdict),
             "task": task.name,
+            "declaration": str(task.digest),
+            "edges": len(self.battery.claim.circuit),
+            "ablation": str(self.battery.claim.circuit.ablation),
             "pattern": print_pattern(task.pattern),
             "prompts": write_rational(Fraction(task.size)),
             "cells": self.battery.cells,
@@ -83,6 +86,7 @@ class PatternVerification:
         return {
             "property": property_to_json(answer.prop),
             "verdict": str(answer.verdict),
+            "remarks": [str(remark) for remark in answer.remarks],
             "regions": answer.cells,
             "worst_margin": None if margin is None else write_rational(margin),
             "is_attained": self.battery.is_attained(answer),

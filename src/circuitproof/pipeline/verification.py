@@ -91,6 +91,7 @@ class Verification:
                 "verdict": str(answer.verdict),
                 "obligations": answer.obligations,
                 "met": answer.met,
+                "remarks": [str(remark) for remark in answer.remarks],
                 "findings": answer.findings.to_json(),
             }
             for answer in self.battery.answers
@@ -98,10 +99,12 @@ class Verification:
         return {
             "verdict": str(self.verdict),
             "task": claim.task.name,
+            "declaration": str(claim.task.digest),
+            "edges": len(claim.circuit),
+            "ablation": str(claim.circuit.ablation),
             "prompts": len(claim.task.domain),
             "cells": self.battery.cells,
             "ties": self.battery.ties,
-            "necessity_implied": self.battery.implies_necessity,
             "float_error": "infinite" if self.float_error == inf else self.float_error,
             "float_agreement": self.float_agreement,
             "answers": answers,

@@ -8,6 +8,9 @@ from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError
 
+NUMBER_DIGITS = 18
+"""How many digits a token, position, distance or count may have."""
+
 
 class Feature(StrEnum):
     """What a condition may look at in a pair of a query and a key."""
@@ -203,3 +206,5 @@ def _check_members(value: Value, where: str) -> None:
 def _check_natural(value: Value, where: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise DeclarationError(f"{where}: value {value!r}, want a whole number from 0")
+    if value >= 10**NUMBER_DIGITS:
+        raise DeclarationError(f"{where}: a number of more than {NUMBER_DIGITS} digits, want a smaller one")

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from circuitproof.errors import DeclarationError
 from circuitproof.programs.atoms import (
     MATCH,
+    NUMBER_DIGITS,
     TOKEN_FEATURES,
     Atom,
     Bracketed,
@@ -26,7 +27,9 @@ from circuitproof.programs.atoms import (
 __all__ = [
     "DEEPEST",
     "MATCH",
+    "NUMBER_DIGITS",
     "TOKEN_FEATURES",
+    "WEIGHT_DIGITS",
     "AllOf",
     "AnyOf",
     "Atom",
@@ -74,6 +77,8 @@ class Otherwise(StrEnum):
 
 DEEPEST = 16
 """How many levels of `and`, `or`, `not` and scans a condition may have."""
+WEIGHT_DIGITS = 100
+"""How many digits a weight may have above and below its bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,7 @@ class Rule:
     conditions: tuple[Formula, ...] = ()
 
     def __post_init__(self) -> None:
-        _refuse_negative(self.weight, "rule")
+        _refuse_unwritable(self.weight, "rule")
         if any(isinstance(condition, AllOf) for condition in self.conditions):
             raise DeclarationError("rule: an AllOf among its conditions, want the parts of it instead")
         if len(self.conditions) > 1:
@@ -151,7 +156,7 @@ class Program:
     otherwise: Otherwise
 
     def __post_init__(self) -> None:
-        _refuse_negative(self.default, "default")
+        _refuse_unwritable(self.default, "default")
 
     def tokens(self) -> frozenset[int]:
         """Return every token that a condition mentions."""
@@ -221,6 +226,11 @@ def _check_parts(formula: AllOf | AnyOf, parts: tuple[Formula, ...]) -> None:
     _check_levels(formula)
 
 
-def _refuse_negative(weight: Fraction, where: str) -> None:
+def _refuse_unwritable(weight: Fraction, where: str) -> None:
+    """Refuse a weight that the text of a program cannot hold."""
     if weight < 0:
         raise DeclarationError(f"{where}: weight {weight}, want at least 0")
+    if max(weight.numerator, weight.denominator) >= 10**WEIGHT_DIGITS:
+        raise DeclarationError(
+            f"{where}: a weight of more than {WEIGHT_DIGITS} digits above or below; round it"
+        )

@@ -7,7 +7,8 @@
     otherwise self
 
 The lines `default` and `otherwise` are always there, first and last: what a program does where no rule
-speaks is never implicit. `docs/programs.md` is the reference of the language.
+speaks is never implicit. `docs/programs.md` is the reference of the language; `lines.py` reads the form in
+which programs are stored, which has no comments, blank lines and decimals.
 """
 
 import re
@@ -19,7 +20,9 @@ from typing import TypeVar, assert_never
 
 from circuitproof.programs.syntax import (
     DEEPEST,
+    NUMBER_DIGITS,
     TOKEN_FEATURES,
+    WEIGHT_DIGITS,
     AllOf,
     AnyOf,
     Bracketed,
@@ -49,6 +52,7 @@ Member = TypeVar("Member")
 
 _WHOLE = re.compile(r"[0-9]+")
 _WEIGHT = re.compile(r"[0-9]+(?:[/.][0-9]+)?")
+_PARTS = re.compile(r"[/.]")
 _TALLIES = {f"{at}_{kind}": (at, kind) for at in Place for kind in ("count", "depth")}
 _BEGINNINGS = (*Feature, *_TALLIES, *Link)
 _WANTED = f"a condition: 'not', first, last, nearest, '(' or one of {', '.join(_BEGINNINGS)}"
@@ -279,18 +283,19 @@ def _below(reader: Reader, limit: int | None, one: str, many: str) -> int:
 def _whole(reader: Reader) -> int:
     start = reader.word
     text = reader.matching(_WHOLE, "a whole number from 0")
-    try:
-        return int(text)
-    except ValueError as error:
-        raise reader.refusal(start, f"a number of {len(text)} digits is too long to be read") from error
+    if len(text) > NUMBER_DIGITS:
+        raise reader.refusal(start, f"found a number of {len(text)} digits, want at most {NUMBER_DIGITS}")
+    return int(text)
 
 
 def _weight(reader: Reader) -> Fraction:
     start = reader.word
     text = reader.matching(_WEIGHT, "a weight of at least 0 such as 1 or 1/2")
+    if (longest := max(map(len, _PARTS.split(text)))) > WEIGHT_DIGITS:
+        raise reader.refusal(start, f"found a weight of {longest} digits, want at most {WEIGHT_DIGITS}")
     try:
-        return Fraction(text)
+        weight = Fraction(text)
     except ZeroDivisionError as error:
         raise reader.refusal(start, f"found {text!r}, want a denominator other than 0") from error
-    except ValueError as error:
-        raise reader.refusal(start, f"a weight of {len(text)} characters is too long to be read") from error
+    reader.build(start, lambda: Rule(weight))  # refuses a decimal that is longer as a fraction
+    return weight

@@ -67,6 +67,22 @@ class Stage:
     mixes: dict[RationalRow, int] = field(default_factory=dict[RationalRow, int])
 
 
+@dataclass(frozen=True, slots=True)
+class BiasKept:
+    """A circuit in which a node reads the bias that the heads of a layer share, though it keeps none of them.
+
+    It tells what an edge from the only head is for: for what the head hands on, or for the bias alone.
+    """
+
+    circuit: Circuit
+    node: Node
+    layer: int
+
+
+Variant: TypeAlias = Circuit | BiasKept
+"""What logits are asked of."""
+
+
 class Cells:
     """The stages of circuits of one model and the rows that prompts need of them."""
 
@@ -80,12 +96,16 @@ class Cells:
         self._known: dict[tuple[int, Prompt], int] = {}
         self._rows: dict[tuple[Head, Prompt], RationalRow] = {}
 
-    def logits_stage(self, circuit: Circuit) -> int:
+    def logits_stage(self, variant: Variant) -> int:
         """Return the stage that computes a circuit's logits; equal parts of circuits share stages."""
+        circuit, kept = (variant.circuit, variant) if isinstance(variant, BiasKept) else (variant, None)
         live = circuit.live()
         numbers: dict[Node, int] = {}
         for node in (*(node for node in live.nodes() if node not in (EMBED, LOGITS)), LOGITS):
-            numbers[node] = self._stage(node, self._parts(live.sources(node), numbers))
+            parts = self._parts(live.sources(node), numbers)
+            if kept is not None and kept.node == node and self._biases:
+                parts = (*parts, BiasPart(kept.layer))
+            numbers[node] = self._stage(node, parts)
         return numbers[LOGITS]
 
     def cell(self, stage: int, prompt: Prompt) -> int:
@@ -95,9 +115,9 @@ class Cells:
             self._known[key] = self._row(self.stages[stage], prompt)
         return self._known[key]
 
-    def cells(self, circuit: Circuit, prompts: Sequence[Prompt]) -> tuple[int, tuple[int, ...]]:
+    def cells(self, variant: Variant, prompts: Sequence[Prompt]) -> tuple[int, tuple[int, ...]]:
         """Return a circuit's logits stage and the row of it that decides each prompt."""
-        stage = self.logits_stage(circuit)
+        stage = self.logits_stage(variant)
         return stage, tuple(self.cell(stage, prompt) for prompt in prompts)
 
     def alone(self, stage: int, row: int) -> "Cells":

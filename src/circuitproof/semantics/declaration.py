@@ -19,8 +19,8 @@ from circuitproof.architecture import (
 from circuitproof.canonical import Json
 from circuitproof.circuits.graph import Graph, Head
 from circuitproof.errors import DeclarationError, InputError
+from circuitproof.programs.lines import parse_lines, to_lines
 from circuitproof.programs.syntax import Program
-from circuitproof.programs.text import Limits, parse, to_text
 from circuitproof.reading import Fields, read_json, reading, reading_part
 from circuitproof.tasks.alphabet import Alphabet
 
@@ -109,7 +109,7 @@ def shapes_with_programs(architecture: Architecture, programs: ProgramHeads) -> 
 
 def programs_to_json(programs: ProgramHeads) -> dict[str, Json]:
     """Return programs as lines of text by `head_key`."""
-    return {head_key(head): list(to_text(program).splitlines()) for head, program in programs.items()}
+    return {head_key(head): [*to_lines(program)] for head, program in programs.items()}
 
 
 def readout_tensors(programs: Iterable[Head], *, biases: bool) -> frozenset[str]:
@@ -137,8 +137,8 @@ def read_program_heads(fields: Fields, read: Callable[[str], Program]) -> Progra
 
 def read_program_lines(fields: Fields, architecture: Architecture) -> ProgramHeads:
     """Read an object of programs, each a list of lines, that name only tokens of the architecture."""
-    limits = Limits(tokens=architecture.vocabulary)
-    return read_program_heads(fields, lambda key: _parse_lines(fields, key, limits))
+    size = architecture.vocabulary
+    return read_program_heads(fields, lambda key: parse_lines(fields.texts(key), fields.path(key), size))
 
 
 def _head(key: str, fields: Fields) -> Head:
@@ -146,7 +146,3 @@ def _head(key: str, fields: Fields) -> Head:
     if match is None:
         raise InputError(f"{fields.where} has a key {key!r}, want layer and index of a head such as '0.1'")
     return Head(int(match[1]), int(match[2]))
-
-
-def _parse_lines(fields: Fields, key: str, limits: Limits) -> Program:
-    return parse("\n".join(fields.texts(key)), fields.path(key), limits)

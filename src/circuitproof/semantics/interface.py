@@ -78,6 +78,10 @@ class Interface:
             case _:
                 return self.positions
 
+    def spelled_positions(self) -> str:
+        """Return the positions as `parse_positions` reads them."""
+        return str(self.positions) if isinstance(self.positions, Span) else ",".join(map(str, self.positions))
+
     def __str__(self) -> str:
         return f"{self.node} {self.side}"
 
@@ -137,7 +141,7 @@ def _hooked(layer: int, hook: str, graph: Graph, positions: Positions) -> Interf
     raise InputError(f"blocks.{layer}.{hook} is no single place of ours: {reason}")
 
 
-def refuse_unreached(interface: Interface, circuit: Circuit, lengths: set[int]) -> None:
+def refuse_misplaced(interface: Interface, circuit: Circuit, lengths: set[int]) -> None:
     """Refuse a place that a circuit does not have, or a position that some prompt does not have."""
     if interface.node not in circuit.live().nodes():
         raise InputError(

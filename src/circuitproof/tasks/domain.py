@@ -57,7 +57,7 @@ class Domain:
         """Return how many prompts each stratum has, in order of appearance."""
         return {stratum: self.strata.count(stratum) for stratum in dict.fromkeys(self.strata)}
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, Json]:
         """Return the domain as JSON that `read_domain` reads back."""
         return {"prompts": [list(prompt) for prompt in self.prompts], "strata": list(self.strata)}
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeAlias, assert_never
 
 from circuitproof.canonical import Digest, Json, canonical_json, digest_json
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.reading import Fields, parse_json, read_bytes, reading, reading_part
 from circuitproof.tasks.manifest import Development, Gate
 from circuitproof.tasks.task import Task
@@ -120,10 +120,10 @@ class Ledger:
         for number, line in enumerate(lines, start=1):
             where = f"{self.path} line {number}"
             if not line.endswith(b"\n"):
-                raise InputError(f"{where} is cut short: its writing was interrupted; remove that line")
-            entry = _read_entry(line, where)
+                raise InvalidError(f"{where} is cut short: its writing was interrupted; remove that line")
+            entry = _checked_entry(line, where)
             if entry.previous != (entries[-1].digest if entries else None):
-                raise InputError(f"{where} does not follow the line before it: the ledger was changed")
+                raise InvalidError(f"{where} does not follow the line before it: the ledger was changed")
             entries.append(entry)
         return tuple(entries)
 
@@ -138,7 +138,7 @@ class Ledger:
     def require(self, digest: Digest) -> None:
         """Refuse a ledger from which a line that somebody remembers is gone."""
         if all(entry.digest != digest for entry in self.entries()):
-            raise InputError(f"{self.path} has no line {digest}: lines were taken off its end")
+            raise InvalidError(f"{self.path} has no line {digest}: lines were taken off its end")
 
     def declare(self, name: str, recipe: Digest) -> None:
         """Enter a recipe, once, before anything is computed from it."""
@@ -263,6 +263,14 @@ def _event_to_json(event: Event) -> Json:
             return {"kind": str(_Kind.MEASURED), "split": str(split), "right": right, "prompts": count}
         case _:
             assert_never(event)
+
+
+def _checked_entry(line: bytes, where: str) -> Entry:
+    """Return a line of a ledger; whatever is wrong with it, the ledger does not hold."""
+    try:
+        return _read_entry(line, where)
+    except (InputError, DeclarationError) as error:
+        raise InvalidError(str(error)) from error
 
 
 def _read_entry(line: bytes, where: str) -> Entry:

@@ -6,9 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from circuitproof.canonical import Json
+from circuitproof.canonical import Digest, Json, digest_json
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.reading import Fields, read_toml, reading, reading_part
+from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.automaton import Automaton, State, automaton
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.pattern_text import Sets, parse_pattern, print_pattern
@@ -63,6 +64,7 @@ class SymbolicTask:
                     f"{self.name}: answer {answer} to opener {opener} is not among "
                     f"candidates {self.candidates}"
                 )
+        self._refuse_unknown_names()
         self._refuse_undefined()
 
     @property
@@ -106,6 +108,14 @@ class SymbolicTask:
         found = {self.label(seen) for _, seen in self._ends() if seen is not None}
         return tuple(sorted(label for label in found if label is not None))
 
+    def examples(self) -> tuple[Prompt, ...]:
+        """Return a shortest prompt of each label, in the order of labels."""
+        found: dict[Label, Prompt] = {}
+        for prompt, seen in self._ends():
+            if seen is not None and (label := self.label(seen)) is not None:
+                found.setdefault(label, prompt)
+        return tuple(found[label] for label in sorted(found))
+
     def may_become(self, seen: Seen, label: Label) -> bool:
         """Say whether what is seen so far does not rule a label out."""
         opener, group = seen
@@ -121,13 +131,46 @@ class SymbolicTask:
             raise InputError(f"{self.name}: prompt {prompt} is not one of the pattern")
         return found
 
+    def lengths(self) -> tuple[int, ...]:
+        """Return how many tokens prompts of the pattern have, in order."""
+        return tuple(sorted({len(prompt) for prompt, _ in self._ends()}))
+
+    def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
+        """Refuse a model that calls a named token otherwise; a model without an alphabet cannot tell."""
+        if alphabet is None:
+            return
+        for token, name in self.names:
+            own = alphabet.names[token] if token < len(alphabet) else None
+            if own != name:
+                found = "has no name" if own is None else f"is called {own!r}"
+                raise InputError(
+                    f"the model's alphabet is not that of task {self.name!r}: token {token}, {name!r} there, "
+                    f"{found} in the model; mend [names]"
+                )
+
     def text(self, prompt: Prompt) -> str:
         """Return a prompt as a person reads it."""
         names = dict(self.names)
         return " ".join(names.get(token, f"<{token}>") for token in prompt)
 
+    @property
+    def digest(self) -> Digest:
+        """Return the digest of the whole declaration."""
+        return digest_json(self.to_json())
+
     def to_json(self) -> dict[str, Json]:
-        """Return the rules as they stand in a claim; the pattern is the domain and stands apart."""
+        """Return the whole declaration, the pattern included."""
+        return {
+            **self._rules(),
+            "vocabulary": self.vocabulary,
+            "domain": {"pattern": self.pattern.to_json()},
+        }
+
+    def in_claim(self) -> dict[str, Json]:
+        """Return the task as it stands in a claim; the pattern is the domain and stands apart."""
+        return {**self._rules(), "declaration": str(self.digest)}
+
+    def _rules(self) -> dict[str, Json]:
         return {
             "name": self.name,
             "names": {str(token): name for token, name in self.names},
@@ -139,6 +182,17 @@ class SymbolicTask:
     @cached_property
     def _openers(self) -> tuple[Mapping[int, int], frozenset[int]]:
         return dict(self.answer.answers), frozenset(self.relation.openers)
+
+    def _refuse_unknown_names(self) -> None:
+        named = [token for token, _ in self.names]
+        if outside := [token for token in named if not 0 <= token < self.vocabulary]:
+            raise DeclarationError(
+                f"{self.name}: token {outside[0]} has a name, "
+                f"but the vocabulary has tokens 0 to {self.vocabulary - 1}"
+            )
+        if len(set(named)) != len(named):
+            repeated = next(token for token in named if named.count(token) > 1)
+            raise DeclarationError(f"{self.name}: token {repeated} has two names; give it one")
 
     def _refuse_undefined(self) -> None:
         """Refuse a pattern of no prompt, or of one without just one opener, which is then shown."""

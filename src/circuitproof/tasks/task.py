@@ -84,7 +84,7 @@ class Task:
             )
         self._refuse_unknown("candidate", self.candidates)
         self._refuse_unknown("prompt token", chain.from_iterable(self.domain.prompts))
-        self._refuse_unknown("rule token", self._rule_tokens())
+        self._refuse_unknown("rule token", self.rule_tokens())
         for prompt, answer in zip(self.domain.prompts, self.answers(), strict=True):
             if answer not in self.candidates:
                 raise DeclarationError(
@@ -112,6 +112,14 @@ class Task:
             groups.setdefault(label, []).append(index)
         return tuple(map(tuple, groups.values()))
 
+    def rule_tokens(self) -> Iterator[int]:
+        """Return the candidates, and the openers and answers that rules speak of."""
+        yield from self.candidates
+        if isinstance(self.answer, OnlyOpener):
+            yield from chain.from_iterable(self.answer.answers)
+        if isinstance(self.relation, SameOpener):
+            yield from self.relation.openers
+
     def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
         """Refuse a model that calls its tokens by other names; a model without an alphabet cannot tell."""
         if alphabet is not None and alphabet != self.alphabet:
@@ -133,6 +141,18 @@ class Task:
             "relation": _relation_to_json(self.relation),
         }
 
+    def in_claim(self) -> dict[str, Json]:
+        """Return the task as it stands in a claim; the domain stands apart, and few tokens need a name."""
+        occurring = sorted({*chain.from_iterable(self.domain.prompts), *self.candidates})
+        return {
+            "name": self.name,
+            "declaration": str(self.digest),
+            "names": {str(token): self.alphabet.names[token] for token in occurring},
+            "candidates": list(self.candidates),
+            "answer": _answer_to_json(self.answer),
+            "relation": _relation_to_json(self.relation),
+        }
+
     def _labels(self) -> tuple[int, ...]:
         match self.relation:
             case ClassTable(classes):
@@ -148,12 +168,6 @@ class Task:
             raise DeclarationError(
                 f"{self.name}: {count} {what} for {len(self.domain)} prompts; give one per prompt"
             )
-
-    def _rule_tokens(self) -> Iterator[int]:
-        if isinstance(self.answer, OnlyOpener):
-            yield from chain.from_iterable(self.answer.answers)
-        if isinstance(self.relation, SameOpener):
-            yield from self.relation.openers
 
     def _refuse_unknown(self, what: str, tokens: Iterable[int]) -> None:
         for token in tokens:

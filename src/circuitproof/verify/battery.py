@@ -1,17 +1,16 @@
 """The battery: fold a claim's circuits once, then answer each property by counting its obligations."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
 from circuitproof.circuits.circuit import Circuit, whole
-from circuitproof.circuits.graph import Edge, Head
+from circuitproof.circuits.graph import Edge
 from circuitproof.errors import InputError
-from circuitproof.programs.syntax import Otherwise
+from circuitproof.tasks.task import Task
 from circuitproof.verify.balls import answer_ball
-from circuitproof.verify.claim import Claim
+from circuitproof.verify.claim import Claim, bias_kept
 from circuitproof.verify.evidence import (
     CircuitSplit,
     EdgeSplit,
@@ -24,7 +23,7 @@ from circuitproof.verify.evidence import (
     Replayed,
 )
 from circuitproof.verify.findings import EdgeWitnesses, Findings
-from circuitproof.verify.fold import Fold, Folded, fold
+from circuitproof.verify.fold import Folded, fold
 from circuitproof.verify.identity import answer_identity
 from circuitproof.verify.properties import (
     Equivalence,
@@ -36,7 +35,9 @@ from circuitproof.verify.properties import (
     Property,
     Robustness,
     SubsetMinimality,
+    kind_of,
 )
+from circuitproof.verify.remarks import Asked, Grounds, remarks
 from circuitproof.verify.robustness import directions, radii, violation
 from circuitproof.verify.search import Effort
 from circuitproof.verify.verdict import Answer, Outcome, Proved, Refuted, Undecided
@@ -60,38 +61,40 @@ class Battery:
         """Return how many distinct computations decide the domain."""
         return self.folded.cells[self.claim.circuit]
 
-    @property
-    def implies_necessity(self) -> bool:
-        """Say whether necessity follows from equivalence alone, so that proving it adds nothing.
-
-        A chain passes everything through each of its edges. Without one of them the rest reads a constant,
-        and attention rows that sum to one pass a constant on, so one decision (or tie) is left for all
-        prompts: where two answers were right, some prompt changes. Rows that attend nowhere break this.
-        """
-        proved = any(isinstance(a.prop, Equivalence) and isinstance(a.outcome, Proved) for a in self.answers)
-        is_varied = len(set(self.claim.task.answers())) > 1
-        return proved and is_varied and is_chain(self.claim.circuit) and not self._attends_nowhere()
-
-    def _attends_nowhere(self) -> bool:
-        programs = self.claim.frozen.programs
-        return any(
-            isinstance(node, Head) and node in programs and programs[node].otherwise is Otherwise.NOWHERE
-            for node in self.claim.circuit.nodes()
-        )
-
-
-def is_chain(circuit: Circuit) -> bool:
-    """Say whether the kept edges are one path from `embed` to `logits`."""
-    sources = Counter(edge.source for edge in circuit.edges)
-    targets = Counter(edge.target for edge in circuit.edges)
-    return circuit.live() == circuit and max(sources.values()) == 1 and max(targets.values()) == 1
-
 
 def prove(claim: Claim, effort: Effort | None = None) -> Battery:
     """Answer every property of a claim; the effort is that of robustness, where it needs a search."""
-    folded = fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.domain.prompts)
+    folded = fold(claim.frozen, claim.task.candidates, claim.variants(), claim.task.domain.prompts)
     effort = effort or Effort()
-    return Battery(claim, folded, tuple(_answer(claim, folded, prop, effort) for prop in claim.properties))
+    answers = [_answer(claim, folded, prop, effort) for prop in claim.properties]
+    is_equivalent = any(_is_proof(answer) and isinstance(answer.prop, Equivalence) for answer in answers)
+    remarked = [_remarked(claim, answer, is_equivalent=is_equivalent) for answer in answers]
+    return Battery(claim, folded, tuple(remarked))
+
+
+def _is_proof(answer: Answer) -> bool:
+    return isinstance(answer.outcome, Proved)
+
+
+def _remarked(claim: Claim, answer: Answer, *, is_equivalent: bool) -> Answer:
+    """Return an answer with its remarks, which only a proof has."""
+    if not _is_proof(answer):
+        return answer
+    grounds = Grounds(
+        asked=_asked(claim.task),
+        circuit=claim.circuit,
+        programs=claim.frozen.programs,
+        is_equivalent=is_equivalent,
+        shared_biases=tuple(found.edge for found in answer.findings.edges if found.only_bias),
+        unreached=claim.unreached(answer.prop) if isinstance(answer.prop, Robustness) else 0,
+    )
+    return replace(answer, remarks=remarks(kind_of(answer.prop), grounds))
+
+
+def _asked(task: Task) -> Asked:
+    answers, classes = task.answers(), task.classes()
+    by_class = {place: frozenset(answers[x] for x in members) for place, members in enumerate(classes)}
+    return Asked(by_class, has_single_classes=len(classes) == len(answers))
 
 
 def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Answer:
@@ -170,29 +173,32 @@ def _invariance(claim: Claim, folded: Folded) -> Answer:
 
 def _necessity(claim: Claim, folded: Folded) -> Answer:
     lesions = claim.circuit.lesions()
-    before = folded.of(claim.circuit)
-    witnesses = [
-        _witnesses(edge, before, folded.of(lesion))
-        for edge, lesion in zip(claim.circuit, lesions, strict=True)
-    ]
-    useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
+    witnesses = [_witnesses(claim, folded, edge) for edge in claim.circuit]
+    useless = [place for place, found in enumerate(witnesses) if not found.best]
     leaves = [_lesion_leaves(claim.circuit, lesion, folded) for lesion in lesions]
     outcome: Outcome
     if useless:
         outcome = Refuted(OneEdge(useless[0], PromptSplit(leaves[useless[0]])))
     else:
-        first = [(found.flips + found.ties)[0] for found in witnesses]
+        first = [found.best[0] for found in witnesses]
         replays = [Replay((Replayed(x, row[x]),)) for x, row in zip(first, leaves, strict=True)]
         outcome = Proved(EdgeSplit(tuple(replays)))
     met = len(lesions) - len(useless)
     return Answer(Necessity(), outcome, len(lesions), met, Findings(edges=tuple(witnesses)))
 
 
-def _witnesses(edge: Edge, before: Sequence[Fold], after: Sequence[Fold]) -> EdgeWitnesses:
+def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
     """Return the prompts whose clear decision is another clear one, or a tie, without an edge."""
+    before, after = folded.of(claim.circuit), folded.of(claim.circuit.without(edge))
     changed = [x for x, fold in enumerate(before) if fold.is_clear and fold.decision != after[x].decision]
     flips = tuple(x for x in changed if after[x].is_clear)
-    return EdgeWitnesses(edge, flips, tuple(x for x in changed if not after[x].is_clear))
+    ties = tuple(x for x in changed if not after[x].is_clear)
+    kept = bias_kept(claim.frozen, claim.circuit, edge)
+    if kept is None:
+        return EdgeWitnesses(edge, flips, ties)
+    still = folded.of(kept)
+    beyond = frozenset(x for x in changed if still[x].decision != before[x].decision)
+    return EdgeWitnesses(edge, flips, ties, frozenset(changed) - beyond)
 
 
 def _lesion_leaves(circuit: Circuit, lesion: Circuit, folded: Folded) -> tuple[FoldLeaf, ...]:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from circuitproof.circuits.circuit import Circuit, whole
-from circuitproof.circuits.graph import EMBED, LOGITS, Node
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Head, Node
 from circuitproof.circuits.smaller import circuits_of_size
 from circuitproof.errors import InputError
-from circuitproof.semantics.cells import refuse_unreadable
+from circuitproof.semantics.cells import BiasKept, Variant, refuse_unreadable
 from circuitproof.semantics.frozen import Frozen
-from circuitproof.semantics.interface import refuse_unreached
+from circuitproof.semantics.interface import refuse_misplaced
+from circuitproof.semantics.reach import refuse_unreached_prompts, unreached
 from circuitproof.tasks.task import Task
 from circuitproof.verify.properties import (
     Faithfulness,
@@ -35,16 +36,22 @@ class Claim:
         sizes = self.frozen.architecture
         refuse_misfit(self.frozen, self.circuit, self.properties)
         self.task.refuse_other_alphabet(self.frozen.declaration.alphabet)
-        if max(self.task.candidates) >= sizes.vocabulary:
+        if unknown := [token for token in self.task.rule_tokens() if token >= sizes.vocabulary]:
             raise InputError(
-                f"candidate {max(self.task.candidates)} is not in the model's {sizes.vocabulary} tokens"
+                f"task {self.task.name!r} speaks of token {unknown[0]}, which is not in the model's "
+                f"{sizes.vocabulary} tokens; use a model of its alphabet"
             )
+        refuse_unreadable(self.task.domain.prompts, sizes.vocabulary, sizes.context)
         for prop in self.properties:
             if isinstance(prop, Robustness):
-                refuse_unreached(prop.at, self.circuit, {len(x) for x in self.task.domain.prompts})
+                refuse_misplaced(prop.at, self.circuit, {len(x) for x in self.task.domain.prompts})
+                refuse_unreached_prompts(prop.at, self.unreached(prop), len(self.task.domain))
             if isinstance(prop, Minimum) and self.circuit not in prop.circuits:
                 raise InputError("the claim's circuit is not among those that are said to be the minimum")
-        refuse_unreadable(self.task.domain.prompts, sizes.vocabulary, sizes.context)
+
+    def unreached(self, prop: Robustness) -> int:
+        """Return how many prompts have logits that the perturbation does not reach."""
+        return unreached(prop.at, self.circuit, self.frozen.programs, self.task.domain.prompts)
 
     def smaller_circuits(self, prop: "SubsetMinimality | Minimum") -> tuple[Circuit, ...]:
         """Return every circuit that a property about size speaks of, by size and then in order of edges."""
@@ -67,6 +74,24 @@ class Claim:
                 case _:
                     pass
         return tuple(dict.fromkeys(needed))
+
+    def variants(self) -> tuple[Variant, ...]:
+        """Return these circuits and, for necessity, the lesions with a shared bias kept."""
+        has_lesions = any(isinstance(prop, Necessity) for prop in self.properties)
+        kept = [bias_kept(self.frozen, self.circuit, edge) for edge in self.circuit if has_lesions]
+        return (*self.circuits(), *(variant for variant in kept if variant is not None))
+
+
+def bias_kept(frozen: Frozen, circuit: Circuit, edge: Edge) -> BiasKept | None:
+    """Return a circuit without an edge whose target still reads the bias that went with it, if one did.
+
+    One did if the edge comes from the only head of its layer that the target keeps.
+    """
+    if not isinstance(edge.source, Head) or not frozen.architecture.biases:
+        return None
+    layer = edge.source.layer
+    rivals = [s for s in circuit.sources(edge.target) if isinstance(s, Head) and s.layer == layer]
+    return BiasKept(circuit.without(edge), edge.target, layer) if len(rivals) == 1 else None
 
 
 def reads_prompt(circuit: Circuit) -> bool:

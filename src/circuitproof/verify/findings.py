@@ -22,6 +22,33 @@ class EdgeWitnesses:
     edge: Edge
     flips: tuple[int, ...]
     ties: tuple[int, ...]
+    by_bias: frozenset[int] = frozenset()
+    """Those of them that show no more than the loss of the bias that the heads of a layer share."""
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """Return the prompts that show most: more than a bias if any does, flips before ties."""
+        changed = self.flips + self.ties
+        return tuple(x for x in changed if x not in self.by_bias) or changed
+
+    @property
+    def only_bias(self) -> bool:
+        """Say whether prompts change, but none shows more than the loss of the shared bias."""
+        return bool(self.by_bias) and self.by_bias.issuperset(self.flips + self.ties)
+
+    def words(self) -> str:
+        """Say in a few words what the edge changes."""
+        only = ", showing a shared bias alone" if self.only_bias else ""
+        return f"{self.edge}: {len(self.flips)} flips, {len(self.ties)} ties{only}"
+
+    def to_json(self) -> Json:
+        """Return the witnesses as JSON."""
+        return {
+            "edge": str(self.edge),
+            "flips": list(self.flips),
+            "ties": list(self.ties),
+            "only_shared_bias": self.only_bias,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +67,7 @@ class Findings:
 
     def words(self) -> str:
         """Say in a few words what was found."""
-        parts = [f"{w.edge}: {len(w.flips)} flips, {len(w.ties)} ties" for w in self.edges]
+        parts = [found.words() for found in self.edges]
         parts.extend(f"{name} radius {shown(value)}" for name, value in self.distribution().items())
         if self.counterexamples:
             first = " and ".join(f"prompt {x}" for x in self.counterexamples[0])
@@ -50,13 +77,9 @@ class Findings:
 
     def to_json(self) -> Json:
         """Return the findings as JSON, radii exactly."""
-        edges: list[Json] = [
-            {"edge": str(found.edge), "flips": list(found.flips), "ties": list(found.ties)}
-            for found in self.edges
-        ]
         return {
             "counterexamples": [list(prompts) for prompts in self.counterexamples[:LISTED]],
-            "edges": edges,
+            "edges": [found.to_json() for found in self.edges],
             "radii": [None if radius is None else str(radius) for radius in self.radii],
             "radius": {name: write_rational(value) for name, value in self.distribution().items()},
         }

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from circuitproof.arithmetic.exact import Exact
-from circuitproof.circuits.circuit import Circuit
-from circuitproof.semantics.cells import Cells
+from circuitproof.semantics.cells import Cells, Variant
 from circuitproof.semantics.forward import Forward
 from circuitproof.semantics.frozen import Frozen
 from circuitproof.tasks.domain import Prompt
@@ -42,18 +41,18 @@ class Folded:
     """Circuits on prompts: which fold decides each prompt. Equal folds have one index."""
 
     folds: tuple[Fold, ...]
-    places: Mapping[Circuit, tuple[int, ...]]
+    places: Mapping[Variant, tuple[int, ...]]
     """For each circuit, the index of the fold of each prompt."""
-    cells: Mapping[Circuit, int]
+    cells: Mapping[Variant, int]
     """For each circuit, how many distinct computations decide all prompts."""
 
-    def of(self, circuit: Circuit) -> tuple[Fold, ...]:
+    def of(self, variant: Variant) -> tuple[Fold, ...]:
         """Return the fold of each prompt."""
-        return tuple(self.folds[place] for place in self.places[circuit])
+        return tuple(self.folds[place] for place in self.places[variant])
 
 
 def fold(
-    frozen: Frozen, candidates: tuple[int, ...], circuits: Sequence[Circuit], prompts: Sequence[Prompt]
+    frozen: Frozen, candidates: tuple[int, ...], circuits: Sequence[Variant], prompts: Sequence[Prompt]
 ) -> Folded:
     """Return the exact logits of every circuit on every prompt."""
     cells = Cells(frozen.programs, biases=frozen.architecture.biases)

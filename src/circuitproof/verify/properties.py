@@ -5,10 +5,12 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
+from circuitproof.architecture import Architecture
 from circuitproof.canonical import Digest, Json
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import DeclarationError
 from circuitproof.reading import write_rational
+from circuitproof.semantics.declaration import ProgramHeads, programs_to_json
 from circuitproof.semantics.interface import FINAL_RESIDUAL, Interface, Span
 
 
@@ -95,17 +97,27 @@ class Minimum:
         return len(self.circuits[0])
 
 
+Digests: TypeAlias = tuple[tuple[str, Digest], ...]
+"""The names of tensors with their digests, in the order of names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The model that an artifact was built on: what it declares, and the digest of every tensor."""
+
+    architecture: Architecture
+    programs: ProgramHeads
+    tensors: Digests
+
+
 @dataclass(frozen=True, slots=True)
 class LesionIdentity:
-    """Without its program heads the model is its base: every tensor that is then read has the same digest.
-
-    Both tables pair the names of tensors with their digests, in the order of names.
-    """
+    """Without its program heads the model is its base: every tensor that is then read has the same digest."""
 
     kind: ClassVar[Kind] = Kind.LESION_IDENTITY
 
-    base: tuple[tuple[str, Digest], ...]
-    artifact: tuple[tuple[str, Digest], ...]
+    base: Base
+    artifact: Digests
 
 
 Property: TypeAlias = (
@@ -141,6 +153,14 @@ def property_to_json(prop: Property) -> Json:
     if isinstance(prop, Minimum):
         named["circuits"] = [[str(edge) for edge in circuit] for circuit in prop.circuits]
     if isinstance(prop, LesionIdentity):
-        named["base"] = {name: str(digest) for name, digest in prop.base}
-        named["artifact"] = {name: str(digest) for name, digest in prop.artifact}
+        named["base"] = {
+            "architecture": prop.base.architecture.to_json(),
+            "programs": programs_to_json(prop.base.programs),
+            "tensors": _digests_to_json(prop.base.tensors),
+        }
+        named["artifact"] = _digests_to_json(prop.artifact)
     return named
+
+
+def _digests_to_json(digests: Digests) -> Json:
+    return {name: str(digest) for name, digest in digests}

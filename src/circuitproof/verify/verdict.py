@@ -20,6 +20,7 @@ from circuitproof.verify.evidence import (
 )
 from circuitproof.verify.findings import Findings
 from circuitproof.verify.properties import Property
+from circuitproof.verify.remarks import Remark
 
 
 class Verdict(StrEnum):
@@ -63,8 +64,12 @@ class Answer:
     obligations: int
     met: int
     findings: Findings
+    remarks: tuple[Remark, ...] = ()
+    """What a proof tells less than the property's name."""
 
     def __post_init__(self) -> None:
+        if self.remarks and not isinstance(self.outcome, Proved):
+            raise DeclarationError(f"remarks on an answer that is {self.verdict}, want them on proofs alone")
         if self.obligations < 1:
             raise DeclarationError("no obligations to answer: a verdict about nothing is none")
         is_met = self.met == self.obligations

@@ -1,20 +1,28 @@
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from circuitproof.architecture import BandNorm, Lift
-from circuitproof.circuits.graph import Mlp
+from circuitproof.circuits.graph import Head, Mlp
 from circuitproof.errors import DeclarationError, InputError
+from circuitproof.programs.text import parse
 from circuitproof.semantics.forward import Side
 from circuitproof.semantics.interface import Interface
-from circuitproof.verify.properties import Equivalence, Invariance, Robustness
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.verify.battery import prove
+from circuitproof.verify.claim import Claim
+from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.verify.remarks import Asked, Grounds, Plain, SharedBias, remarks
 from circuitproof.verify.symbolic.battery import SymbolicAnswer, SymbolicBattery, prove_pattern
 from circuitproof.verify.symbolic.claim import SymbolicClaim
 from circuitproof.verify.symbolic.cover import Budget
-from circuitproof.verify.symbolic.evidence import Open, Replays
+from circuitproof.verify.symbolic.evidence import ByEdge, Open, Replays
 from circuitproof.verify.verdict import Verdict
-from hand_models import circuit_of, freeze
+from hand_models import IDENTITY, PLAIN, build, circuit_of, freeze
 from models import random_model
 from symbolic_claims import PROPERTIES, SIZES, random_claim, task_of, truth
 
@@ -125,3 +133,92 @@ def test_the_least_radius_is_that_of_the_worst_margin():
         rows = claim.frozen.unembedding((0, 1)).fractions()
         apart = sum(abs(a - b) for a, b in zip(*rows, strict=True))
         assert battery.least_radius(answer) == battery.worst_margin(answer) / apart
+
+
+def listed(claim, prompt):
+    """Return the claim that the edges of the same circuit are needed at one prompt."""
+    task = Task(
+        name="one",
+        alphabet=Alphabet(tuple("abcdef")),
+        candidates=claim.task.candidates,
+        domain=Domain((prompt,), ("all",)),
+        answer=AnswerTable((claim.task.label_of(prompt).answer,)),
+        relation=ClassTable((0,)),
+    )
+    return Claim(claim.frozen, claim.circuit, task, (Necessity(),))
+
+
+def slow_biases(claim, evidence):
+    """Return the edges whose witness shows a shared bias alone, each asked as a list of one prompt."""
+    for place, witness in enumerate(evidence.children):
+        (answer,) = prove(listed(claim, witness.prompt)).answers
+        if answer.findings.edges[place].only_bias:
+            yield answer.findings.edges[place].edge
+
+
+def test_remarks_are_what_looking_at_every_prompt_says():
+    """Answers and classes from the labels of all prompts, biases from lists of one prompt."""
+    said = Counter()
+    for seed in SEEDS:
+        claim = random_claim(seed)
+        battery = prove_pattern(claim, Budget(listed=64))
+        asked = {}
+        for label in map(claim.task.label_of, claim.task.machine.prompts()):
+            asked.setdefault(label.group, set()).add(label.answer)
+        is_equivalent = battery.answers[0].verdict is Verdict.PROVED
+        for answer in battery.answers:
+            biases = slow_biases(claim, answer.evidence) if isinstance(answer.evidence, ByEdge) else ()
+            grounds = Grounds(
+                Asked(asked), claim.circuit, claim.frozen.programs, is_equivalent, tuple(biases)
+            )
+            proved = answer.verdict is Verdict.PROVED
+            assert answer.remarks == (remarks(answer.prop.kind, grounds) if proved else ())
+            said.update(
+                type(remark) if isinstance(remark, SharedBias) else remark for remark in answer.remarks
+            )
+    assert {Plain.IMPLIED, Plain.CONSTANT} <= set(said)
+
+
+BIASED = replace(PLAIN, vocabulary=6, biases=True)
+
+
+def test_a_witness_that_shows_a_shared_bias_alone_is_remarked():
+    """The head hands on nothing; without its edge the reader loses the bias that speaks for token 1."""
+    weights = {
+        "embed.token": [[2, 1.5], [2, 1.5], [7, 0], [0, 0], [0, 0], [0, 0]],
+        "logits.weight": [[1, 0], [0, 1], *[[0, 0]] * 4],
+        "attention.0.output.bias": [0, 1],
+    }
+    frozen = freeze(build(weights, BIASED, {Head(0, 0): parse("default 1\notherwise self")}))
+    circuit = circuit_of(("embed -> logits", "head 0.0 -> logits"))
+    claim = SymbolicClaim(frozen, circuit, task_of("[0, 1] 2{0..1}"), (Necessity(),))
+    (answer,) = prove_pattern(claim).answers
+    assert answer.verdict is Verdict.PROVED
+    assert [str(remark) for remark in answer.remarks] == ["shared bias: head 0.0 -> logits"]
+
+
+def test_a_prompt_of_another_label_may_show_more_than_a_bias():
+    """Without the edge all tie; with the bias kept all are decided 0, and only opener 1 shows that."""
+    weights = {
+        "embed.token": [[3, 0], [0, 3], *[[0, 0]] * 4],
+        "head.0.0.value.weight": IDENTITY,
+        "head.0.0.output.weight": IDENTITY,
+        "logits.weight": [*IDENTITY, *[[0, 0]] * 4],
+        "attention.0.output.bias": [1, 0],
+    }
+    copies = parse("default 0\nadd 1 when key_token in {0, 1}\notherwise self")
+    claim = SymbolicClaim(
+        freeze(build(weights, BIASED, {Head(0, 0): copies})),
+        circuit_of(("embed -> head 0.0", "head 0.0 -> logits")),
+        task_of("any{1..2} with exactly 1 of [0, 1]"),
+        (Equivalence(), Necessity()),
+    )
+    answer = prove_pattern(claim).answers[1]
+    assert answer.evidence.children[1].prompt == (1,)
+    assert answer.remarks == (Plain.IMPLIED,)
+
+
+def test_only_proofs_over_patterns_have_remarks():
+    """A refutation says all that it says."""
+    with pytest.raises(DeclarationError, match="remarks on an answer that is refuted"):
+        SymbolicAnswer(Equivalence(), Verdict.REFUTED, Replays(()), 1, (Plain.CONSTANT,))

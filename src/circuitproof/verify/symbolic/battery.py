@@ -1,12 +1,17 @@
 """The battery over a pattern: each property answered for every prompt, with evidence for a stranger."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
+from circuitproof.circuits.graph import Edge
 from circuitproof.errors import DeclarationError
+from circuitproof.tasks.symbolic import SymbolicTask
+from circuitproof.verify.claim import bias_kept
+from circuitproof.verify.fold import Fold, fold
 from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.verify.remarks import Asked, Grounds, Remark, remarks
 from circuitproof.verify.robustness import Directions
 from circuitproof.verify.symbolic.claim import SymbolicClaim, SymbolicProperty
 from circuitproof.verify.symbolic.cover import Budget, Cover
@@ -36,8 +41,12 @@ class SymbolicAnswer:
     verdict: Verdict
     evidence: Evidence
     cells: int
+    remarks: tuple[Remark, ...] = ()
+    """What a proof tells less than the property's name."""
 
     def __post_init__(self) -> None:
+        if self.remarks and self.verdict is not Verdict.PROVED:
+            raise DeclarationError(f"remarks on an answer that is {self.verdict}, want them on proofs alone")
         is_open = isinstance(self.evidence, Open)
         if is_open != (self.verdict is Verdict.UNDECIDED):
             raise DeclarationError(f"the evidence is {type(self.evidence).__name__}, yet {self.verdict}")
@@ -89,9 +98,45 @@ class SymbolicBattery:
 def prove_pattern(claim: SymbolicClaim, budget: Budget | None = None) -> SymbolicBattery:
     """Answer every property of a claim about a pattern."""
     prover = _Prover(claim, budget or Budget(), Workshop(claim))
-    answers = tuple(prover.answer(prop) for prop in claim.properties)
+    answers = _remarked(claim, [prover.answer(prop) for prop in claim.properties])
     tokens = prover.shop.tokens() | {t for answer in answers for t in _shown_tokens(answer)}
     return SymbolicBattery(claim, answers, prover.shop.cells, frozenset(tokens))
+
+
+def _remarked(claim: SymbolicClaim, answers: Sequence[SymbolicAnswer]) -> tuple[SymbolicAnswer, ...]:
+    """Return the answers with their remarks, which only proofs have."""
+    proved = [answer for answer in answers if answer.verdict is Verdict.PROVED]
+    is_equivalent = any(isinstance(answer.prop, Equivalence) for answer in proved)
+    biases = [edge for answer in proved for edge in _shared_biases(claim, answer.evidence)]
+    grounds = Grounds(_asked(claim.task), claim.circuit, claim.frozen.programs, is_equivalent, tuple(biases))
+    return tuple(
+        replace(answer, remarks=remarks(answer.prop.kind, grounds)) if answer in proved else answer
+        for answer in answers
+    )
+
+
+def _asked(task: SymbolicTask) -> Asked:
+    answers: dict[int, set[int]] = {}
+    for label in task.labels():
+        answers.setdefault(label.group, set()).add(label.answer)
+    return Asked({group: frozenset(found) for group, found in answers.items()})
+
+
+def _shared_biases(claim: SymbolicClaim, evidence: Evidence) -> Iterator[Edge]:
+    """Return the edges whose witness shows no more than the loss of a shared bias."""
+    if isinstance(evidence, ByEdge):
+        for edge, witness in zip(claim.circuit, evidence.children, strict=True):
+            if _shows_bias_alone(claim, edge, witness):
+                yield edge
+
+
+def _shows_bias_alone(claim: SymbolicClaim, edge: Edge, witness: Replayed) -> bool:
+    """Say whether a prompt is decided as before without an edge where the bias that went with it is kept."""
+    kept = bias_kept(claim.frozen, claim.circuit, edge)
+    if kept is None:
+        return False
+    (found,) = fold(claim.frozen, claim.task.candidates, [kept], [witness.prompt]).of(kept)
+    return found.decision == Fold(witness.logits).decision
 
 
 @dataclass(slots=True)
@@ -137,7 +182,7 @@ class _Prover:
             cells += cover.cells
             match found:
                 case Replays((witness, *_)):
-                    witnesses.append(witness)
+                    witnesses.append(self._best_witness(place, witness))
                 case Open(reason):
                     edge = list(self.claim.circuit)[place]
                     left = left or Open(f"no prompt found that needs {edge}; {reason}")
@@ -146,6 +191,16 @@ class _Prover:
         if left is not None:
             return SymbolicAnswer(prop, Verdict.UNDECIDED, left, cells)
         return SymbolicAnswer(prop, Verdict.PROVED, ByEdge(tuple(witnesses)), cells)
+
+    def _best_witness(self, place: int, found: Replayed) -> Replayed:
+        """Return a prompt that shows more than the loss of a shared bias: the one found, or an example."""
+        edge, lesion = list(self.claim.circuit)[place], self.claim.circuit.lesions()[place]
+        if not _shows_bias_alone(self.claim, edge, found):
+            return found
+        seen = self.shop.see(list(self.claim.task.examples()), lesion)
+        needing = [one.replayed() for one in seen if Idle(lesion).broken_by(one) is not None]
+        better = (one for one in needing if not _shows_bias_alone(self.claim, edge, one))
+        return next(better, found)
 
 
 def _verdict(found: Tree | Replays | Open) -> Verdict:

@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import LOGITS
 from circuitproof.errors import InputError
 from circuitproof.semantics.frozen import Frozen
+from circuitproof.semantics.interface import Interface, refuse_misplaced
+from circuitproof.semantics.reach import refuse_unreached_prompts
 from circuitproof.tasks.symbolic import SymbolicTask
 from circuitproof.verify.claim import refuse_misfit
 from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
@@ -36,6 +39,17 @@ class SymbolicClaim:
                 f"the pattern has prompts of up to {self.task.pattern.longest} tokens, "
                 f"the model's context is {sizes.context}; add 'up to {sizes.context} tokens'"
             )
+        self.task.refuse_other_alphabet(self.frozen.declaration.alphabet)
+        for prop in self.properties:
+            if isinstance(prop, Robustness) and not prop.at.is_final_residual:
+                self._refuse_misplaced(prop.at)
+
+    def _refuse_misplaced(self, at: Interface) -> None:
+        """Refuse positions that a prompt lacks and, at `logits`, those that are the last of no prompt."""
+        lengths = self.task.lengths()
+        refuse_misplaced(at, self.circuit, set(lengths))
+        if at.node == LOGITS and not any(length - 1 in at.places(length) for length in lengths):
+            refuse_unreached_prompts(at, self.task.size, self.task.size)
 
     def directions(self) -> Directions:
         """Return the candidates' rows of the output embedding."""

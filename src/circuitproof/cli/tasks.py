@@ -1,0 +1,57 @@
+"""The command that says what a task asks, and writes its declaration."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from circuitproof.pipeline.declared import DeclaredTask
+
+
+def task(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FILE.toml",
+            help="A task by name, or a task file about a pattern.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Write the declaration here, for circuitproof-check --task.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a task asks: prompts, candidates, answers, classes, and the digest that claims carry."""
+    from circuitproof.cli.show import show_json
+    from circuitproof.pipeline.declared import find_declared, write_declaration
+
+    found = find_declared(name)
+    if out is not None:
+        write_declaration(found, out)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        _show(found, out)
+
+
+def _show(found: "DeclaredTask", out: Path | None) -> None:
+    from circuitproof.cli.show import show_line
+    from circuitproof.pipeline.symbolic import scientific
+
+    show_line(f"{found.name}: {scientific(found.prompts)} prompts, digest {found.digest}")
+    if found.pattern is not None:
+        show_line(f"pattern: {found.pattern}")
+    show_line(f"candidates: {', '.join(map(found.named, found.candidates))}")
+    show_line(f"right answers: {', '.join(map(found.named, found.answers))}")
+    show_line(f"classes: {found.classes}")
+    if out is not None:
+        show_line(f"{out} holds the declaration")

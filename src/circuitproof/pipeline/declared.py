@@ -1,0 +1,95 @@
+"""A declared task, listed or on a pattern, told in a few numbers and written for a checker to compare."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from circuitproof.canonical import Digest, Json, canonical_json, write_file
+from circuitproof.errors import InputError
+from circuitproof.reading import write_rational
+from circuitproof.tasks.catalogue import TASK_NAMES, find_task
+from circuitproof.tasks.pattern_text import print_pattern
+from circuitproof.tasks.symbolic import SymbolicTask, load_symbolic_task
+from circuitproof.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredTask:
+    """What a task asks, in a few numbers, and its declaration."""
+
+    name: str
+    prompts: int
+    pattern: str | None
+    """The prompts' pattern, where they are not listed."""
+    candidates: tuple[int, ...]
+    answers: tuple[int, ...]
+    """The right answers that occur, in order."""
+    classes: int
+    """How many classes of prompts must be decided alike."""
+    names: Mapping[int, str]
+    declaration: Json
+    digest: Digest
+
+    def named(self, token: int) -> str:
+        """Return a token with its name, if it has one."""
+        return f"{token} ({self.names[token]})" if token in self.names else f"{token}"
+
+    def to_json(self) -> Json:
+        """Return what is told as JSON, without the declaration itself."""
+        return {
+            "name": self.name,
+            "prompts": write_rational(Fraction(self.prompts)),
+            "pattern": self.pattern,
+            "candidates": list(self.candidates),
+            "answers": list(self.answers),
+            "classes": self.classes,
+            "digest": str(self.digest),
+        }
+
+
+def find_declared(name: str) -> DeclaredTask:
+    """Return a task by its name, or the one about a pattern that a TOML file declares."""
+    if name in TASK_NAMES:
+        return _listed(find_task(name))
+    if not name.endswith(".toml"):
+        raise InputError(
+            f"there is no task {name!r}; want {', '.join(TASK_NAMES)} or a task file that ends in .toml"
+        )
+    return _on_pattern(load_symbolic_task(Path(name)))
+
+
+def write_declaration(found: DeclaredTask, out: Path) -> None:
+    """Write the canonical declaration, whose digest claims carry, to a new file."""
+    if out.exists():
+        raise InputError(f"{out} already exists; remove it or choose another place")
+    write_file(out, canonical_json(found.declaration))
+
+
+def _listed(task: Task) -> DeclaredTask:
+    return DeclaredTask(
+        name=task.name,
+        prompts=len(task.domain),
+        pattern=None,
+        candidates=task.candidates,
+        answers=tuple(sorted(set(task.answers()))),
+        classes=len(task.classes()),
+        names=dict(enumerate(task.alphabet.names)),
+        declaration=task.to_json(),
+        digest=task.digest,
+    )
+
+
+def _on_pattern(task: SymbolicTask) -> DeclaredTask:
+    labels = task.labels()
+    return DeclaredTask(
+        name=task.name,
+        prompts=task.size,
+        pattern=print_pattern(task.pattern),
+        candidates=task.candidates,
+        answers=tuple(sorted({label.answer for label in labels})),
+        classes=len({label.group for label in labels}),
+        names=dict(task.names),
+        declaration=task.to_json(),
+        digest=task.digest,
+    )
