@@ -26,6 +26,7 @@ class Patterned:
     def __init__(
         self,
         seed: int,
+        *,
         pattern: dict[str, Any] | None = None,
         holds: Callable[[Prompt], bool] = lambda prompt: sum(token in OPENERS for token in prompt) == 1,
         programs: dict[str, list[str]] | None = None,
@@ -108,7 +109,7 @@ class Patterned:
         claim["task"]["relation"] = {"kind": "same opener", "openers": self.classes}
         claim["properties"] = [entry]
         answer = {"property": dict(entry), "verdict": verdict, "evidence": evidence, "remarks": []}
-        partners = {opener: partner for opener, partner in self.pairs}
+        partners = dict(map(tuple, self.pairs))
         self.bundle.labels = [
             (next(partners[t] for t in p if t in partners), next((t for t in p if t in self.classes), -1))
             for p in self.prompts

@@ -1,9 +1,7 @@
 """For every acceptance rule a bundle that breaks just that rule: refused by it, accepted without it."""
 
 import ast
-import importlib
 import json
-import pkgutil
 import struct
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -19,8 +17,8 @@ import bundle_maker as maker
 import circuitproof_check
 import pattern_forgeries
 from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
-from circuitproof_check import reading
 from circuitproof_check.main import Outcome, check
+from rule_removal import without
 
 Change = Callable[[Bundle], None]
 FORGERIES: dict[str, Callable[[], Bundle]] = {}
@@ -79,18 +77,6 @@ def calls() -> list[ast.Call]:
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text()))]
     found = [node for node in nodes if isinstance(node, ast.Call)]
     return [call for call in found if isinstance(call.func, ast.Name) and call.func.id == "require"]
-
-
-def without(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take a rule away from every module of the checker."""
-    honest = reading.require
-
-    def require(name: str, condition: object, *words: Any) -> None:
-        honest(name, condition or name == rule, *words)
-
-    for entry in pkgutil.walk_packages(circuitproof_check.__path__, "circuitproof_check."):
-        if not entry.name.endswith("__main__"):
-            monkeypatch.setattr(importlib.import_module(entry.name), "require", require, raising=False)
 
 
 def forgery(rule: str, *, refuting: bool = False):
