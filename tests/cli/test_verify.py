@@ -96,6 +96,28 @@ def test_an_undecided_claim_ends_with_4_and_says_why(run, tmp_path):
     assert "0/128" in out
 
 
+def test_a_perturbation_that_reaches_no_prompt_is_one_sentence(run, tmp_path):
+    """Position 0 of six tokens decides nothing: exit code 3, and no proof of nothing."""
+    code, out, err = run(*given(tmp_path), "--epsilon", "1/3", "--positions", "0")
+    assert (code, out) == (3, "")
+    assert "logits input at positions 0 reaches the logits of no prompt; choose positions that are" in err
+
+
+def test_a_place_is_named_in_full(run, tmp_path):
+    """Size, node, side and positions; the JSON has them apart."""
+    arguments = [*given(tmp_path), "--property", "robustness", "--epsilon", "1/10", "--at", "head 0.0 output"]
+    code, out, _ = run(*arguments, "--positions", "5")
+    assert code == 0
+    assert "robustness at 1/10, head 0.0 output, positions 5" in out
+    _, out, _ = run(*arguments, "--positions", "5", "--json")
+    assert json.loads(out)["answers"][0]["property"] == {
+        "kind": "robustness",
+        "epsilon": "1/10",
+        "at": "head 0.0 output",
+        "positions": [5],
+    }
+
+
 def test_properties_can_be_chosen(run, tmp_path):
     """By name, repeated for several; without a circuit file the whole model is meant."""
     arguments = given(tmp_path)

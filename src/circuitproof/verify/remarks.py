@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Head
@@ -97,6 +97,8 @@ def remarks(kind: Kind, grounds: Grounds) -> tuple[Remark, ...]:
             return (Unreached(grounds.unreached),) if grounds.unreached else ()
         case Kind.FAITHFULNESS | Kind.LESION_IDENTITY:
             return ()
+        case _:
+            assert_never(kind)
 
 
 def implies_necessity(grounds: Grounds) -> bool:
