@@ -14,8 +14,8 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY)
 	$(BIN)/circuitproof localise recipes/toy-localisation.toml --out build/demo --figure build/demo.png
-	$(BIN)/circuitproof-check build/demo/bundles/quotes --against build/demo/training/model
-	$(BIN)/circuitproof-check build/demo/bundles/brackets --against build/demo/training/model
+	$(BIN)/python -I -m circuitproof_check build/demo/bundles/quotes --against build/demo/training/model
+	$(BIN)/python -I -m circuitproof_check build/demo/bundles/brackets --against build/demo/training/model
 	-$(BIN)/circuitproof minimal build/demo/training/model --task quotes
 	$(BIN)/circuitproof remove-norm recipes/toy-norm-free.toml --out build/demo-norm-free
 	$(BIN)/circuitproof evaluate build/demo-norm-free/model

@@ -31,7 +31,7 @@ from .reading import (
 )
 from .task import check_task
 from .tensors import Weights, read_safetensors
-from .work import ONCE, PER_BYTE, ExceededError, allow
+from .work import ExceededError, allow, usual
 
 CLAIM, DOMAIN, WEIGHTS, CERTIFICATE = "claim.json", "domain.json", "weights.safetensors", "certificate.json"
 BUNDLE = frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE})
@@ -116,6 +116,7 @@ def inspect(bundle: Path, beside: Beside) -> Report:
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
     try:
+        _refuse_path(bundle)
         return _judge(bundle, beside)
     except (UnreadableError, OSError, MemoryError) as error:
         return Report(Outcome.FAILURE, f"{bundle} cannot be judged: {error}")
@@ -131,13 +132,19 @@ def inspect(bundle: Path, beside: Beside) -> Report:
         sys.set_int_max_str_digits(limit)
 
 
+def _refuse_path(bundle: Path) -> None:
+    """Refuse a directory from which Python imports modules: it could replace those of the checker."""
+    if any(os.path.realpath(path) == os.path.realpath(bundle) for path in sys.path):
+        raise UnreadableError("it is on Python's path and could replace its modules; use python -I")
+
+
 def _judge(bundle: Path, beside: Beside) -> Report:
-    allow(beside.operations or ONCE)
+    allow(beside.operations or usual(0))
     files = read_sealed(bundle)
     if CLAIM not in files:
         found = f"{len(files)} files are as the manifest says"
         return Report(Outcome.INCOMPLETE, f"{found}, but {bundle} carries no claim")
-    allow(beside.operations or ONCE + PER_BYTE * sum(map(len, files.values())))
+    allow(beside.operations or usual(sum(map(len, files.values()))))
     present = {entry.name for entry in bundle.iterdir()} - {MANIFEST}
     strange = (files.keys() ^ BUNDLE) | (present ^ BUNDLE)
     require("bundles_have_five_files", not strange, "bundle", strange)

@@ -17,8 +17,8 @@ SIZES = {
 """The largest architectures that are read."""
 MOST_BYTES = 1 << 34
 """The largest file that is read."""
-ONCE, PER_BYTE = 30_000_000, 30
-"""How many operations a bundle is allowed: so many, and so many more for each of its bytes."""
+ONCE, PER_BYTE, BEYOND = 30_000_000, 30, 150
+"""How many operations a bundle is allowed: so many, so many for each byte, and more for each after a million."""
 NUMBER = 10
 """Operations for a small number that is computed and kept."""
 
@@ -35,6 +35,11 @@ class _Meter:
 
 
 _METER = _Meter()
+
+
+def usual(size: int) -> int:
+    """Return how many operations a bundle of so many bytes is allowed unless told."""
+    return ONCE + PER_BYTE * size + BEYOND * max(0, size - 1_000_000)
 
 
 def allow(operations: int) -> None:

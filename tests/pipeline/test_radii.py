@@ -33,12 +33,12 @@ def test_inside_the_circuit_radii_are_searched_for(model):
     found = find_radii(model, "quotes", None, Place("head 0.0 input", "all"), 100)
     assert found.distribution()["min"] == Fraction(1, 2)
     assert all(one.bracket.is_attained for one in found.prompts)
-    last = find_radii(model, "quotes", None, Place("head 0.0 input"), 100)
-    assert last.distribution() == {}
-    assert all(one.bracket.is_infinite for one in last.prompts)
-    assert last.proved is None
-    assert last.exit_code is ExitCode.GOOD
-    assert last.to_json()["prompts"][0]["lower"] == "infinite"
+
+
+def test_a_place_that_nothing_reads_has_no_radius(model):
+    """The head looks elsewhere: an infinite radius there would say nothing."""
+    with pytest.raises(InputError, match="reaches the logits of no prompt"):
+        find_radii(model, "quotes", None, Place("head 0.0 input"), 100)
 
 
 def test_a_tie_has_no_radius(tmp_path):

@@ -13,13 +13,13 @@ from circuitproof.errors import ExitCode
 from circuitproof.pipeline.verification import Place
 from circuitproof.reading import write_rational
 from circuitproof.semantics.frozen import open_model
-from circuitproof.semantics.interface import Interface, refuse_misplaced
+from circuitproof.semantics.interface import Interface
 from circuitproof.tasks.catalogue import find_task
 from circuitproof.verify.balls import disturbed_prompts
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.disturbed import Disturbed, Question
 from circuitproof.verify.fold import Fold, fold
-from circuitproof.verify.properties import Equivalence
+from circuitproof.verify.properties import Robustness
 from circuitproof.verify.radius import Bracket, find_radius
 from circuitproof.verify.robustness import directions, radii, violation
 
@@ -107,9 +107,8 @@ def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budge
     """Return the radius of every prompt's decision; `budget` is the most parts of a ball to look at."""
     frozen = open_model(model)
     kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
-    claim = Claim(frozen, kept, find_task(task), (Equivalence(),))
     at = place.interface(frozen.graph)
-    refuse_misplaced(at, kept, {len(prompt) for prompt in claim.task.domain.prompts})
+    claim = Claim(frozen, kept, find_task(task), (Robustness(Fraction(1), at),))
     folds = fold(frozen, claim.task.candidates, [kept], claim.task.domain.prompts).of(kept)
     functions = disturbed_prompts(claim, at)
     if at.is_final_residual and not frozen.architecture.has_norm:
