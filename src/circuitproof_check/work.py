@@ -18,7 +18,7 @@ SIZES = {
 MOST_BYTES = 1 << 34
 """The largest file that is read."""
 ONCE, PER_BYTE, BEYOND = 30_000_000, 30, 150
-"""How many operations a bundle is allowed: so many, so many for each byte, and more for each after a million."""
+"""How many operations a bundle is allowed: so many, so many a byte, and more for each after a million."""
 NUMBER = 10
 """Operations for a small number that is computed and kept."""
 
