@@ -1,7 +1,7 @@
 """The slow, obvious oracle: is what a bundle says true? It reads files, and shares no code with the product.
 
-`falsehoods` returns a sentence for each answer that is not so. A claim that the format forbids outright is
-one too, whatever its answers: its sentence begins with `forbidden`.
+`falsehoods` returns a sentence for each answer that is not so, beginning with `false`. A claim that the format
+forbids outright is one too, whatever its answers: its sentence begins with `forbidden`.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ class Model:
     """A declaration and its tensors, as rows of numbers by their place."""
 
     size: dict[str, Any]
-    programs: dict[str, tuple[Any, ...]]
+    programs: dict[str, condition_twin.Program]
     rows: dict[str, dict[int, Any]]
 
     def row(self, name, place):
@@ -287,6 +287,7 @@ class Statement:
         self.task, self.edges = claim["task"], tuple(claim["circuit"]["edges"])
         self.candidates, self.pattern = self.task["candidates"], domain.get("pattern")
         self.shown = [tuple(prompt) for prompt in domain["prompts"]]
+        self.breaches = [breach for program in model.programs.values() for breach in program.breaches]
         self.check_tokens()
         self.prompts = self.shown
         if self.pattern is not None:
@@ -311,7 +312,8 @@ class Statement:
         demand(all(t in known for prompt in self.shown for t in prompt), "a prompt has an unknown token")
         openers = [pair[0] for pair in self.task["answer"]["answers"] if isinstance(pair, list)]
         openers += self.task["relation"].get("openers", [])
-        demand(all(token in known for token in openers), "an opener is outside the vocabulary")
+        if not all(token in known for token in openers):
+            self.breaches.append("an opener is outside the vocabulary")
 
     def check_pattern(self):
         """Demand a pattern of the vocabulary and the context, with rules and four properties."""
@@ -556,7 +558,7 @@ def falsehoods(bundle: Path, model: Path | None = None, base: Path | None = None
         statement = Statement(claim, domain, stated_model(bundle, claim, model))
     except ForbiddenError as error:
         return [f"forbidden: {error}"]
-    found = []
+    found = [f"forbidden: {breach}" for breach in statement.breaches]
     for prop, answer in zip(claim["properties"], certificate["answers"], strict=True):
         if answer["verdict"] != "undecided":
             try:

@@ -1,10 +1,12 @@
 """Attention programs read from their text, word by word, and evaluated pair by pair: a third reading.
 
-Nothing here is shared with the engine or the checker. What the grammar does not allow is `Forbidden`.
+Nothing here is shared with the engine or the checker. What cannot be read at all is a `ForbiddenError`; what can
+be read but is not allowed (ordered tokens, tokens outside the vocabulary) is noted as a breach.
 """
 
 import operator
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
@@ -39,6 +41,11 @@ class Words:
     def __init__(self, text, vocabulary):
         demand(not WORD.sub("", text).strip(" "), f"{text!r} has characters that are no words")
         self.left, self.text, self.vocabulary = WORD.findall(text)[::-1], text, vocabulary
+        self.breaches = []
+
+    def note(self, is_met, sentence):
+        """Remember what is not allowed, though it can be read."""
+        self.breaches += [] if is_met else [f"{self.text!r} {sentence}"]
 
     def take(self, *wanted):
         """Return the next word, which must be one of those wanted."""
@@ -53,7 +60,7 @@ class Words:
         """Read to the end."""
         found = self.joined("or", lambda: self.joined("and", self.part))
         demand(not self.left, f"{self.text!r} goes on after its end")
-        demand(levels(found) <= DEEPEST, f"{self.text!r} is nested too deeply")
+        self.note(levels(found) <= DEEPEST, "is nested too deeply")
         return found
 
     def joined(self, word, read):
@@ -91,15 +98,15 @@ class Words:
             self.take("up")
             self.take("to")
             most = self.number()
-            demand(most >= 1, f"{self.text!r} counts up to nothing")
+            self.note(most >= 1, "counts up to nothing")
         else:
             demand(name in (*TOKENS, *NUMBERS), f"{self.text!r}: {name} is no number")
         read = self.token if name in TOKENS else self.number
         sign = self.take("in", *ORDERS)
-        demand(name not in TOKENS or sign in ("in", "==", "!="), f"{self.text!r} orders tokens")
+        self.note(name not in TOKENS or sign in ("in", "==", "!="), "orders tokens")
         value = self.members(read) if sign == "in" else read()
         largest = max(value) if sign == "in" else value
-        demand(most is None or largest <= most, f"{self.text!r} compares with more than it counts")
+        self.note(most is None or largest <= most, "compares with more than it counts")
         return ("compare", name, of, most, sign, value)
 
     def number(self):
@@ -111,7 +118,7 @@ class Words:
     def token(self):
         """Read a token of the vocabulary."""
         found = self.number()
-        demand(found < self.vocabulary, f"{self.text!r} names token {found}, which the vocabulary lacks")
+        self.note(found < self.vocabulary, f"names token {found}, which the vocabulary lacks")
         return found
 
     def members(self, read):
@@ -121,7 +128,7 @@ class Words:
         while self.skip(","):
             found.append(read())
         self.take("}")
-        demand(len(set(found)) == len(found), f"{self.text!r} repeats a member")
+        self.note(len(set(found)) == len(found), "repeats a member")
         return tuple(found)
 
     def pairs(self):
@@ -134,7 +141,7 @@ class Words:
 
         found = self.members(pair)
         both = {one for one, _ in found} & {other for _, other in found}
-        demand(not both, f"{self.text!r}: a token opens and closes")
+        self.note(not both, "has a token that opens and closes")
         return found
 
 
@@ -147,17 +154,30 @@ def levels(formula):
     return 1 + levels(formula[1]) if formula[0] in ("not", *SCANS) else 0
 
 
+@dataclass(frozen=True)
+class Program:
+    """A default weight, rules (weight, condition or None), what empty rows do, and what is not allowed."""
+
+    default: Fraction
+    rules: tuple[tuple[Fraction, object], ...]
+    attends_itself: bool
+    breaches: tuple[str, ...]
+
+
 @cache
 def parsed(lines, vocabulary):
-    """Return default, rules (weight, condition or None) and whether empty rows attend to themselves."""
+    """Return the program that some lines spell."""
     demand(len(lines) > 1 and lines[0].startswith("default "), f"{lines} do not begin with a default")
     demand(lines[-1] in ("otherwise self", "otherwise nowhere"), f"{lines} do not end with otherwise")
-    rules = []
+    rules, breaches = [], []
     for line in lines[1:-1]:
         demand(line.startswith("add "), f"{line!r} is no rule")
         weight, when, condition = line.removeprefix("add ").partition(" when ")
-        rules.append((weight_of(weight), Words(condition, vocabulary).whole() if when else None))
-    return weight_of(lines[0].removeprefix("default ")), tuple(rules), lines[-1] == "otherwise self"
+        words = Words(condition, vocabulary)
+        rules.append((weight_of(weight), words.whole() if when else None))
+        breaches += words.breaches
+    default = weight_of(lines[0].removeprefix("default "))
+    return Program(default, tuple(rules), lines[-1] == "otherwise self", tuple(breaches))
 
 
 def weight_of(text):
@@ -215,11 +235,10 @@ def holds(formula, prompt, query, key):
 
 def row(program, prompt, query):
     """Return the weights of the keys up to the query."""
-    default, rules, attends_itself = program
     weights = [
-        default + sum(w for w, rule in rules if rule is None or holds(rule, prompt, query, key))
+        program.default + sum(w for w, rule in program.rules if rule is None or holds(rule, prompt, query, key))
         for key in range(query + 1)
     ]
     if total := sum(weights):
         return [weight / total for weight in weights]
-    return [Fraction(attends_itself and key == query) for key in range(query + 1)]
+    return [Fraction(program.attends_itself and key == query) for key in range(query + 1)]

@@ -55,6 +55,8 @@ class Mutant:
     """The outermost function that it is in, by qualified name; empty outside of functions."""
     repeat: int
     """How many changes of this kind come before it on the line."""
+    fires: int
+    """The line that runs when the guard speaks: the first one of its body."""
 
     @property
     def name(self) -> str:
@@ -162,7 +164,7 @@ def _of_file(file: str) -> Iterator[Mutant]:
     for number, node in enumerate(ast.walk(tree)):
         for place, (kind, _) in enumerate(changes(node)):
             line = _line(node)
-            yield Mutant(file, line, kind, number, place, owners.get(node, ""), seen[line, kind])
+            yield Mutant(file, line, kind, number, place, owners.get(node, ""), seen[line, kind], _fires(node))
             seen[line, kind] += 1
 
 
@@ -170,6 +172,10 @@ def _line(node: ast.AST) -> int:
     shown = node.guard if isinstance(node, ast.match_case) else node
     shown = shown.iter if isinstance(shown, ast.comprehension) else shown
     return shown.lineno
+
+
+def _fires(node: ast.AST) -> int:
+    return node.body[0].lineno if isinstance(node, ast.If) else _line(node)
 
 
 def _owners(node: ast.AST, name: str, *, is_inside: bool) -> Iterator[tuple[ast.AST, str]]:

@@ -661,6 +661,34 @@ def _missing_base(draw: Random, asked: Ask) -> None:
         del asked.base.tensors[draw.choice(sorted(asked.base.tensors))]
 
 
+def _no_prompts(_: Random, task: dict[str, Any], __: dict[str, Any]) -> None:
+    task["answer"]["answers"] = []
+    if "prompts" in task:
+        task["prompts"] = []
+        task["relation"].update({key: [] for key in ("classes", "openers") if key in task["relation"]})
+
+
+def _strange_weights(draw: Random, asked: Ask) -> None:
+    """Let a weight be no number, or a tensor be of another shape, missing or one too many."""
+    tensors = asked.model.tensors
+    name = draw.choice(sorted(tensors))
+    shape, numbers = tensors[name]
+    change = draw.choice(("nan", "infinite", "shape", "missing", "more"))
+    if change in ("nan", "infinite"):
+        tensors[name] = (shape, [float(change[:3]), *numbers[1:]])
+    elif change == "shape":
+        tensors[name] = ((*shape[:-1], shape[-1] + 1), [*numbers, *numbers][: prod(shape) // shape[-1] * (shape[-1] + 1)])
+    elif change == "missing":
+        del tensors[name]
+    else:
+        tensors["more"] = (shape, numbers)
+
+
+def _absent_head(draw: Random, asked: Ask) -> None:
+    head = f"{asked.model.architecture['layers']}.0"
+    asked.model.programs[head] = random_program(draw, asked.model.architecture)
+
+
 def _at(**place: Any):
     return _set(kind="robustness", **({"epsilon": "1/8"} | FINAL | place))
 
@@ -691,6 +719,9 @@ FLAWS = {
     "empty prompt": _of_task(_prompt(lambda _, __: [])),
     "far prompt": _of_task(_prompt(lambda _, size: [0, size["vocabulary"]])),
     "long prompt": _of_task(_prompt(lambda _, size: [1] * (size["context"] + 1))),
+    "no prompts": _of_task(_no_prompts),
+    "strange weights": _strange_weights,
+    "absent head": _absent_head,
     "unlabelled": _of_task(_unlabelled),
     "strange pattern": _of_task(_strange_pattern),
     "other relation": _of_task(_other_relation),
@@ -732,7 +763,7 @@ def told(asked: Ask, directory: Path) -> Told:
         write_answers(asked, model, base, bundle := directory / "bundle")
     except Exception as error:  # noqa: BLE001  # a liar may fail in any way
         return Told(None, model, base, error)
-    return Told(bundle, model, base)
+    return Told(bundle if bundle.is_dir() else None, model, base)
 
 
 def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> None:
