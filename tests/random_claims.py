@@ -97,8 +97,15 @@ THEMES = {
     "margins": Theme(
         ("equivalence", "invariance", "robustness"), True, norm=False, features=frozenset({"programs", "chain"})
     ),
+    "ordered": Theme(
+        ("equivalence", "invariance", "robustness"),
+        True,
+        norm=False,
+        features=frozenset({"programs", "chain", "ordered"}),
+    ),
     "pattern edges": Theme(("necessity",), True, features=frozenset({"programs", "useless"})),
     "pattern radius": Theme(("robustness",), True, features=frozenset({"final"})),
+    "pattern prompts": Theme(("robustness",), True, norm=False, features=frozenset({"final", "neural"})),
     "pattern norm": Theme(("robustness", "equivalence"), True, norm=True, features=frozenset({"final"})),
 }
 CYCLE = tuple(THEMES)
@@ -117,10 +124,25 @@ def ask(seed: int) -> Ask:
     found.properties = [make_property(draw, found, kind) for kind in chosen(draw, theme.properties)]
     if any(prop["kind"] == "lesion identity" for prop in found.properties):
         found.base = random_base(draw, model)
-    if draw.random() < 0.35:
-        found.flaw = draw.choice(sorted(FLAWS))
-        FLAWS[found.flaw](draw, found)
+    if "ordered" in theme.features:
+        spoil(draw, found, draw.choice(("ordered keys", "ordered keys", "ordered keys below", "ordered queries")))
+    elif draw.random() < 0.35:
+        names = sorted(FLAWS.keys() - OF_LISTS) if theme.is_pattern else sorted(FLAWS)
+        spoil(draw, found, draw.choice((*names, *(OFTEN if theme.is_pattern else ()))))
     return found
+
+
+OF_LISTS = {"short tables", "repeated prompt", "empty prompt", "far prompt", "missing base", "match of numbers"}
+OFTEN = ("phantom opener", "unlabelled", "strange pattern", "ordered keys", "unknown key")
+"""Flaws that are only of listed prompts, and some that matter more where there is a pattern."""
+
+
+def spoil(draw: Random, asked: Ask, flaw: str) -> None:
+    """Give an ask a flaw; where it is in a program, the answers are fitted to it."""
+    asked.flaw = flaw
+    FLAWS[flaw](draw, asked)
+    if asked.is_pattern and asked.model.programs and draw.random() < 0.5 and "opener" not in flaw:
+        fit_answers(draw, asked)
 
 
 def chosen(draw: Random, kinds: tuple[str, ...]) -> list[str]:
@@ -157,7 +179,9 @@ def random_sizes(draw: Random, theme: Theme) -> dict[str, Any]:
         "biases": draw.random() < 0.5,
         "logit_bias": draw.random() < 0.4,
     }
-    if "exact" in theme.features:
+    if "ordered" in theme.features:
+        size |= {"vocabulary": 7, "layers": 1, "context": 3}
+    if theme.features & {"exact", "neural"}:
         size |= {"attention": "sparsemax", "activation": {"kind": "relu"}}
         size["norm"] = {"kind": "none"} if kind == "layer" else size["norm"]
     return size
@@ -167,6 +191,7 @@ def random_model(draw: Random, theme: Theme) -> Spelled:
     """Return a model with coarse weights, so that ties and exact zeros occur."""
     size = random_sizes(draw, theme)
     share = 0.9 if theme.is_pattern or "programs" in theme.features else 0.5
+    share = 0.2 if "neural" in theme.features else share
     heads = [f"{layer}.{index}" for layer in range(size["layers"]) for index in range(size["heads"])]
     programs = {head: random_program(draw, size) for head in heads if draw.random() < share}
     return Spelled(size, programs, random_tensors(draw, size, programs))
@@ -178,10 +203,19 @@ def random_tensors(
     """Return weights that are multiples of an eighth."""
     step = draw.choice((1, 1, 4))
     shapes = maker.shapes(size, programs)
+    gain = draw.choice((1, 4, 8))
     return {
-        name: (shape, [step * draw.randint(-8 // step, 8 // step) / 8 for _ in range(prod(shape))])
+        name: (
+            shape,
+            [step * draw.randint(-8 // step, 8 // step) / 8 * _gain(name, gain) for _ in range(prod(shape))],
+        )
         for name, shape in shapes.items()
     }
+
+
+def _gain(name: str, gain: int) -> int:
+    """Return how much larger weights are than others: after a norm, what is small may weigh much."""
+    return gain if name.endswith("norm.scale") else 1
 
 
 def tokens(draw: Random, size: dict[str, Any], most: int = 2) -> str:
@@ -429,6 +463,8 @@ def make_property(draw: Random, asked: Ask, kind: str) -> dict[str, Any]:
 def random_place(draw: Random, asked: Ask) -> dict[str, Any]:
     """Return epsilon and where it is perturbed."""
     epsilon = draw.choice(("1/64", "1/16", "1/8", "1/2", "1", "2"))
+    if draw.random() < (0.8 if asked.theme == "pattern prompts" else 0.4) and (radius := least_radius(asked)):
+        epsilon = str(radius * draw.choice((1, Fraction(7, 8), Fraction(1, 2), Fraction(999, 1000))))
     features = THEMES[asked.theme].features
     if "final" in features or (asked.is_pattern and draw.random() < 0.9) or draw.random() < 0.2:
         return {"epsilon": epsilon} | FINAL
@@ -437,6 +473,27 @@ def random_place(draw: Random, asked: Ask) -> dict[str, Any]:
     node = draw.choice(live)
     side = {"embed": "output", "logits": "input"}.get(node) or draw.choice(("input", "output"))
     return {"epsilon": epsilon, "at": f"{node} {side}", "positions": draw.choice(("last", "all", [0]))}
+
+
+def least_radius(asked: Ask) -> Fraction | None:
+    """Return how far the final residual can move, if nothing came after it, before a decision is lost."""
+    size, task = asked.model.architecture, asked.task
+    prompts = [tuple(prompt) for prompt in task.get("prompts", [])]
+    if asked.is_pattern:
+        prompts = prompts_of(task["pattern"], size["vocabulary"], size["context"])
+    radii: list[Fraction] = []
+    try:
+        model = asked.model.meant()
+        run = Run(model, asked.circuit["edges"])
+        rows = [model.row("embed.token" if size["tied"] else "logits.weight", t) for t in task["candidates"]]
+        for prompt in prompts:
+            logits = run.logits(task["candidates"], prompt)
+            best = logits.index(max(logits))
+            apart = [sum(abs(a - b) for a, b in zip(rows[best], row, strict=True)) for row in rows]
+            radii += [(logits[best] - one) / d for one, d in zip(logits, apart, strict=True) if d]
+    except ForbiddenError:
+        return None
+    return min(radii, default=None)
 
 
 def random_base(draw: Random, model: Spelled) -> Spelled:
@@ -489,7 +546,7 @@ def _reprogram(line: str):
     def flaw(draw: Random, asked: Ask) -> None:
         size = asked.model.architecture
         head = draw.choice(sorted(asked.model.programs) or ["0.0"])
-        spelled = line.format(T=size["vocabulary"], N=draw.randrange(size["vocabulary"] - 1), M=size["vocabulary"] - 1)
+        spelled = line.format(T=size["vocabulary"], N=draw.randint(1, size["vocabulary"] - 2))
         lines = asked.model.programs.get(head, ["default 0", "otherwise self"])
         asked.model.programs[head] = [lines[0], spelled, lines[-1]]
         fill(draw, asked.model)
@@ -708,7 +765,6 @@ FLAWS = {
     "no weight": _reprogram("add 1/0 when token_match"),
     "deep": _reprogram("add 1 when " + "first " * 17 + "key_token == 0"),
     "phantom opener": _phantom_opener,
-    "phantom opener again": _phantom_opener,
     "repeated candidate": _of_task(_repeat_candidate),
     "far candidate": _of_task(_far_candidate),
     "single candidate": _of_task(_single_candidate),
