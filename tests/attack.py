@@ -1,7 +1,8 @@
 """Random whole bundles against the checker: honest, lied, and changed afterwards with digests sealed anew.
 
-`python tests/attack.py --seeds 0:100000 --out build/attack` makes a bundle for each seed, judges it, and asks the
-oracle about those that are accepted. Killed and started again it goes on. Accepted falsehoods make the exit code 1.
+`python tests/attack.py --seeds 0:100000 --out build/attack` makes a bundle for each seed, judges it, and asks
+the oracle about those that are accepted. Killed and started again it goes on. Accepted falsehoods make the
+exit code 1.
 """
 
 import argparse
@@ -121,7 +122,7 @@ def _epsilon(draw: Random, claim: Any, _: Any, __: Any) -> None:
 def _candidates(draw: Random, claim: Any, _: Any, __: Any) -> None:
     listed = claim["task"]["candidates"]
     size = claim["architecture"]["vocabulary"]
-    draw.choice((listed.reverse, lambda: listed.append(draw.randrange(size + 1)), lambda: listed.pop()))()
+    draw.choice((listed.reverse, lambda: listed.append(draw.randrange(size + 1)), listed.pop))()
 
 
 def _line(draw: Random, claim: Any, _: Any, __: Any) -> None:
@@ -337,7 +338,9 @@ def tally(records: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[dict[st
 
 def shortfalls(counts: Counter[str]) -> list[str]:
     """Return what is too rare among the bundles for the attack to say much."""
-    wanted = {"accepted": 10} | {f"property: {kind}": 1 for kind in KINDS} | {f"leaf: {one}": 1 for one in WANTED}
+    wanted = (
+        {"accepted": 10} | {f"property: {kind}": 1 for kind in KINDS} | {f"leaf: {one}": 1 for one in WANTED}
+    )
     every = counts["bundles"]
     return [
         f"{name}: {counts[name]} of {every}"

@@ -1,7 +1,7 @@
 """The slow, obvious oracle: is what a bundle says true? It reads files, and shares no code with the product.
 
-`falsehoods` returns a sentence for each answer that is not so, beginning with `false`. A claim that the format
-forbids outright is one too, whatever its answers: its sentence begins with `forbidden`.
+`falsehoods` returns a sentence for each answer that is not so, beginning with `false`. A claim that the
+format forbids outright is one too, whatever its answers: its sentence begins with `forbidden`.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ from condition_twin import ForbiddenError, demand
 ZERO = Fraction(0)
 MOST_PROMPTS = 20_000
 TRIES, MOST_TRIES, MOST_SHAKEN = 24, 200, 16
-"""How many random corners and points of a ball are tried beside those that are chosen, at one prompt and in all; and
-of a pattern, at about how many prompts."""
+"""How many random corners and points of a ball are tried beside those that are chosen, at one prompt and in
+all; and of a pattern, at about how many prompts."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,7 @@ class Run:
         residual = self.read("logits", "logits.norm", prompt)
         table = "embed.token" if size["tied"] else "logits.weight"
         bias = [self.model.row("logits.bias", t) if size["logit_bias"] else ZERO for t in candidates]
-        return [
-            dot(self.model.row(table, t), residual) + b for t, b in zip(candidates, bias, strict=True)
-        ]
+        return [dot(self.model.row(table, t), residual) + b for t, b in zip(candidates, bias, strict=True)]
 
     def nudged(self, vector, node, side, prefix):
         """Return a vector with what is added there."""
@@ -409,7 +407,9 @@ class Statement:
     def minimum(self, prop):
         """Say whether just the listed circuits are the smallest that solve the task."""
         listed = [tuple(one) for one in prop["circuits"]]
-        demand(self.edges in listed and len(set(listed)) == len(listed), "the circuit is not among the listed")
+        demand(
+            self.edges in listed and len(set(listed)) == len(listed), "the circuit is not among the listed"
+        )
         demand({len(one) for one in listed} == {len(self.edges)}, "listed circuits have other sizes")
         return self.fewest(tuple(every_edge(self.size)), listed)
 
@@ -437,8 +437,10 @@ class Statement:
         node, _, side = prop["at"].rpartition(" ")
         demand(side in ("input", "output"), "the place has no side")
         demand(prop["at"] not in ("embed input", "logits output"), "the place is outside")
-        demand(node in reached([" -> ".join(e.split(" -> ")[::-1]) for e in self.edges], "logits"),
-               "the place is not in the circuit")
+        demand(
+            node in reached([" -> ".join(e.split(" -> ")[::-1]) for e in self.edges], "logits"),
+            "the place is not in the circuit",
+        )
         if not isinstance(prop["positions"], str):
             places = prop["positions"]
             demand(places and places == sorted(set(places)) and places[0] >= 0, "positions do not increase")
@@ -465,9 +467,7 @@ class Statement:
         width, (node, _, side) = self.size["width"], prop["at"].rpartition(" ")
         places = self.places(prop, prompt)
         demand(len(eta) == width * len(places), "a perturbation has not a number per coordinate")
-        nudges = {
-            (node, side, at): list(eta[k * width : (k + 1) * width]) for k, at in enumerate(places)
-        }
+        nudges = {(node, side, at): list(eta[k * width : (k + 1) * width]) for k, at in enumerate(places)}
         return Run(self.model, self.edges, nudges).logits(self.candidates, prompt)
 
     def breaks(self, prop, prompt, epsilon):
@@ -501,7 +501,9 @@ class Statement:
         prompt, eta = self.shown[entry["prompt"]], [Fraction(x) for x in entry["eta"]]
         small = max(map(abs, eta)) <= Fraction(prop["epsilon"])
         clear = self.decision(prompt)
-        return small and (len(clear) > 1 or decided(self.candidates, self.perturbed(prop, prompt, eta)) != clear)
+        return small and (
+            len(clear) > 1 or decided(self.candidates, self.perturbed(prop, prompt, eta)) != clear
+        )
 
 
 def steepest(tried, best, other, epsilon, count):
@@ -598,4 +600,3 @@ def stated_model(bundle, claim, model_dir):
         for place, row in rows.items():
             demand(table.get(name, {}).get(place) == row, f"tensor {name} is not the model's")
     return Model(claim["architecture"], model_of(declared, full, {}).programs, table)
-

@@ -1,7 +1,7 @@
 """Attention programs read from their text, word by word, and evaluated pair by pair: a third reading.
 
-Nothing here is shared with the engine or the checker. What cannot be read at all is a `ForbiddenError`; what can
-be read but is not allowed (ordered tokens, tokens outside the vocabulary) is noted as a breach.
+Nothing here is shared with the engine or the checker. What cannot be read at all is a `ForbiddenError`; what
+can be read but is not allowed (ordered tokens, tokens outside the vocabulary) is noted as a breach.
 """
 
 import operator
@@ -197,8 +197,9 @@ def stack(pairs, prompt, last):
     return found
 
 
-def value_of(name, of, most, prompt, query, key):
-    """Return the number that a comparison is about."""
+def value_of(number, prompt, query, key):
+    """Return the number that a comparison is about: its name, what is counted, and how far."""
+    name, of, most = number
     at = key if name.startswith("key") else query
     if name.endswith("count"):
         return min(most, sum(token in of for token in prompt[: at + 1]))
@@ -225,7 +226,7 @@ def holds(formula, prompt, query, key):
         case ("partner", pairs):
             return key in stack(pairs, prompt, query - 1) and key not in stack(pairs, prompt, query)
         case ("compare", name, of, most, sign, value):
-            found = value_of(name, of, most, prompt, query, key)
+            found = value_of((name, of, most), prompt, query, key)
             return found in value if sign == "in" else ORDERS[sign](found, value)
         case (scan, part):
             keys = range(query if scan == "nearest" else query + 1)
@@ -236,7 +237,8 @@ def holds(formula, prompt, query, key):
 def row(program, prompt, query):
     """Return the weights of the keys up to the query."""
     weights = [
-        program.default + sum(w for w, rule in program.rules if rule is None or holds(rule, prompt, query, key))
+        program.default
+        + sum(w for w, rule in program.rules if rule is None or holds(rule, prompt, query, key))
         for key in range(query + 1)
     ]
     if total := sum(weights):

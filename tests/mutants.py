@@ -67,6 +67,10 @@ class Mutant:
 
 def changes(node: ast.AST) -> list[tuple[str, Change]]:
     """Return every lie that can be told at a node."""
+    return [*_of_statements(node), *_of_expressions(node)]
+
+
+def _of_statements(node: ast.AST) -> list[tuple[str, Change]]:
     found: list[tuple[str, Change]] = []
     match node:
         case ast.Raise():
@@ -77,6 +81,14 @@ def changes(node: ast.AST) -> list[tuple[str, Change]]:
             found.append(("call-drop", lambda _: ast.Pass()))
         case ast.If():
             found += [(f"if-{name}", _retest(make)) for name, make in _TESTS.items() if name != "true"]
+        case _:
+            pass
+    return found
+
+
+def _of_expressions(node: ast.AST) -> list[tuple[str, Change]]:
+    found: list[tuple[str, Change]] = []
+    match node:
         case ast.IfExp():
             found += [(f"choice-{name}", _retest(make)) for name, make in _TESTS.items() if name != "not"]
         case ast.match_case() if node.guard is not None:
@@ -157,6 +169,11 @@ def all_mutants() -> tuple[Mutant, ...]:
     return tuple(mutant for file in files() for mutant in _of_file(file))
 
 
+def placed(file: str, function: str, kind: str) -> list[Mutant]:
+    """Return the liars of a kind in a function; lines may move, functions rarely do."""
+    return [m for m in all_mutants() if (m.file, m.function, m.kind) == (file, function, kind)]
+
+
 def _of_file(file: str) -> Iterator[Mutant]:
     tree = ast.parse((ROOT / file).read_text())
     owners = dict(_owners(tree, "", is_inside=False))
@@ -164,7 +181,9 @@ def _of_file(file: str) -> Iterator[Mutant]:
     for number, node in enumerate(ast.walk(tree)):
         for place, (kind, _) in enumerate(changes(node)):
             line = _line(node)
-            yield Mutant(file, line, kind, number, place, owners.get(node, ""), seen[line, kind], _fires(node))
+            yield Mutant(
+                file, line, kind, number, place, owners.get(node, ""), seen[line, kind], _fires(node)
+            )
             seen[line, kind] += 1
 
 

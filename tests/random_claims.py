@@ -1,16 +1,14 @@
 """Random asks of the prover, by seed: tiny models, circuits, tasks and properties, as data.
 
-Most are sound and many of those true; some have a flaw that the prover ought to refuse. Nothing of the product
-is used to draw an ask. `told` gives it to the prover, by way of the product's own constructors and readers, so
-that every guard on the way has its say.
+Most are sound and many of those true; some have a flaw that the prover ought to refuse. Nothing of the
+product is used to draw an ask. `told` gives it to the prover, by way of the product's own constructors and
+readers, so that every guard on the way has its say.
 """
 
-import json
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 from math import prod
 from pathlib import Path
 from random import Random
@@ -95,18 +93,25 @@ THEMES = {
     "many": Theme(("equivalence", "invariance", "necessity", "robustness", "faithfulness")),
     "pattern": Theme(("equivalence", "invariance", "necessity"), is_pattern=True),
     "margins": Theme(
-        ("equivalence", "invariance", "robustness"), True, norm=False, features=frozenset({"programs", "chain"})
+        ("equivalence", "invariance", "robustness"),
+        is_pattern=True,
+        norm=False,
+        features=frozenset({"programs", "chain"}),
     ),
     "ordered": Theme(
         ("equivalence", "invariance", "robustness"),
-        True,
+        is_pattern=True,
         norm=False,
         features=frozenset({"programs", "chain", "ordered"}),
     ),
-    "pattern edges": Theme(("necessity",), True, features=frozenset({"programs", "useless"})),
-    "pattern radius": Theme(("robustness",), True, features=frozenset({"final"})),
-    "pattern prompts": Theme(("robustness",), True, norm=False, features=frozenset({"final", "neural"})),
-    "pattern norm": Theme(("robustness", "equivalence"), True, norm=True, features=frozenset({"final"})),
+    "pattern edges": Theme(("necessity",), is_pattern=True, features=frozenset({"programs", "useless"})),
+    "pattern radius": Theme(("robustness",), is_pattern=True, features=frozenset({"final"})),
+    "pattern prompts": Theme(
+        ("robustness",), is_pattern=True, norm=False, features=frozenset({"final", "neural"})
+    ),
+    "pattern norm": Theme(
+        ("robustness", "equivalence"), is_pattern=True, norm=True, features=frozenset({"final"})
+    ),
 }
 CYCLE = tuple(THEMES)
 
@@ -125,14 +130,25 @@ def ask(seed: int) -> Ask:
     if any(prop["kind"] == "lesion identity" for prop in found.properties):
         found.base = random_base(draw, model)
     if "ordered" in theme.features:
-        spoil(draw, found, draw.choice(("ordered keys", "ordered keys", "ordered keys below", "ordered queries")))
+        spoil(
+            draw,
+            found,
+            draw.choice(("ordered keys", "ordered keys", "ordered keys below", "ordered queries")),
+        )
     elif draw.random() < 0.35:
         names = sorted(FLAWS.keys() - OF_LISTS) if theme.is_pattern else sorted(FLAWS)
         spoil(draw, found, draw.choice((*names, *(OFTEN if theme.is_pattern else ()))))
     return found
 
 
-OF_LISTS = {"short tables", "repeated prompt", "empty prompt", "far prompt", "missing base", "match of numbers"}
+OF_LISTS = {
+    "short tables",
+    "repeated prompt",
+    "empty prompt",
+    "far prompt",
+    "missing base",
+    "match of numbers",
+}
 OFTEN = ("phantom opener", "unlabelled", "strange pattern", "ordered keys", "unknown key")
 """Flaws that are only of listed prompts, and some that matter more where there is a pattern."""
 
@@ -141,7 +157,8 @@ def spoil(draw: Random, asked: Ask, flaw: str) -> None:
     """Give an ask a flaw; where it is in a program, the answers are fitted to it."""
     asked.flaw = flaw
     FLAWS[flaw](draw, asked)
-    if asked.is_pattern and asked.model.programs and draw.random() < 0.5 and "opener" not in flaw:
+    is_program = flaw.startswith(("ordered", "unknown", "both", "same", "count", "repeated set"))
+    if asked.is_pattern and is_program and draw.random() < 0.5:
         fit_answers(draw, asked)
 
 
@@ -293,8 +310,12 @@ def random_circuit(draw: Random, size: dict[str, Any], theme: Theme) -> dict[str
         edges = ["embed -> logits"]
     if "exact" in theme.features and draw.random() < 0.4:
         edges = every
+    if "small" in theme.features and draw.random() < 0.5:
+        edges = draw.choice((["embed -> logits"], ["embed -> head 0.0", "head 0.0 -> logits"]))
     if "useless" in theme.features and draw.random() < 0.5 and "embed -> head 0.0" in every:
-        edges = [e for e in every if e in {*edges, "embed -> head 0.0", "head 0.0 -> logits", "embed -> logits"}]
+        edges = [
+            e for e in every if e in {*edges, "embed -> head 0.0", "head 0.0 -> logits", "embed -> logits"}
+        ]
     return {"layers": size["layers"], "heads": size["heads"], "ablation": "zero", "edges": edges}
 
 
@@ -377,7 +398,12 @@ def random_clauses(draw: Random, size: dict[str, Any]) -> list[dict[str, Any]]:
     """Return further clauses, mostly none."""
     of, least = random_class(draw, size), draw.randint(0, 1)
     return draw.choice(
-        ([], [], [{"of": of, "first": 0, "last": draw.randint(0, 2)}], [{"of": of, "least": least, "most": 2}])
+        (
+            [],
+            [],
+            [{"of": of, "first": 0, "last": draw.randint(0, 2)}],
+            [{"of": of, "least": least, "most": 2}],
+        )
     )
 
 
@@ -503,7 +529,7 @@ def random_base(draw: Random, model: Spelled) -> Spelled:
     for head in model.programs:
         if draw.random() < 0.3:
             base.programs[head] = random_program(draw, base.architecture)
-    change = draw.choice(("none", "none", "none", "tensor", "head", "declaration"))
+    change = draw.choice(("none", "none", "tensor", "tensor", "head", "declaration"))
     if change == "declaration":
         change_declaration(draw, base)
     fill(draw, base)
@@ -556,6 +582,15 @@ def _reprogram(line: str):
     return flaw
 
 
+def _deep() -> str:
+    """Return a condition of one level too many."""
+    found = "key_token == 0"
+    for level in range(17):
+        inner = f"({found})" if level else found
+        found = f"key_token == 1 or {found}" if level % 2 else f"key_token == 1 and {inner}"
+    return found
+
+
 def use_head(asked: Ask, head: str) -> None:
     """Let the circuit read a head, so that its program matters."""
     edges = {*asked.circuit["edges"], f"embed -> head {head}", f"head {head} -> logits"}
@@ -596,9 +631,11 @@ def _single_candidate(_: Random, task: dict[str, Any], __: dict[str, Any]) -> No
 def _other_answer(_: Random, task: dict[str, Any], size: dict[str, Any]) -> None:
     wrong = next((t for t in range(size["vocabulary"]) if t not in task["candidates"]), size["vocabulary"])
     rule = task["answer"]
-    rule["answers"] = [wrong, *rule["answers"][1:]] if rule["kind"] == "table" else [
-        [rule["answers"][0][0], wrong], *rule["answers"][1:]
-    ]
+    rule["answers"] = (
+        [wrong, *rule["answers"][1:]]
+        if rule["kind"] == "table"
+        else [[rule["answers"][0][0], wrong], *rule["answers"][1:]]
+    )
 
 
 def _short_tables(_: Random, task: dict[str, Any], __: dict[str, Any]) -> None:
@@ -734,7 +771,10 @@ def _strange_weights(draw: Random, asked: Ask) -> None:
     if change in ("nan", "infinite"):
         tensors[name] = (shape, [float(change[:3]), *numbers[1:]])
     elif change == "shape":
-        tensors[name] = ((*shape[:-1], shape[-1] + 1), [*numbers, *numbers][: prod(shape) // shape[-1] * (shape[-1] + 1)])
+        tensors[name] = (
+            (*shape[:-1], shape[-1] + 1),
+            [*numbers, *numbers][: prod(shape) // shape[-1] * (shape[-1] + 1)],
+        )
     elif change == "missing":
         del tensors[name]
     else:
@@ -763,7 +803,7 @@ FLAWS = {
     "repeated set": _reprogram("add 1 when key_token in {{1, 1}}"),
     "match of numbers": _reprogram("add 1 when token_match in {{1}}"),
     "no weight": _reprogram("add 1/0 when token_match"),
-    "deep": _reprogram("add 1 when " + "first " * 17 + "key_token == 0"),
+    "deep": _reprogram(f"add 1 when {_deep()}"),
     "phantom opener": _phantom_opener,
     "repeated candidate": _of_task(_repeat_candidate),
     "far candidate": _of_task(_far_candidate),
@@ -852,7 +892,9 @@ def _rules(task: dict[str, Any]):
     answer, relation = task["answer"], task["relation"]
     is_rule = answer["kind"] == "only opener"
     return (
-        OnlyOpener(tuple(map(tuple, answer["answers"]))) if is_rule else AnswerTable(tuple(answer["answers"])),
+        OnlyOpener(tuple(map(tuple, answer["answers"])))
+        if is_rule
+        else AnswerTable(tuple(answer["answers"])),
         ClassTable(tuple(relation["classes"]))
         if relation["kind"] == "table"
         else SameOpener(tuple(relation["openers"])),
@@ -893,7 +935,9 @@ def _property(prop: dict[str, Any], frozen, base: Path | None):
         case "robustness":
             chosen = prop["positions"]
             positions = Span(chosen) if isinstance(chosen, str) else tuple(chosen)
-            return of.Robustness(Fraction(prop["epsilon"]), parse_interface(prop["at"], frozen.graph, positions))
+            return of.Robustness(
+                Fraction(prop["epsilon"]), parse_interface(prop["at"], frozen.graph, positions)
+            )
         case "minimum":
             graph = {"layers": frozen.graph.layers, "heads": frozen.graph.heads, "ablation": "zero"}
             return of.Minimum(tuple(parse_circuit(graph | {"edges": one}, "ask") for one in prop["circuits"]))
