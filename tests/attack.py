@@ -310,7 +310,7 @@ def weighed(draw: Random, found: Told) -> dict[str, Any]:
         return record
     kinds = [answer["property"]["kind"] for answer in certificate["answers"]]
     shown = {leaf for answer in certificate["answers"] for leaf in _leaves_of(answer)}
-    lies = oracle(Told(found.bundle, model or found.model, base), has_base=has_base)
+    lies = oracle(Told(found.bundle, model, base), has_base=has_base)
     return record | {"kinds": sorted(set(kinds)), "leaves": sorted(shown), "lies": lies}
 
 

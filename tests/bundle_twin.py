@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,18 @@ class Tensor:
     shape: tuple[int, ...]
     content: bytes
 
+    def floats(self):
+        """Return the numbers as they are stored."""
+        return struct.unpack(f"<{len(self.content) // 4}f", self.content)
+
     def numbers(self):
         """Return the exact numbers."""
-        return [Fraction(x) for x in struct.unpack(f"<{len(self.content) // 4}f", self.content)]
+        return [Fraction(x) for x in self.floats()]
+
+    @property
+    def is_finite(self):
+        """Say whether all numbers are numbers."""
+        return all(map(isfinite, self.floats()))
 
     @property
     def digest(self):
@@ -70,13 +79,17 @@ class Model:
 
     def matrix(self, name):
         """Return all rows that are known, in order."""
+        demand(self.rows.get(name), f"{name} has no rows of numbers")
         return list(self.rows[name].values())
 
 
 def rows_of(tensors, places):
-    """Return the rows of tensors; `places` says which ones are there, where it is not all."""
+    """Return the rows of tensors (none of what is not finite); `places` says which are there if not all."""
     table = {}
     for name, tensor in tensors.items():
+        table[name] = {}
+        if not tensor.is_finite:
+            continue
         numbers, width = tensor.numbers(), prod(tensor.shape[1:])
         rows = [numbers[k : k + width] for k in range(0, len(numbers), width)]
         found = rows if len(tensor.shape) > 1 else [row[0] for row in rows]

@@ -104,6 +104,11 @@ THEMES = {
         norm=False,
         features=frozenset({"programs", "chain", "ordered"}),
     ),
+    "unruly": Theme(
+        ("equivalence", "invariance", "necessity", "robustness"),
+        is_pattern=True,
+        features=frozenset({"programs", "unruly"}),
+    ),
     "pattern edges": Theme(("necessity",), is_pattern=True, features=frozenset({"programs", "useless"})),
     "pattern radius": Theme(("robustness",), is_pattern=True, features=frozenset({"final"})),
     "pattern prompts": Theme(
@@ -123,7 +128,7 @@ def ask(seed: int) -> Ask:
     theme = THEMES[name]
     model = random_model(draw, theme)
     circuit = random_circuit(draw, model.architecture, theme)
-    task = random_pattern(draw, model) if theme.is_pattern else random_prompts(draw, model)
+    task = random_pattern(draw, model, theme) if theme.is_pattern else random_prompts(draw, model)
     found = Ask(seed, name, model, circuit, task, [])
     fit_answers(draw, found)
     found.properties = [make_property(draw, found, kind) for kind in chosen(draw, theme.properties)]
@@ -135,6 +140,8 @@ def ask(seed: int) -> Ask:
             found,
             draw.choice(("ordered keys", "ordered keys", "ordered keys below", "ordered queries")),
         )
+    elif "unruly" in theme.features:
+        spoil(draw, found, draw.choice(("phantom opener", "unlabelled", "strange pattern", "other relation")))
     elif draw.random() < 0.35:
         names = sorted(FLAWS.keys() - OF_LISTS) if theme.is_pattern else sorted(FLAWS)
         spoil(draw, found, draw.choice((*names, *(OFTEN if theme.is_pattern else ()))))
@@ -197,7 +204,7 @@ def random_sizes(draw: Random, theme: Theme) -> dict[str, Any]:
         "logit_bias": draw.random() < 0.4,
     }
     if "ordered" in theme.features:
-        size |= {"vocabulary": 7, "layers": 1, "context": 3}
+        size |= {"vocabulary": 7, "layers": 1, "heads": 1, "context": 3}
     if theme.features & {"exact", "neural"}:
         size |= {"attention": "sparsemax", "activation": {"kind": "relu"}}
         size["norm"] = {"kind": "none"} if kind == "layer" else size["norm"]
@@ -310,6 +317,8 @@ def random_circuit(draw: Random, size: dict[str, Any], theme: Theme) -> dict[str
         edges = ["embed -> logits"]
     if "exact" in theme.features and draw.random() < 0.4:
         edges = every
+    if "ordered" in theme.features:
+        edges = ["embed -> head 0.0", "head 0.0 -> logits"]
     if "small" in theme.features and draw.random() < 0.5:
         edges = draw.choice((["embed -> logits"], ["embed -> head 0.0", "head 0.0 -> logits"]))
     if "useless" in theme.features and draw.random() < 0.5 and "embed -> head 0.0" in every:
@@ -377,15 +386,18 @@ def random_shape(draw: Random, size: dict[str, Any], depth: int = 2) -> dict[str
     return random_class(draw, size)
 
 
-def random_pattern(draw: Random, model: Spelled) -> dict[str, Any]:
+def random_pattern(draw: Random, model: Spelled, theme: Theme) -> dict[str, Any]:
     """Return a task on a pattern each prompt of which has one opener."""
     size, candidates = model.architecture, random_candidates(draw, model.architecture)
     openers = sorted(draw.sample(range(size["vocabulary"]), draw.choice((1, 2, 2))))
+    if "ordered" in theme.features:
+        openers = [size["vocabulary"] - 2, size["vocabulary"] - 1]
     plain = {"repeat": {"all but": []}, "least": 1, "most": min(size["context"], 3)}
     found: list[tuple[int, ...]] = []
     pattern: dict[str, Any] = {}
     while not found:
-        shape = plain if draw.random() < 0.5 else random_shape(draw, size)
+        is_plain = draw.random() < 0.5 or "ordered" in theme.features
+        shape = plain if is_plain else random_shape(draw, size)
         bound = longest_of(shape)
         longest = min(size["context"], 3 if draw.random() < 0.8 else 4, bound or 9)
         clauses = [{"of": {"tokens": openers}, "least": 1, "most": 1}, *random_clauses(draw, size)]
@@ -572,9 +584,10 @@ def _reprogram(line: str):
     def flaw(draw: Random, asked: Ask) -> None:
         size = asked.model.architecture
         head = draw.choice(sorted(asked.model.programs) or ["0.0"])
-        spelled = line.format(T=size["vocabulary"], N=draw.randint(1, size["vocabulary"] - 2))
+        spelled = line.format(T=size["vocabulary"], N=draw.randint(1, size["vocabulary"] - 3))
         lines = asked.model.programs.get(head, ["default 0", "otherwise self"])
-        asked.model.programs[head] = [lines[0], spelled, lines[-1]]
+        first = "default 0" if asked.theme == "ordered" else lines[0]
+        asked.model.programs[head] = [first, spelled, lines[-1]]
         fill(draw, asked.model)
         if asked.base is None:
             use_head(asked, head)
@@ -846,7 +859,7 @@ class Told:
     """What the prover made of an ask: a bundle, or the error with which it refused."""
 
     bundle: Path | None
-    model: Path
+    model: Path | None
     base: Path | None
     refusal: BaseException | None = None
 
