@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import zip_longest
+from os import getpid
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from bundle_twin import falsehoods
 from mutants import ROOT, Mutant, all_mutants, files, is_swappable, lying, placed
 from random_claims import Ask, Told, known_ask, told
 
-SECONDS = 3.0
+SECONDS = 2.0
 """How much time of the processor a prover or checker may take; a liar may go on for ever."""
 PEELED = 6
 """How many guards, one after the other, are turned off when an ask is refused."""
@@ -253,7 +254,9 @@ def coverage(seeds: Sequence[int] = CORPUS) -> dict[int, Lines]:
     if not file.exists():
         found = {seed: sorted(reached_lines(known_ask(seed))) for seed in seeds}
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(found))
+        written = file.with_suffix(f".{getpid()}")
+        written.write_text(json.dumps(found))
+        written.replace(file)
     stored = json.loads(file.read_text())
     return {int(seed): frozenset((name, line) for name, line in lines) for seed, lines in stored.items()}
 

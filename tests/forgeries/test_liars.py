@@ -9,8 +9,8 @@ from liars import CORPUS, HOLES, asks_for, hunt, insisting, tell
 from mutants import all_mutants, is_swappable, lying, mutated, placed
 from random_claims import known_ask
 
-PORTIONS, EVERY = 6, 50
-FEW = range(0, 256, 2)
+PORTIONS, EVERY = 3, 150
+FEW = range(136)
 
 
 def accepted(report):
@@ -23,7 +23,7 @@ def accepted(report):
 def test_no_liar_of_a_sample_gets_a_falsehood_accepted(portion):
     """The prover's guards are its own: whatever one of them lets through, the checker must look itself."""
     report = hunt(all_mutants()[portion * EVERY // PORTIONS :: EVERY], corpus=FEW, each=3)
-    assert report.counts["liars"] > 50
+    assert report.counts["liars"] > 15
     assert not report.accepted, accepted(report)
 
 
@@ -31,7 +31,7 @@ def test_no_liar_of_a_sample_gets_a_falsehood_accepted(portion):
 @pytest.mark.parametrize("portion", range(3))
 def test_no_ask_gets_a_falsehood_accepted_when_the_guards_that_refuse_it_are_gone(portion):
     """A guard may stand behind another; an ask is put again until the prover answers it."""
-    report = insisting(range(portion, 60, 3))
+    report = insisting(range(portion, 51, 3))
     assert report.counts["asks after 1 guards"]
     assert not report.accepted, accepted(report)
 
