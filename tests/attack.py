@@ -94,12 +94,27 @@ def resealed(bundle: Path, parts: Bundle) -> None:
 def change(draw: Random, bundle: Path) -> str:
     """Change a bundle at will, and say how."""
     parts = read_bundle(bundle)
-    name = draw.choice(sorted(CHANGES))
+    is_shaken = any(prop["kind"] == "robustness" for prop in parts[0]["properties"])
+    often = ("listed position",) * 6 if is_shaken and "pattern" in parts[1] else ()
+    name = draw.choice((*sorted(CHANGES), *often))
     CHANGES[name](draw, *parts)
     for prop, answer in zip(parts[0]["properties"], parts[2]["answers"], strict=False):
         answer["property"] = prop
     resealed(bundle, parts)
+    if name in OF_MODELS:
+        redeclared(bundle.parent / "model", parts[0])
     return name
+
+
+OF_MODELS = ("lift", "line", "otherwise", "size")
+"""Changes after which the model is changed in the same way, so that the claim is about it."""
+
+
+def redeclared(model: Path, claim: dict[str, Any]) -> None:
+    """Let a model declare itself as a claim has it."""
+    declared = {"architecture": claim["architecture"], "programs": claim["programs"], "alphabet": None}
+    weights = (model / "weights.safetensors").read_bytes()
+    maker.seal(model, {"model.json": maker.as_bytes(declared), "weights.safetensors": weights})
 
 
 def _robust(field: str, *values: Any):
@@ -111,6 +126,13 @@ def _robust(field: str, *values: Any):
                 prop[field] = draw.choice(values)
 
     return changed
+
+
+def _listed_position(_: Random, claim: Any, domain: Any, __: Any) -> None:
+    """Say the last position by its number: that is the same for prompts of one length only."""
+    for prop in claim["properties"]:
+        if prop["kind"] == "robustness":
+            prop["positions"] = [len(domain["prompts"][0]) - 1]
 
 
 def _epsilon(draw: Random, claim: Any, _: Any, __: Any) -> None:
@@ -130,7 +152,18 @@ def _line(draw: Random, claim: Any, _: Any, __: Any) -> None:
         lines = claim["programs"][draw.choice(sorted(claim["programs"]))]
         token = draw.randrange(claim["architecture"]["vocabulary"])
         rule = draw.choice(
-            (f"add 1 when key_token > {token}", f"add 1 when key_token == {token}", "add 1 when token_match")
+            (
+                f"add 1 when key_token > {token}",
+                f"add 1 when not query_token < {token}",
+                f"add 1 when key_token == {token}",
+                f"add 1 when key_token=={token}or token_match",
+                f"add 1 when key_token in {{{token}, 0{token}}}",
+                f"add 1 when (((key_token != 0{token})))",
+                "add 1 when token_match",
+                "add 1 when not token_match != true",
+                "add 0/7",
+                "add 1 when first not (last token_match and key_position < 2)",
+            )
         )
         lines[1:-1] = draw.choice(([], [rule], [*lines[1:-1], rule]))
 
@@ -152,6 +185,11 @@ def _pattern(draw: Random, claim: Any, domain: Any, __: Any) -> None:
                 {"clauses": pattern["clauses"][:1]},
                 {"shape": {"repeat": {"all but": []}, "least": 1, "most": None}},
                 {"shape": {"choice": [pattern["shape"], {"tokens": [0]}]}},
+                {"shape": {"choice": [pattern["shape"]]}},
+                {"shape": {"choice": [pattern["shape"], {"tokens": []}]}},
+                {"shape": {"sequence": [pattern["shape"], {"sequence": []}]}},
+                {"shape": {"choice": []}},
+                {"clauses": [*pattern["clauses"], {"of": {"all but": []}, "first": -1, "last": context}]},
             )
         )
 
@@ -271,6 +309,7 @@ CHANGES: dict[str, Callable[..., None]] = {
     "openers": _openers,
     "otherwise": _otherwise,
     "pattern": _pattern,
+    "listed position": _listed_position,
     "place": _robust("at", "logits input", "embed output", "mlp 0 output", "mlp 0 input", "head 0.0 output"),
     "positions": _robust("positions", "last", "all", [0], [0, 1]),
     "size": _size,

@@ -544,7 +544,7 @@ def is_lesioned_base(claim, prop, model_dir, base_dir):
     """Say whether a model without its program heads is its base."""
     readouts = tuple(f"head.{place}." for place in claim["programs"])
     kept = [n for n in shapes(claim["architecture"], claim["programs"]) if not n.startswith(readouts)]
-    before = prop["base"].get("tensors", prop["base"]) if "tensors" in prop["base"] else prop["base"]
+    before = prop["base"].get("tensors", prop["base"])
     declared = prop["base"] if "architecture" in prop["base"] else None
     if base_dir is not None:
         declared = json.loads((base_dir / "model.json").read_bytes())
