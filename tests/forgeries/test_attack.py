@@ -7,7 +7,12 @@ import json
 
 import pytest
 
-from attack import attack, shortfalls, table, tally
+from attack import attack, resealed, shortfalls, table, tally
+from bundle_twin import read_bundle
+from liars import oracle, tell
+from random_claims import known_ask
+
+OTHER = {"proved": "refuted", "refuted": "proved"}
 
 
 @pytest.mark.slow
@@ -26,3 +31,17 @@ def test_an_attack_goes_on_where_it_was_stopped(tmp_path):
     before = progress.read_text()
     assert attack(range(3), progress) == first
     assert progress.read_text().startswith(before)
+
+
+@pytest.mark.parametrize("seed", [1, 4, 5, 6, 9, 10, 16, 17, 21, 34])
+def test_the_oracle_contradicts_verdicts_that_are_turned_around(seed, tmp_path):
+    """It would find nothing if it agreed with everybody."""
+    found = tell(known_ask(seed), tmp_path)
+    assert found.bundle is not None
+    assert not oracle(found, has_base=False)
+    claim, domain, certificate = read_bundle(found.bundle)
+    for answer in certificate["answers"]:
+        answer["verdict"] = OTHER.get(answer["verdict"], answer["verdict"])
+    resealed(found.bundle, (claim, domain, certificate))
+    decided = sum(answer["verdict"] != "undecided" for answer in certificate["answers"])
+    assert len(oracle(found, has_base=False)) == decided
