@@ -30,7 +30,7 @@ SECONDS = 2.0
 PEELED = 6
 """How many guards, one after the other, are turned off when an ask is refused."""
 CORPUS = range(560)
-EACH = 4
+EACH = 16
 """On how many asks each liar is tried."""
 ACCEPTED = ("valid", "refuted")
 
@@ -361,24 +361,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Hunt with all liars, or a part of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", default="1/1", help="I/N: every N-th liar from the I-th")
+    parser.add_argument("--each", type=int, default=EACH, help="on how many asks each liar is tried")
     parser.add_argument("--out", type=Path, default=Path("build/liars"))
     options = parser.parse_args(arguments)
     first, count = map(int, options.part.split("/"))
     options.out.mkdir(parents=True, exist_ok=True)
     progress = options.out / f"progress-{first}-of-{count}.jsonl"
-    total = hunted(all_mutants()[first - 1 :: count], progress)
+    total = hunted(all_mutants()[first - 1 :: count], progress, options.each)
     print(total.table())  # noqa: T201  # a command prints
     for one in total.accepted:
         print(f"ACCEPTED {one}")  # noqa: T201  # the same
     return 1 if total.accepted else 0
 
 
-def hunted(mutants: Sequence[Mutant], progress: Path) -> Report:
+def hunted(mutants: Sequence[Mutant], progress: Path, each: int = EACH) -> Report:
     """Hunt with each liar, and first without any, unless the progress file says it was done."""
     lines = progress.read_text().splitlines() if progress.exists() else []
     done = {entry["liar"]: report_of(entry) for entry in map(json.loads, lines)}
     work: dict[str, Callable[[], Report]] = {"insisting": lambda: insisting(CORPUS)}
-    work |= {mutant.name: (lambda mutant=mutant: hunt([mutant])) for mutant in mutants}
+    work |= {mutant.name: (lambda mutant=mutant: hunt([mutant], each=each)) for mutant in mutants}
     total = Report()
     with progress.open("a") as file:
         for name, hunting in work.items():
