@@ -1,0 +1,615 @@
+"""The slow, obvious oracle: is what a bundle says true? It reads files, and shares no code with the product.
+
+`falsehoods` returns a sentence for each answer that is not so, beginning with `false`. A claim that the
+format forbids outright is one too, whatever its answers: its sentence begins with `forbidden`.
+"""
+
+import hashlib
+import json
+import random
+import struct
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+from math import isfinite, prod
+from pathlib import Path
+from typing import Any
+
+import condition_twin
+from bundle_maker import every_edge, naive_band_norm, naive_projection, shapes
+from condition_twin import ForbiddenError, demand
+
+ZERO = Fraction(0)
+MOST_PROMPTS = 20_000
+TRIES, MOST_TRIES, MOST_SHAKEN = 24, 200, 16
+"""How many random corners and points of a ball are tried beside those that are chosen, at one prompt and in
+all; and of a pattern, at about how many prompts."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Raw bytes of a tensor or of some of its rows."""
+
+    shape: tuple[int, ...]
+    content: bytes
+
+    def floats(self):
+        """Return the numbers as they are stored."""
+        return struct.unpack(f"<{len(self.content) // 4}f", self.content)
+
+    def numbers(self):
+        """Return the exact numbers."""
+        return [Fraction(x) for x in self.floats()]
+
+    @property
+    def is_finite(self):
+        """Say whether all numbers are numbers."""
+        return all(map(isfinite, self.floats()))
+
+    @property
+    def digest(self):
+        """Return the digest of the bytes."""
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a safetensors file."""
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header, data = json.loads(content[8 : 8 + length]), content[8 + length :]
+    return {
+        name: Tensor(tuple(entry["shape"]), data[slice(*entry["data_offsets"])])
+        for name, entry in header.items()
+        if name != "__metadata__"
+    }
+
+
+@dataclass(frozen=True)
+class Model:
+    """A declaration and its tensors, as rows of numbers by their place."""
+
+    size: dict[str, Any]
+    programs: dict[str, condition_twin.Program]
+    rows: dict[str, dict[int, Any]]
+
+    def row(self, name, place):
+        """Return a row of a matrix, or an entry of a vector."""
+        demand(place in self.rows.get(name, {}), f"{name} has no row {place}")
+        return self.rows[name][place]
+
+    def matrix(self, name):
+        """Return all rows that are known, in order."""
+        demand(self.rows.get(name), f"{name} has no rows of numbers")
+        return list(self.rows[name].values())
+
+
+def rows_of(tensors, places):
+    """Return the rows of tensors (none of what is not finite); `places` says which are there if not all."""
+    table = {}
+    for name, tensor in tensors.items():
+        table[name] = {}
+        if not tensor.is_finite:
+            continue
+        numbers, width = tensor.numbers(), prod(tensor.shape[1:])
+        rows = [numbers[k : k + width] for k in range(0, len(numbers), width)]
+        found = rows if len(tensor.shape) > 1 else [row[0] for row in rows]
+        table[name] = dict(zip(places.get(name) or range(len(found)), found, strict=True))
+    return table
+
+
+def model_of(declared, tensors, places):
+    """Return a model by its declaration; its programs must be in the language."""
+    size = declared["architecture"]
+    programs = {
+        head: condition_twin.parsed(tuple(lines), size["vocabulary"])
+        for head, lines in declared["programs"].items()
+    }
+    return Model(size, programs, rows_of(tensors, places))
+
+
+class Run:
+    """One circuit of a model on prompts; what depends on the same tokens is computed once.
+
+    `nudges` adds vectors at a node, a side and a position; a run with nudges is for one prompt.
+    """
+
+    def __init__(self, model, edges, nudges=None):
+        self.model, self.nudges, self.known = model, nudges or {}, {}
+        self.sources = {}
+        for source, target in (edge.split(" -> ") for edge in edges):
+            self.sources.setdefault(target, []).append(source)
+        self.width = model.size["width"]
+
+    def logits(self, candidates, prompt):
+        """Return the candidates' logits at the last position."""
+        size = self.model.size
+        residual = self.read("logits", "logits.norm", prompt)
+        table = "embed.token" if size["tied"] else "logits.weight"
+        bias = [self.model.row("logits.bias", t) if size["logit_bias"] else ZERO for t in candidates]
+        return [dot(self.model.row(table, t), residual) + b for t, b in zip(candidates, bias, strict=True)]
+
+    def nudged(self, vector, node, side, prefix):
+        """Return a vector with what is added there."""
+        extra = self.nudges.get((node, side, len(prefix) - 1))
+        return vector if extra is None else add(vector, extra)
+
+    def read(self, node, norm, prefix):
+        """Return what a node reads at the last position of a prefix."""
+        key = ("read", node, prefix)
+        if key not in self.known:
+            self.known[key] = self.normed(norm, self.summed(node, prefix))
+        return self.known[key]
+
+    def summed(self, node, prefix):
+        """Return the sum of the sources of a node, with shared biases."""
+        total, sources = [ZERO] * self.width, self.sources.get(node, [])
+        for source in sources:
+            total = add(total, self.output(source, prefix))
+        if self.model.size["biases"]:
+            for layer in sorted({s[5:].split(".")[0] for s in sources if s.startswith("head")}):
+                total = add(total, self.model.matrix(f"attention.{layer}.output.bias"))
+        return self.nudged(total, node, "input", prefix)
+
+    def normed(self, name, total):
+        """Return a node's norm of its input."""
+        norm = self.model.size["norm"]
+        if norm["kind"] == "none":
+            return total
+        demand(norm["kind"] == "band", "a layer norm is evaluated")
+        scale, shift = self.model.matrix(f"{name}.scale"), self.model.matrix(f"{name}.shift")
+        return [a * b + c for a, b, c in zip(naive_band_norm(total, norm), scale, shift, strict=True)]
+
+    def output(self, node, prefix):
+        """Return what a node hands on at the last position of a prefix."""
+        if (node, prefix) not in self.known:
+            found = self.computed(node, prefix)
+            self.known[node, prefix] = self.nudged(found, node, "output", prefix)
+        return self.known[node, prefix]
+
+    def computed(self, node, prefix):
+        """Return what a node computes."""
+        if node == "embed":
+            token = self.model.row("embed.token", prefix[-1])
+            return add(token, self.model.row("embed.position", len(prefix) - 1))
+        name = node.replace(" ", ".")
+        if node.startswith("mlp"):
+            hidden = self.affine(f"{name}.up", self.read(node, f"{name}.norm", prefix))
+            return self.affine(f"{name}.down", self.bent(hidden))
+        return self.head(node, name, prefix)
+
+    def bent(self, hidden):
+        """Return the activation."""
+        kind = self.model.size["activation"]["kind"]
+        demand(kind != "gelu", "a GELU is evaluated")
+        slope = Fraction(self.model.size["activation"].get("slope", 0))
+        return [x if x > 0 else slope * x for x in hidden]
+
+    def head(self, node, name, prefix):
+        """Return what a head computes."""
+        place = node.removeprefix("head ")
+        norm, last = f"attention.{place.split('.')[0]}.norm", len(prefix) - 1
+        if place in self.model.programs:
+            weights = condition_twin.row(self.model.programs[place], prefix, last)
+        else:
+            weights = self.sparsemax(node, name, norm, prefix)
+        mixed = [ZERO] * self.model.size["head_width"]
+        for key, weight in enumerate(weights):
+            if weight:
+                value = self.affine(f"{name}.value", self.read(node, norm, prefix[: key + 1]))
+                mixed = add(mixed, [weight * x for x in value])
+        return [dot(out, mixed) for out in self.model.matrix(f"{name}.output.weight")]
+
+    def sparsemax(self, node, name, norm, prefix):
+        """Return the weights of a neural head."""
+        demand(self.model.size["attention"] == "sparsemax", "a softmax is evaluated")
+        seen = [self.read(node, norm, prefix[: key + 1]) for key in range(len(prefix))]
+        query = self.affine(f"{name}.query", seen[-1])
+        scale = Fraction(self.model.size["attention_scale"])
+        scores = [scale * dot(query, self.affine(f"{name}.key", one)) for one in seen]
+        return naive_projection(scores, Fraction(1))
+
+    def affine(self, name, point):
+        """Return a linear map with its bias, if there are biases."""
+        mapped = [dot(row, point) for row in self.model.matrix(f"{name}.weight")]
+        return add(mapped, self.model.matrix(f"{name}.bias")) if self.model.size["biases"] else mapped
+
+
+def dot(left, right):
+    """Return the scalar product."""
+    return sum((a * b for a, b in zip(left, right, strict=True) if a and b), ZERO)
+
+
+def add(left, right):
+    """Return the sum of two vectors."""
+    return [a + b for a, b in zip(left, right, strict=True)]
+
+
+def decided(candidates, logits):
+    """Return the candidates of the largest logit."""
+    return frozenset(t for t, logit in zip(candidates, logits, strict=True) if logit == max(logits))
+
+
+def is_in(token, shape):
+    """Say whether a token is in a class."""
+    return token in shape["tokens"] if "tokens" in shape else token not in shape["all but"]
+
+
+def ends(shape, prompt, start):
+    """Return every place where a match of a shape that begins at `start` can end."""
+    match shape:
+        case {"sequence": parts}:
+            found = {start}
+            for part in parts:
+                found = {end for place in found for end in ends(part, prompt, place)}
+            return found
+        case {"choice": parts}:
+            return {end for part in parts for end in ends(part, prompt, start)}
+        case {"repeat": part, "least": least, "most": most}:
+            return repeated(part, least, len(prompt) + least if most is None else most, prompt, start)
+        case _:
+            return {start + 1} if start < len(prompt) and is_in(prompt[start], shape) else set()
+
+
+def repeated(part, least, most, prompt, start):
+    """Return where a part that is repeated can end."""
+    reached, found = {start}, {start} if least == 0 else set()
+    for times in range(1, most + 1):
+        reached = {end for place in reached for end in ends(part, prompt, place)}
+        if times >= least:
+            found |= reached
+    return found
+
+
+def is_denoted(pattern, prompt):
+    """Say whether a prompt is one of a pattern."""
+    for clause in pattern["clauses"]:
+        found = [place for place, token in enumerate(prompt) if is_in(token, clause["of"])]
+        if "first" in clause:
+            if not all(clause["first"] <= place <= clause["last"] for place in found):
+                return False
+        elif len(found) < clause["least"] or (clause["most"] is not None and len(found) > clause["most"]):
+            return False
+    return len(prompt) in ends(pattern["shape"], prompt, 0)
+
+
+def prompts_of(pattern, vocabulary, context):
+    """Return every prompt of a pattern, the short ones first."""
+    longest = min(pattern["longest"], context)
+    demand(sum(vocabulary**n for n in range(1, longest + 1)) <= MOST_PROMPTS, "too many prompts to look at")
+    every = (p for n in range(1, longest + 1) for p in product(range(vocabulary), repeat=n))
+    return [prompt for prompt in every if is_denoted(pattern, prompt)]
+
+
+def classes_of(shape):
+    """Return every class of tokens of a shape."""
+    match shape:
+        case {"sequence": parts} | {"choice": parts}:
+            return [one for part in parts for one in classes_of(part)]
+        case {"repeat": part}:
+            return classes_of(part)
+        case _:
+            return [shape]
+
+
+class Statement:
+    """What a bundle states: prompts with their answers and classes, a circuit, and properties."""
+
+    def __init__(self, claim, domain, model):
+        self.claim, self.model, self.size = claim, model, claim["architecture"]
+        self.task, self.edges = claim["task"], tuple(claim["circuit"]["edges"])
+        self.candidates, self.pattern = self.task["candidates"], domain.get("pattern")
+        self.shown = [tuple(prompt) for prompt in domain["prompts"]]
+        self.breaches = [breach for program in model.programs.values() for breach in program.breaches]
+        self.check_tokens()
+        self.prompts = self.shown
+        if self.pattern is not None:
+            self.check_pattern()
+            self.prompts = prompts_of(self.pattern, self.size["vocabulary"], self.size["context"])
+            demand(self.prompts, "the pattern denotes no prompt")
+            demand(set(self.shown) <= set(self.prompts), "a shown prompt is not of the pattern")
+        self.answers = self.labels(self.task["answer"], "answers")
+        self.classes = self.labels(self.task["relation"], "openers", "classes")
+        demand(set(self.answers.values()) <= set(self.candidates), "an answer is no candidate")
+        self.check_circuit()
+        self.runs = {}
+
+    def check_tokens(self):
+        """Demand tokens of the vocabulary everywhere, distinct candidates and distinct prompts."""
+        known = range(self.size["vocabulary"])
+        demand(len(set(self.candidates)) == len(self.candidates) > 1, "candidates are no choice")
+        demand(all(token in known for token in self.candidates), "a candidate is outside the vocabulary")
+        demand(self.shown and len(set(self.shown)) == len(self.shown), "prompts repeat or there are none")
+        fits = all(1 <= len(prompt) <= self.size["context"] for prompt in self.shown)
+        demand(fits, "a prompt is empty or longer than the context")
+        demand(all(t in known for prompt in self.shown for t in prompt), "a prompt has an unknown token")
+        openers = [pair[0] for pair in self.task["answer"]["answers"] if isinstance(pair, list)]
+        openers += self.task["relation"].get("openers", [])
+        if not all(token in known for token in openers):
+            self.breaches.append("an opener is outside the vocabulary")
+
+    def check_pattern(self):
+        """Demand a pattern of the vocabulary and the context, with rules and four properties."""
+        kinds = self.task["answer"]["kind"], self.task["relation"]["kind"]
+        demand(kinds == ("only opener", "same opener"), "a pattern has no rules")
+        demand(1 <= self.pattern["longest"] <= self.size["context"], "the pattern exceeds the context")
+        listed = [*classes_of(self.pattern["shape"]), *(one["of"] for one in self.pattern["clauses"])]
+        tokens = [token for one in listed for part in one.values() for token in part]
+        demand(all(t in range(self.size["vocabulary"]) for t in tokens), "the pattern has an unknown token")
+        allowed = {"equivalence", "invariance", "necessity", "robustness"}
+        demand(all(p["kind"] in allowed for p in self.claim["properties"]), "a pattern has other properties")
+
+    def check_circuit(self):
+        """Demand a circuit of the model that reads its prompt, and distinct properties."""
+        circuit = self.claim["circuit"]
+        sizes = circuit["layers"], circuit["heads"]
+        demand(sizes == (self.size["layers"], self.size["heads"]), "the circuit is of another graph")
+        order = every_edge(self.size)
+        demand(set(self.edges) <= set(order), "an edge is not of the graph")
+        demand([e for e in order if e in self.edges] == list(self.edges), "edges are not in order")
+        demand("logits" in reached(self.edges), "the circuit reads no prompt")
+        kinds = [p["kind"] for p in self.claim["properties"]]
+        demand(kinds and len(set(kinds)) == len(kinds), "properties repeat or there are none")
+
+    def labels(self, rule, *names):
+        """Return the answer or class of each prompt."""
+        if rule["kind"] == "table":
+            table = rule[names[-1]]
+            demand(len(table) == len(self.prompts), "a table has not one entry per prompt")
+            return dict(zip(self.prompts, table, strict=True))
+        listed = rule[names[0]]
+        pairs = {one[0]: one[1] for one in listed} if names[0] == "answers" else {o: o for o in listed}
+        demand(len(pairs) == len(listed), "an opener is listed twice")
+        found = {prompt: [t for t in prompt if t in pairs] for prompt in self.prompts}
+        demand(all(len(one) == 1 for one in found.values()), "a prompt has not just one opener")
+        return {prompt: pairs[one[0]] for prompt, one in found.items()}
+
+    def logits(self, prompt, edges=None):
+        """Return the logits of a prompt in a circuit."""
+        kept = self.edges if edges is None else edges
+        if kept not in self.runs:
+            self.runs[kept] = Run(self.model, kept)
+        return self.runs[kept].logits(self.candidates, prompt)
+
+    def decision(self, prompt, edges=None):
+        """Return the decision about a prompt in a circuit."""
+        return decided(self.candidates, self.logits(prompt, edges))
+
+    def solves(self, edges):
+        """Say whether a circuit decides the right answer of every prompt."""
+        return all(self.decision(prompt, edges) == {self.answers[prompt]} for prompt in self.prompts)
+
+    def truth(self, prop):
+        """Say whether a property holds: yes, no, or (robustness where something bends) None."""
+        return {
+            "equivalence": lambda: self.solves(self.edges),
+            "invariance": self.invariance,
+            "necessity": self.necessity,
+            "robustness": lambda: self.robustness(prop),
+            "faithfulness": self.faithfulness,
+            "subset minimality": lambda: self.fewest(self.edges, [self.edges]),
+            "minimum": lambda: self.minimum(prop),
+        }[prop["kind"]]()
+
+    def invariance(self):
+        """Say whether prompts of a class are decided alike, and clearly."""
+        found = {}
+        for prompt in self.prompts:
+            decision = self.decision(prompt)
+            if len(decision) > 1 or found.setdefault(self.classes[prompt], decision) != decision:
+                return False
+        return True
+
+    def necessity(self):
+        """Say whether each edge has a prompt whose clear decision changes without it."""
+        for edge in self.edges:
+            rest = tuple(kept for kept in self.edges if kept != edge)
+            if not any(self.is_needed(prompt, rest) for prompt in self.prompts):
+                return False
+        return True
+
+    def is_needed(self, prompt, rest):
+        """Say whether a clear decision changes."""
+        decision = self.decision(prompt)
+        return len(decision) == 1 and decision != self.decision(prompt, rest)
+
+    def faithfulness(self):
+        """Say whether the whole model decides alike."""
+        every = tuple(every_edge(self.size))
+        return all(self.decision(p) == self.decision(p, every) for p in self.prompts)
+
+    def minimum(self, prop):
+        """Say whether just the listed circuits are the smallest that solve the task."""
+        listed = [tuple(one) for one in prop["circuits"]]
+        demand(
+            self.edges in listed and len(set(listed)) == len(listed), "the circuit is not among the listed"
+        )
+        demand({len(one) for one in listed} == {len(self.edges)}, "listed circuits have other sizes")
+        return self.fewest(tuple(every_edge(self.size)), listed)
+
+    def fewest(self, edges, expected):
+        """Say whether of all circuits of some edges, no larger than ours, just the expected ones solve."""
+        sizes = range(1, len(self.edges) + 1)
+        smaller = [one for n in sizes for one in combinations(edges, n) if is_lively(one)]
+        demand(set(expected) <= set(smaller), "an expected circuit has dead edges")
+        return all(self.solves(one) == (one in expected) for one in smaller)
+
+    def robustness(self, prop):
+        """Say whether decisions stay: exactly where nothing bends, otherwise no or unknown."""
+        self.check_place(prop)
+        epsilon = Fraction(prop["epsilon"])
+        demand(epsilon > 0, "epsilon is not positive")
+        is_final = (prop["at"], prop["positions"]) == ("logits input", "last")
+        if is_final and self.size["norm"]["kind"] == "none":
+            return all(self.exceeds(prompt, epsilon) for prompt in self.prompts)
+        some = self.prompts[:: 1 + len(self.prompts) // MOST_SHAKEN]
+        broken = any(self.breaks(prop, prompt, epsilon) for prompt in some)
+        return False if broken or any(len(self.decision(p)) > 1 for p in self.prompts) else None
+
+    def check_place(self, prop):
+        """Demand a place inside the live circuit, and positions that every prompt has."""
+        node, _, side = prop["at"].rpartition(" ")
+        demand(side in ("input", "output"), "the place has no side")
+        demand(prop["at"] not in ("embed input", "logits output"), "the place is outside")
+        demand(
+            node in reached([" -> ".join(e.split(" -> ")[::-1]) for e in self.edges], "logits"),
+            "the place is not in the circuit",
+        )
+        if not isinstance(prop["positions"], str):
+            places = prop["positions"]
+            demand(places and places == sorted(set(places)) and places[0] >= 0, "positions do not increase")
+            demand(places[-1] < min(map(len, self.prompts)), "a prompt lacks a position")
+
+    def exceeds(self, prompt, epsilon):
+        """Say whether the exact radius of a decision exceeds epsilon."""
+        logits = self.logits(prompt)
+        if len(decided(self.candidates, logits)) > 1:
+            return False
+        table = "embed.token" if self.size["tied"] else "logits.weight"
+        rows = [self.model.row(table, token) for token in self.candidates]
+        best = logits.index(max(logits))
+        apart = [sum(abs(a - b) for a, b in zip(rows[best], row, strict=True)) for row in rows]
+        return all(logits[best] - one > epsilon * d for one, d in zip(logits, apart, strict=True) if d)
+
+    def places(self, prop, prompt):
+        """Return the positions of a prompt that are perturbed."""
+        named = {"last": [len(prompt) - 1], "all": list(range(len(prompt)))}
+        return named[prop["positions"]] if isinstance(prop["positions"], str) else prop["positions"]
+
+    def perturbed(self, prop, prompt, eta):
+        """Return the logits of a prompt with a perturbation added."""
+        width, (node, _, side) = self.size["width"], prop["at"].rpartition(" ")
+        places = self.places(prop, prompt)
+        demand(len(eta) == width * len(places), "a perturbation has not a number per coordinate")
+        nudges = {(node, side, at): list(eta[k * width : (k + 1) * width]) for k, at in enumerate(places)}
+        return Run(self.model, self.edges, nudges).logits(self.candidates, prompt)
+
+    def breaks(self, prop, prompt, epsilon):
+        """Look for a perturbation that ends a decision: corners, directions, and the way down each margin."""
+        clear = self.decision(prompt)
+        if len(clear) > 1:
+            return True
+        count = self.size["width"] * len(self.places(prop, prompt))
+        tried = []
+        for eta in self.etas(count, epsilon, random.Random(str(prompt))):  # noqa: S311  # points, not keys
+            tried.append((eta, self.perturbed(prop, prompt, eta)))
+            if decided(self.candidates, tried[-1][1]) != clear:
+                return True
+        best = self.candidates.index(next(iter(clear)))
+        downhill = [steepest(tried, best, other, epsilon, count) for other in range(len(self.candidates))]
+        return any(decided(self.candidates, self.perturbed(prop, prompt, eta)) != clear for eta in downhill)
+
+    def etas(self, count, epsilon, draw):
+        """Return zero, both ways along each coordinate, random corners and random points of a ball."""
+        yield (ZERO,) * count
+        for place in range(count):
+            for sign in (epsilon, -epsilon):
+                yield tuple(sign if place == one else ZERO for one in range(count))
+        for _ in range(max(2, min(TRIES, MOST_TRIES // min(MOST_SHAKEN, len(self.prompts))))):
+            yield tuple(draw.choice((-epsilon, epsilon)) for _ in range(count))
+            yield tuple(epsilon * draw.randint(-8, 8) / 8 for _ in range(count))
+
+    def witnessed(self, prop, evidence):
+        """Say whether the perturbation that refutes robustness does so."""
+        (entry,) = evidence["replay"]
+        prompt, eta = self.shown[entry["prompt"]], [Fraction(x) for x in entry["eta"]]
+        small = max(map(abs, eta)) <= Fraction(prop["epsilon"])
+        clear = self.decision(prompt)
+        return small and (
+            len(clear) > 1 or decided(self.candidates, self.perturbed(prop, prompt, eta)) != clear
+        )
+
+
+def steepest(tried, best, other, epsilon, count):
+    """Return the corner that closes a margin fastest, judged by the steps along each coordinate."""
+    leads = [logits[best] - logits[other] for _, logits in tried[1 : 1 + 2 * count]]
+    return tuple(-epsilon if leads[2 * k] > leads[2 * k + 1] else epsilon for k in range(count))
+
+
+def reached(edges, start="embed"):
+    """Return the nodes that are reached along edges."""
+    found, size = {start}, 0
+    while len(found) > size:
+        size = len(found)
+        found |= {edge.split(" -> ")[1] for edge in edges if edge.split(" -> ")[0] in found}
+    return found
+
+
+def is_lively(edges):
+    """Say whether a circuit reads its prompt and has no dead edge."""
+    back = reached([" -> ".join(edge.split(" -> ")[::-1]) for edge in edges], "logits")
+    return "logits" in reached(edges) and all(edge.split(" -> ")[1] in back for edge in edges)
+
+
+def is_lesioned_base(claim, prop, model_dir, base_dir):
+    """Say whether a model without its program heads is its base."""
+    readouts = tuple(f"head.{place}." for place in claim["programs"])
+    kept = [n for n in shapes(claim["architecture"], claim["programs"]) if not n.startswith(readouts)]
+    before = prop["base"].get("tensors", prop["base"])
+    declared = prop["base"] if "architecture" in prop["base"] else None
+    if base_dir is not None:
+        declared = json.loads((base_dir / "model.json").read_bytes())
+        before = {n: t.digest for n, t in read_tensors(base_dir / "weights.safetensors").items()}
+    after = prop["artifact"]
+    if model_dir is not None:
+        after = {n: t.digest for n, t in read_tensors(model_dir / "weights.safetensors").items()}
+    if declared is not None:
+        if declared["architecture"] != claim["architecture"]:
+            return False
+        if not declared["programs"].keys() <= claim["programs"].keys():
+            return False
+        if before.keys() != shapes(declared["architecture"], declared["programs"]).keys():
+            return False
+    return all(before.get(name) == after.get(name) is not None for name in kept)
+
+
+def read_bundle(bundle: Path):
+    """Return claim, domain and certificate."""
+    names = ("claim.json", "domain.json", "certificate.json")
+    return tuple(json.loads((bundle / name).read_bytes()) for name in names)
+
+
+def falsehoods(bundle: Path, model: Path | None = None, base: Path | None = None) -> list[str]:
+    """Return a sentence for each answer of a bundle that is not so, given the model that it is about."""
+    claim, domain, certificate = read_bundle(bundle)
+    try:
+        statement = Statement(claim, domain, stated_model(bundle, claim, model))
+    except ForbiddenError as error:
+        return [f"forbidden: {error}"]
+    found = [f"forbidden: {breach}" for breach in statement.breaches]
+    for prop, answer in zip(claim["properties"], certificate["answers"], strict=True):
+        if answer["verdict"] != "undecided":
+            try:
+                is_so = is_true(statement, prop, answer, model, base)
+            except ForbiddenError as error:
+                found.append(f"forbidden: {prop['kind']} is {answer['verdict']}, but {error}")
+            else:
+                found += [] if is_so else [f"false: {prop['kind']} is {answer['verdict']}, but is not"]
+    return found
+
+
+def is_true(statement, prop, answer, model, base):
+    """Say whether an answer is true, as far as can be told."""
+    is_proof = answer["verdict"] == "proved"
+    if prop["kind"] == "lesion identity":
+        return is_lesioned_base(statement.claim, prop, model, base) == is_proof
+    truth = statement.truth(prop)
+    if truth is None:
+        return is_proof or statement.witnessed(prop, answer["evidence"])
+    return truth == is_proof
+
+
+def stated_model(bundle, claim, model_dir):
+    """Return the model of a claim; where its directory is given, the claim must be about it."""
+    tensors = read_tensors(bundle / "weights.safetensors")
+    places = {name: entry["rows"] for name, entry in claim["weights"].items()}
+    if model_dir is None:
+        return model_of(claim, tensors, places)
+    declared = json.loads((model_dir / "model.json").read_bytes())
+    full = read_tensors(model_dir / "weights.safetensors")
+    for key in ("architecture", "programs"):
+        demand(declared[key] == claim[key], f"the {key} is not the model's")
+    stored, table = rows_of(tensors, places), rows_of(full, {})
+    for name, rows in stored.items():
+        for place, row in rows.items():
+            demand(table.get(name, {}).get(place) == row, f"tensor {name} is not the model's")
+    return Model(claim["architecture"], model_of(declared, full, {}).programs, table)

@@ -1,0 +1,90 @@
+"""A prover that lies in one place after another must not make the checker accept what is false.
+
+`python tests/liars.py --out build/liars` runs all liars; here is a sample of them, the same each time.
+"""
+
+import pytest
+
+from liars import CORPUS, HOLES, asks_for, hunt, insisting, tell
+from mutants import all_mutants, is_swappable, lying, mutated, placed
+from random_claims import known_ask
+
+PORTIONS, EVERY = 3, 150
+FEW = range(136)
+
+
+def accepted(report):
+    """Return the accepted falsehoods in words."""
+    return "\n".join(map(str, report.accepted))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("portion", range(PORTIONS))
+def test_no_liar_of_a_sample_gets_a_falsehood_accepted(portion):
+    """The prover's guards are its own: whatever one of them lets through, the checker must look itself."""
+    report = hunt(all_mutants()[portion * EVERY // PORTIONS :: EVERY], corpus=FEW, each=3)
+    assert report.counts["liars"] > 15
+    assert not report.accepted, accepted(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("portion", range(3))
+def test_no_ask_gets_a_falsehood_accepted_when_the_guards_that_refuse_it_are_gone(portion):
+    """A guard may stand behind another; an ask is put again until the prover answers it."""
+    report = insisting(range(portion, 51, 3))
+    assert report.counts["asks after 1 guards"]
+    assert not report.accepted, accepted(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOLES)
+def test_a_hole_that_was_there_once_stays_closed(name):
+    """The liars and seeds that found it are tried again."""
+    found = HOLES[name].search()
+    assert not found, "\n".join(map(str, found))
+
+
+def test_liars_have_names_of_their_own():
+    """A name must lead back to one change of one place."""
+    names = [mutant.name for mutant in all_mutants()]
+    assert len(set(names)) == len(names) > 2000
+
+
+def test_nearly_all_liars_can_be_applied():
+    """What is no part of a function cannot be exchanged; that is little."""
+    assert sum(not mutant.function for mutant in all_mutants()) < 20
+    assert all(is_swappable(mutant) for mutant in all_mutants()[::200])
+
+
+def test_a_liar_lies_only_while_it_is_told_to():
+    """Otherwise the honest prover of the next run would lie."""
+    (guard, *_) = placed("verify/properties.py", "Robustness.__post_init__", "raise-pass")
+    from circuitproof.errors import DeclarationError
+    from circuitproof.verify.properties import Robustness
+
+    with lying(guard):
+        assert Robustness(0).epsilon == 0
+    with pytest.raises(DeclarationError):
+        Robustness(0)
+
+
+def test_liars_of_one_function_lie_together():
+    """Guards are turned off one after the other, and two may be in one function."""
+    pair = placed("verify/properties.py", "Minimum.__post_init__", "raise-pass")
+    assert len(pair) == 2
+    assert len(mutated(*pair)) == 1
+
+
+def test_an_honest_prover_refuses_most_flaws(tmp_path):
+    """Asks are there to be refused, too."""
+    flawed = [seed for seed in CORPUS[:160] if known_ask(seed).flaw]
+    refused = [seed for seed in flawed if tell(known_ask(seed), tmp_path / str(seed)).bundle is None]
+    assert len(refused) > len(flawed) / 2
+
+
+def test_liars_meet_asks_that_reach_them():
+    """An ask that never comes to the changed line would tell nothing."""
+    (guard,) = placed("verify/symbolic/goals.py", "robust_goal", "if-false")
+    chosen = [known_ask(seed) for seed in asks_for(guard, FEW)]
+    assert chosen
+    assert all(asked.is_pattern for asked in chosen)
