@@ -180,13 +180,24 @@ def _not_decided_throughout() -> Bundle:
 
 
 def _no_opener() -> Bundle:
+    """Return a proof of necessity on a pattern of which most prompts have no right answer."""
+
+    def witness(made: Patterned, edge: int) -> Prompt | None:
+        rest = EDGES[:edge] + EDGES[edge + 1 :]
+        needed = [p for o in OPENERS for p in made.of(o) if sum(t in OPENERS for t in p) == 1]
+        needed = [
+            p for p in needed if len(made.decision(p)) == 1 and made.decision(p) != made.decision(p, rest)
+        ]
+        return needed[0] if needed else None
+
     loose = ONE_OPENER | {"clauses": []}
-    made = suiting(
-        lambda p: all(p.decision(one) == {p.usual(0)} for one in p.prompts),
-        pattern=loose,
-        holds=lambda _: True,
-    )
-    return made.sealed(ROBUST, made.leaf(made.prompts, made.usual(0)))
+    made = suiting(lambda p: None not in (witness(p, 0), witness(p, 1)), pattern=loose, holds=lambda _: True)
+    replays: list[dict[str, Any]] = []
+    for edge in range(len(EDGES)):
+        prompt, rest = witness(made, edge), EDGES[:edge] + EDGES[edge + 1 :]
+        assert prompt is not None
+        replays.append({"replay": made.shown([prompt], rest)["prompts"]})
+    return made.sealed({"kind": "necessity"}, {"split": "edge", "children": replays})
 
 
 def _wrong_answer() -> Bundle:

@@ -963,10 +963,10 @@ def _property(prop: dict[str, Any], frozen, base: Path | None):
 
 def lesion_identity(base: Path, frozen):
     """Return the claim that a model without its program heads is its base."""
-    from circuitproof.semantics.frozen import open_weights
+    from circuitproof.semantics.frozen import open_model
     from circuitproof.verify.identity import identity_with
 
-    return identity_with(open_weights(base / "weights.safetensors"), frozen)
+    return identity_with(open_model(base), frozen)
 
 
 @lru_cache(maxsize=4096)

@@ -129,7 +129,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     prompts, pattern = read_domain(domain, size)
     is_counted = integer(count, "claim.domain.prompts") == len(prompts)
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
-    claim = Claim(
+    return Claim(
         architecture=size,
         lines=lines,
         programs=parsed,
@@ -140,19 +140,15 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
         properties=_read_properties(properties, "claim.properties"),
         declared=None if pattern is None else read_declared(pattern, task, size),
     )
-    for entry in claim.properties:
-        if entry.kind == "robustness":
-            _check_place(claim, entry)
-    return claim
 
 
-def _check_place(claim: Claim, entry: Property) -> None:
-    """Demand that there is a place at which it is perturbed, and that the logits depend on it."""
+def check_place(claim: Claim, entry: Property, shortest: int) -> None:
+    """Demand that there is a place at which it is perturbed, also in a prompt of the shortest length."""
     name, _, side = entry.at.rpartition(" ")
     is_place = name in all_nodes(claim.architecture) and side in ("input", "output")
     require("places_are_sides_of_nodes", is_place, "robustness", entry.at)
     if isinstance(entry.positions, tuple):
-        fits = max(entry.positions) < min(map(len, claim.prompts))
+        fits = max(entry.positions) < shortest
         require("positions_are_in_every_prompt", fits, "robustness", entry.positions)
     is_reaching = unreached(claim, entry) < len(claim.prompts)
     require("perturbations_reach_the_logits", is_reaching, "robustness", entry.at, entry.positions)

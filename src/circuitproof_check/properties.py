@@ -11,7 +11,7 @@ from enum import Enum
 from . import identity
 from .architecture import Edges, all_edges, logits_node, read_edges, smaller_circuits
 from .case import Case, Decision, check_clear, split
-from .claim import Claim, Property, check_format, read_property
+from .claim import Claim, Property, check_format, check_place, read_property
 from .forward import Forward
 from .patterns import walk
 from .reading import fields, integer, items, rationals, require, text
@@ -39,7 +39,10 @@ def judge(
     check_format(spelled, "circuitproof certificate 2")
     require("certificate_is_of_the_claim", digest == claim_digest, where, digest, claim_digest)
     case = Case(claim, forward, tuple(rationals(row, "folds") for row in items(rows, "folds")))
-    walk.check_shown(case)
+    walk.check_prompts(case)
+    for claimed in claim.properties:
+        if claimed.kind == "robustness":
+            check_place(claim, claimed, walk.shortest(case))
     entries, wanted = items(answers, "answers"), len(claim.properties)
     require("every_property_is_answered", len(entries) == wanted, where, len(entries), wanted)
     answered = [

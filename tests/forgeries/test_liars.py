@@ -5,9 +5,13 @@
 
 import pytest
 
+from circuitproof_check.patterns.rows import token_tests
+from circuitproof_check.patterns.runs import World
+from circuitproof_check.programs import Compare
 from liars import CORPUS, HOLES, asks_for, hunt, insisting, tell
 from mutants import all_mutants, is_swappable, lying, mutated, placed
 from random_claims import known_ask
+from rule_removal import without
 
 PORTIONS, EVERY = 3, 150
 FEW = range(136)
@@ -42,6 +46,49 @@ def test_a_hole_that_was_there_once_stays_closed(name):
     """The liars and seeds that found it are tried again."""
     found = HOLES[name].search()
     assert not found, "\n".join(map(str, found))
+
+
+def old_atoms(world, region, heads):
+    """Return the vocabulary parted as it once was: by the numbers that programs name, the rest in one part."""
+    tests = [test for head in heads for test in token_tests(world.programs[head])]
+    owned = [getattr(test, "__self__", None) for test in tests]
+    named = {n for one in owned for n in (one.numbers if isinstance(one, Compare) else one or ())}
+    classes = [*world.pattern.classes(), *(tokens for _, tokens in region.tokens)]
+    mentioned = named | {*world.rules.answers, *world.rules.classes}.union(*(one.listed for one in classes))
+    parts: dict[tuple[object, ...], list[int]] = {}
+    for token in range(world._vocabulary):
+        key = (token, *(token in one for one in classes)) if token in mentioned else ("rest",)
+        parts.setdefault(key, []).append(token)
+    return [tuple(part) for part in parts.values()]
+
+
+MENDED = {
+    "robustness before a norm, over a pattern": ("leaves_allow_the_norm",),
+    "tokens in order, judged by one of the rest": ("tokens_have_no_order",),
+    "a base of another architecture": ("base_has_the_architecture", "base_lists_its_tensors"),
+    "openers outside the vocabulary": ("openers_are_in_the_vocabulary",),
+    "prompts of a pattern without just one opener": ("patterns_have_one_opener",),
+    "answers that are no candidates": ("answers_are_candidates",),
+    "programs outside the grammar": (
+        "tokens_have_no_order",
+        "programs_name_known_tokens",
+        "members_are_distinct",
+        "brackets_open_or_close",
+        "counts_are_compared_within_their_bound",
+        "conditions_have_few_levels",
+    ),
+}
+"""The rules that mended each hole."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOLES)
+def test_a_hole_is_found_again_when_its_mending_is_taken_out(name, monkeypatch):
+    """Otherwise that nothing is found would say nothing."""
+    without(MENDED[name], monkeypatch)
+    if "judged by one" in name:
+        monkeypatch.setattr(World, "atoms", old_atoms)
+    assert HOLES[name].search()
 
 
 def test_liars_have_names_of_their_own():

@@ -23,7 +23,7 @@ from circuitproof_check.work import NUMBER, spend
 from .cells import Cell, coordinates
 from .relevance import Choice, Relevance, choices
 from .rows import UnsettledError
-from .runs import Head, Label, Region, Runs, World
+from .runs import Head, Label, Region, Runs, Step, World
 from .shapes import Tokens, read_tokens
 from .values import Values
 
@@ -207,7 +207,7 @@ class Walk:
         try:
             labels, found = self._least(region, winner)
         except UnsettledError as error:
-            labels, found, is_settled, reason = set[Label | None](), stated, False, str(error)
+            labels, found, is_settled, reason = set[Label](), stated, False, str(error)
         else:
             is_settled, reason = True, ""
         require("leaves_can_be_settled", is_settled, where, reason)
@@ -217,13 +217,13 @@ class Walk:
         require("margins_suffice", is_enough, where, stated, bounds)
         self._enter(labels, frozenset({self.case.claim.task.candidates[winner]}), where)
 
-    def _least(self, region: Region, winner: int) -> tuple[set[Label | None], list[tuple[Fraction, ...]]]:
+    def _least(self, region: Region, winner: int) -> tuple[set[Label], list[tuple[Fraction, ...]]]:
         """Return the labels of a region, and the least margins of each circuit."""
         values = [self.ground.values(edges) for edges in self.circuits]
         ends = logits_node(self.case.claim.architecture)
         read = [coordinates(one, source) for one in values for source in one.sources.get(ends, [])]
         heads = tuple(sorted({head for found in read for head in found if head is not None}))
-        labels: set[Label | None] = {
+        labels: set[Label] = {
             step.target for _, step in self.ground.runs(region, heads).steps() if step.is_last
         }
         if not labels:
@@ -237,11 +237,9 @@ class Walk:
             return [Fraction(0)] * len(self.case.claim.task.candidates)
         return [self.claimed.epsilon * apart for apart in distances(self.case, winner)]
 
-    def _enter(self, labels: set[Label | None], decision: Decision, where: str) -> None:
+    def _enter(self, labels: set[Label], decision: Decision, where: str) -> None:
         """Check the decision of a region against the labels of its prompts."""
-        for label in labels:
-            require("patterns_have_one_opener", label is not None, where)
-            answer, group = label or (0, 0)
+        for answer, group in labels:
             is_right = self.claimed.kind != "equivalence" or decision == frozenset({answer})
             require("regions_are_decided_right", is_right, where, decision, answer)
             first = self.decided.setdefault(group, decision)
@@ -310,12 +308,21 @@ def idle(case: Case, evidence: object, claimed: Property) -> None:
     Walk(case, claimed, edge).walk(tree, Region(), claimed.kind)
 
 
-def check_shown(case: Case) -> None:
-    """Demand that the prompts that are shown are prompts of the pattern."""
+def check_prompts(case: Case) -> None:
+    """Demand that all prompts of a pattern have one label, and that those shown are of the pattern."""
     if case.claim.declared is not None:
         world = _ground(case.forward).world
         for number, prompt in enumerate(case.claim.prompts):
             require("shown_prompts_are_of_the_pattern", world.holds(prompt), f"prompt {number}", prompt)
+        is_labelled = all(step.target is not None for _, step in _ends(case))
+        require("patterns_have_one_opener", is_labelled, "pattern")
+
+
+def shortest(case: Case) -> int:
+    """Return how many tokens each prompt that a claim is about has at least."""
+    if case.claim.declared is None:
+        return min(map(len, case.claim.prompts))
+    return min(position + 1 for position, _ in _ends(case))
 
 
 def labels(case: Case) -> set[Label]:
@@ -323,8 +330,13 @@ def labels(case: Case) -> set[Label]:
     task = case.claim.task
     if case.claim.declared is None:
         return set(zip(task.answers, task.classes, strict=True))
-    ends = _ground(case.forward).runs(Region(), ()).steps()
-    return {step.target for _, step in ends if step.is_last and step.target is not None}
+    return {step.target for _, step in _ends(case) if step.target is not None}
+
+
+def _ends(case: Case) -> list[tuple[int, Step]]:
+    """Return the steps with which prompts of a pattern end."""
+    steps = _ground(case.forward).runs(Region(), ()).steps()
+    return [(position, step) for position, step in steps if step.is_last]
 
 
 def scope(claim: Claim) -> str:
