@@ -221,7 +221,7 @@ def checked(path: Path, battery: Battery) -> Outcome:
     [
         (adder_claim(*ALL), Outcome.VALID),
         (adder_claim(Equivalence(), Necessity(), edges=ADDED), Outcome.VALID),
-        (REFUTED, Outcome.INVALID),
+        (REFUTED, Outcome.REFUTED),
         (UNDECIDED, Outcome.INCOMPLETE),
     ],
     ids=["all", "two", "refuted", "undecided"],
@@ -231,9 +231,9 @@ def test_the_checker_agrees_from_the_files_alone(tmp_path, claim, outcome):
     write_bundle(tmp_path / "bundle", prove(claim, BRANCH))
     found, reason = check(tmp_path / "bundle")
     assert found is outcome, reason
-    if outcome is Outcome.INVALID:
+    if outcome is Outcome.REFUTED:
         assert reason.startswith(
-            "the refutation of equivalence, invariance, necessity, robustness, faithfulness holds"
+            "equivalence, invariance, necessity, robustness at 1/3 [logits input, last], faithfulness refuted ("
         )
 
 

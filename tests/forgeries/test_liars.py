@@ -49,7 +49,7 @@ def test_a_hole_that_was_there_once_stays_closed(name):
 
 
 def old_atoms(world, region, heads):
-    """Return the vocabulary parted as it once was: by the numbers that programs name, the rest in one part."""
+    """Return the vocabulary parted as it once was: by the numbers that programs name, the rest together."""
     tests = [test for head in heads for test in token_tests(world.programs[head])]
     owned = [getattr(test, "__self__", None) for test in tests]
     named = {n for one in owned for n in (one.numbers if isinstance(one, Compare) else one or ())}

@@ -55,7 +55,7 @@ def test_a_refuted_property_is_no_good(tmp_path):
     """The margin is one, so a perturbation of one can undo it; the checker confirms the refutation."""
     proof, _ = proof_of(tmp_path, quote_model(None, TWO_HEADS), DECLARED, Fraction(1))
     assert proof.verdicts[Kind.ROBUSTNESS] is Verdict.REFUTED
-    assert proof.checker is Outcome.INVALID
+    assert proof.checker is Outcome.REFUTED
     assert not proof.is_good
 
 

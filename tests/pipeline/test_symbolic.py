@@ -45,7 +45,8 @@ def test_the_released_quote_circuit_fails_at_three_fillers_and_is_right_without_
     assert len(load_circuit(circuit)) == 5
     found = verify_pattern(request_of(tmp_path, tmp_path / "model", circuit), tmp_path / "bundle")
     assert found.verdict is Verdict.REFUTED
-    assert check(tmp_path / "bundle")[1].startswith("the refutation of equivalence holds (5 edges, all 54000")
+    outcome, sentence = check(tmp_path / "bundle")
+    assert (outcome, "5 edges, zero ablation, all 54000 prompts" in sentence) == (Outcome.REFUTED, True)
     assert (found.frontier.cells, [dict(one.tokens)[2] for one in found.frontier.failing]) == (60, [1, 3, 11])
     (part,) = found.frontier.parts
     assert part.size == 39366

@@ -307,7 +307,7 @@ def test_an_answer_that_depends_on_a_filler_is_refuted_by_two_prompts_that_torch
     assert decided_by_torch(found, request.model, wrong.prompt) != {
         QUOTES.candidates.index(QUOTES.answers()[wrong.prompt])
     }
-    assert check(tmp_path / "bundle")[0] is Outcome.INVALID
+    assert check(tmp_path / "bundle")[0] is Outcome.REFUTED
 
 
 THEIR_NAMES = {

@@ -23,7 +23,7 @@ MISTAKES = re.findall(r"```mistake\n(.*?)\n\n(.*?)\n```", PAGE, re.DOTALL)
 def test_the_rows_of_an_example_are_those_shown(text, shown):
     """A reader who learns from the page learns the truth, of the exact meaning, torch and the checker."""
     program = parse(text)
-    judged = parse_program(to_text(program).splitlines(), "page")
+    judged = parse_program(to_text(program).splitlines(), "page", 100)
     first, *rows = shown.splitlines()
     prompt = [int(token) for token in first.removeprefix("prompt ").split()]
     assert rows

@@ -29,7 +29,7 @@ def answered(epsilon, at, tmp_path, **options):
     write_bundle(tmp_path / "bundle", battery)
     outcomes = {
         Verdict.PROVED: Outcome.VALID,
-        Verdict.REFUTED: Outcome.INVALID,
+        Verdict.REFUTED: Outcome.REFUTED,
         Verdict.UNDECIDED: Outcome.INCOMPLETE,
     }
     found, sentence = check(tmp_path / "bundle")
