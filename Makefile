@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench nightly clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
@@ -32,6 +32,13 @@ lint: $(READY)
 
 bench: $(READY)
 	for script in circuits battery extraction robustness synthesis surrogate symbolic solvers; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+
+# What is too long for a test: every liar, and random bundles by a range of seeds. Both go on where they were stopped.
+SEEDS ?= 0:100000
+nightly: $(READY)
+	PYTHONPATH=tests $(BIN)/python tests/attack.py --seeds $(SEEDS) --out build/attack
+	PYTHONPATH=tests $(BIN)/python tests/liars.py --out build/liars
+	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .ruff_cache .hypothesis .coverage* .import_linter_cache

@@ -458,6 +458,8 @@ class Statement:
             places = prop["positions"]
             demand(places and places == sorted(set(places)) and places[0] >= 0, "positions do not increase")
             demand(places[-1] < min(map(len, self.prompts)), "a prompt lacks a position")
+        reached_some = any(self.is_reached(prop, prompt) for prompt in self.prompts)
+        demand(reached_some, "the perturbation reaches the logits of no prompt")
 
     def exceeds(self, prompt, epsilon):
         """Say whether the exact radius of a decision exceeds epsilon."""
@@ -507,6 +509,77 @@ class Statement:
         for _ in range(max(2, min(TRIES, MOST_TRIES // min(MOST_SHAKEN, len(self.prompts))))):
             yield tuple(draw.choice((-epsilon, epsilon)) for _ in range(count))
             yield tuple(epsilon * draw.randint(-8, 8) / 8 for _ in range(count))
+
+    def read_places(self, prompt, node="logits", position=None):
+        """Return each node, side and position that is read on the way to the last logits of a prompt."""
+        position = len(prompt) - 1 if position is None else position
+        found = {(node, "input", position)}
+        for source in [edge.split(" -> ")[0] for edge in self.edges if edge.split(" -> ")[1] == node]:
+            found.add((source, "output", position))
+            keys = [] if source == "embed" else [position]
+            if source.startswith("head"):
+                program = self.model.programs.get(source.removeprefix("head "))
+                row = (
+                    [1] * (position + 1) if program is None else condition_twin.row(program, prompt, position)
+                )
+                keys = [key for key, weight in enumerate(row) if weight]
+            for key in keys:
+                found |= self.read_places(prompt, source, key)
+        return found
+
+    def is_reached(self, prop, prompt):
+        """Say whether a perturbation is read on the way to the logits of a prompt."""
+        node, _, side = prop["at"].rpartition(" ")
+        read = self.read_places(prompt)
+        return any((node, side, place) in read for place in self.places(prop, prompt))
+
+    def remarks(self, prop, answer, proved):
+        """Return the remarks that apply to an answer, of the table in the specification."""
+        if answer["verdict"] != "proved":
+            return []
+        pairs = {(self.answers[prompt], self.classes[prompt]) for prompt in self.prompts}
+        is_constant, is_equal = len({one for one, _ in pairs}) == 1, "equivalence" in proved
+        match prop["kind"]:
+            case "invariance":
+                is_single = self.pattern is None and len(set(self.classes.values())) == len(self.prompts)
+                implied = is_equal and len({group for _, group in pairs}) == len(pairs)
+                return ["implied by equivalence"] * implied + ["implied by clear decisions"] * is_single
+            case "necessity":
+                implied = is_equal and not is_constant and self.is_chain()
+                children = enumerate(answer["evidence"]["children"])
+                biased = [self.edges[k] for k, child in children if self.is_biased(k, child["replay"][0])]
+                return ["implied by equivalence"] * implied + [f"shared bias: {edge}" for edge in biased]
+            case "equivalence" | "subset minimality" | "minimum":
+                return ["constant answer"] * is_constant
+            case "robustness" if self.pattern is None:
+                count = sum(not self.is_reached(prop, prompt) for prompt in self.prompts)
+                return [f"unreached prompts: {count}"] * bool(count)
+        return []
+
+    def is_chain(self):
+        """Say whether the edges are one path on which every program attends somewhere."""
+        pairs = [edge.split(" -> ") for edge in self.edges]
+        nodes = ["embed"]
+        while following := [target for source, target in pairs if source == nodes[-1]]:
+            if len(following) > 1 or following[0] in nodes:
+                return False
+            nodes += following
+        programs = [self.model.programs.get(node.removeprefix("head ")) for node in nodes]
+        attends = all(program is None or program.attends_itself for program in programs)
+        return nodes[-1] == "logits" and len(nodes) == len(pairs) + 1 and attends
+
+    def is_biased(self, place, entry):
+        """Say whether the witness of an edge shows no more than the loss of a bias that heads share."""
+        source, target = self.edges[place].split(" -> ")
+        layer = source.removeprefix("head ").split(".")[0]
+        alike = [e for e in self.edges if e.startswith(f"head {layer}.") and e.endswith(f"-> {target}")]
+        if not source.startswith("head") or len(alike) > 1 or not self.size["biases"]:
+            return False
+        prompt, rest = self.shown[entry["prompt"]], self.edges[:place] + self.edges[place + 1 :]
+        bias = self.model.matrix(f"attention.{layer}.output.bias")
+        nudges = {(target, "input", position): bias for position in range(len(prompt))}
+        kept = Run(self.model, rest, nudges).logits(self.candidates, prompt)
+        return decided(self.candidates, kept) == self.decision(prompt)
 
     def witnessed(self, prop, evidence):
         """Say whether the perturbation that refutes robustness does so."""
@@ -584,7 +657,22 @@ def falsehoods(bundle: Path, model: Path | None = None, base: Path | None = None
                 found.append(f"forbidden: {prop['kind']} is {answer['verdict']}, but {error}")
             else:
                 found += [] if is_so else [f"false: {prop['kind']} is {answer['verdict']}, but is not"]
-    return found
+    return found or [
+        f"false: remarks on {kind} are not its own" for kind in misremarked(statement, certificate)
+    ]
+
+
+def misremarked(statement, certificate):
+    """Return the properties whose remarks are not those that apply."""
+    pairs = list(zip(statement.claim["properties"], certificate["answers"], strict=True))
+    proved = [prop["kind"] for prop, answer in pairs if answer["verdict"] == "proved"]
+    for prop, answer in pairs:
+        try:
+            wanted = statement.remarks(prop, answer, proved)
+        except ForbiddenError:
+            continue
+        if answer["remarks"] != wanted:
+            yield prop["kind"]
 
 
 def is_true(statement, prop, answer, model, base):

