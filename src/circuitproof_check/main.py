@@ -78,9 +78,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     report = inspect(options.bundle, Beside(options.against, options.base, options.task, options.operations))
     line = f"{report.outcome.name.lower()}: {_printable(report.reason)}"
+    said = report.to_json() if options.as_json else line
     try:
-        print(report.to_json() if options.as_json else line, flush=True)
-    except OSError:
+        print(said.encode(sys.stdout.encoding or "ascii", "backslashreplace").decode(), flush=True)
+    except (OSError, ValueError):
         os._exit(Outcome.FAILURE)  # what cannot be said must not read as an answer
     sys.exit(report.outcome)
 

@@ -233,6 +233,15 @@ def test_an_answer_that_cannot_be_printed_is_a_failure(sealed):
     assert (ended.returncode, ended.stderr) == (3, "")
 
 
+def test_an_answer_is_said_in_any_encoding(sealed):
+    """A name of a folder may hold letters that the terminal has not."""
+    named = sealed.rename(sealed.parent / "Ünïcödé")
+    ended = run(
+        "-m", "circuitproof_check", str(named), capture_output=True, env={"PYTHONIOENCODING": "ascii"}
+    )
+    assert (ended.returncode, ended.stderr) == (4, "")
+
+
 def test_a_fault_of_the_checker_is_no_verdict(sealed, monkeypatch):
     """An exception that nobody foresaw would exit with 1, which means refuted."""
     monkeypatch.setattr("circuitproof_check.main.read_sealed", lambda _: [].pop())
