@@ -489,7 +489,7 @@ def remarks_on(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) 
         return ["implied by equivalence"] * implied + ["implied by clear decisions"] * single
     if kind == "necessity":
         implied = is_equal and not is_constant and is_path(bundle.claim)
-        return ["implied by equivalence"] * implied + biased(bundle, answer["evidence"]["children"])
+        return ["implied by equivalence"] * implied + biased(bundle)
     if kind in ("equivalence", "subset minimality", "minimum"):
         return ["constant answer"] * is_constant
     if kind == "robustness" and is_list:
@@ -526,23 +526,28 @@ def is_path(claim: dict[str, Any]) -> bool:
     return node == "logits" and walked == len(pairs) and not nowhere
 
 
-def biased(bundle: Bundle, children: list[dict[str, Any]]) -> list[str]:
-    """Return the remarks on edges whose witness shows no more than the loss of a shared bias."""
+def biased(bundle: Bundle) -> list[str]:
+    """Return the remarks on edges that change no decision as long as a shared bias is kept."""
     edges, found = bundle.claim["circuit"]["edges"], []
-    for place, child in enumerate(children):
-        source, target = edges[place].split(" -> ")
+    for place, edge in enumerate(edges):
+        source, target = edge.split(" -> ")
         layer = source.removeprefix("head ").split(".")[0]
-        of_layer = [
-            edge for edge in edges if edge.startswith(f"head {layer}.") and edge.endswith(f" {target}")
-        ]
+        of_layer = [one for one in edges if one.startswith(f"head {layer}.") and one.endswith(f" {target}")]
         if source.startswith("head") and len(of_layer) == 1 and bundle.claim["architecture"]["biases"]:
-            prompt = bundle.domain["prompts"][child["replay"][0]["prompt"]]
             rest = edges[:place] + edges[place + 1 :]
-            kept = Naive(bundle, rest, prompt, [(target, layer)]).logits()
-            plain = Naive(bundle, edges, prompt).logits()
-            if [x == max(kept) for x in kept] == [x == max(plain) for x in plain]:
-                found.append(f"shared bias: {edges[place]}")
+            if all(is_kept(bundle, rest, prompt, (target, layer)) for prompt in bundle.domain["prompts"]):
+                found.append(f"shared bias: {edge}")
     return found
+
+
+def is_kept(bundle: Bundle, rest: list[str], prompt: list[int], bias: tuple[str, str]) -> bool:
+    """Say whether a clear decision stays in a smaller circuit in which a node reads a bias."""
+    plain = Naive(bundle, bundle.claim["circuit"]["edges"], prompt).logits()
+    best = [logit == max(plain) for logit in plain]
+    if sum(best) > 1:
+        return True
+    kept = Naive(bundle, rest, prompt, [bias]).logits()
+    return [logit == max(kept) for logit in kept] == best
 
 
 def reaches(bundle: Bundle, claimed: dict[str, Any]) -> Callable[[list[int]], bool]:

@@ -546,8 +546,7 @@ class Statement:
                 return ["implied by equivalence"] * implied + ["implied by clear decisions"] * is_single
             case "necessity":
                 implied = is_equal and not is_constant and self.is_chain()
-                children = enumerate(answer["evidence"]["children"])
-                biased = [self.edges[k] for k, child in children if self.is_biased(k, child["replay"][0])]
+                biased = [edge for place, edge in enumerate(self.edges) if self.is_biased(place)]
                 return ["implied by equivalence"] * implied + [f"shared bias: {edge}" for edge in biased]
             case "equivalence" | "subset minimality" | "minimum":
                 return ["constant answer"] * is_constant
@@ -568,18 +567,22 @@ class Statement:
         attends = all(program is None or program.attends_itself for program in programs)
         return nodes[-1] == "logits" and len(nodes) == len(pairs) + 1 and attends
 
-    def is_biased(self, place, entry):
-        """Say whether the witness of an edge shows no more than the loss of a bias that heads share."""
+    def is_biased(self, place):
+        """Say whether an edge does no more at the prompts of the domain file than to bring a shared bias."""
         source, target = self.edges[place].split(" -> ")
         layer = source.removeprefix("head ").split(".")[0]
         alike = [e for e in self.edges if e.startswith(f"head {layer}.") and e.endswith(f"-> {target}")]
         if not source.startswith("head") or len(alike) > 1 or not self.size["biases"]:
             return False
-        prompt, rest = self.shown[entry["prompt"]], self.edges[:place] + self.edges[place + 1 :]
+        rest = self.edges[:place] + self.edges[place + 1 :]
         bias = self.model.matrix(f"attention.{layer}.output.bias")
-        nudges = {(target, "input", position): bias for position in range(len(prompt))}
-        kept = Run(self.model, rest, nudges).logits(self.candidates, prompt)
-        return decided(self.candidates, kept) == self.decision(prompt)
+        clear = [prompt for prompt in self.shown if len(self.decision(prompt)) == 1]
+        for prompt in clear:
+            nudges = {(target, "input", position): bias for position in range(len(prompt))}
+            kept = Run(self.model, rest, nudges).logits(self.candidates, prompt)
+            if decided(self.candidates, kept) != self.decision(prompt):
+                return False
+        return True
 
     def witnessed(self, prop, evidence):
         """Say whether the perturbation that refutes robustness does so."""

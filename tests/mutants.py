@@ -268,7 +268,7 @@ def _live() -> dict[tuple[str, str, int], list[FunctionType]]:
                 importlib.import_module(entry.name)
     found: dict[tuple[str, str, int], list[FunctionType]] = {}
     for one in gc.get_objects():
-        if isinstance(one, FunctionType) and one.__code__.co_filename.startswith(str(ROOT)):
+        if type(one) is FunctionType and one.__code__.co_filename.startswith(str(ROOT)):
             found.setdefault(_key(one.__code__), []).append(one)
     return found
 
@@ -295,8 +295,8 @@ def forget() -> None:
 @cache
 def _caches() -> list[_lru_cache_wrapper]:
     _live()
-    caches = [one for one in gc.get_objects() if isinstance(one, _lru_cache_wrapper)]
-    return [one for one in caches if one.__module__.startswith("circuitproof.")]
+    caches = [one for one in gc.get_objects() if type(one) is _lru_cache_wrapper]
+    return [one for one in caches if (one.__module__ or "").startswith("circuitproof.")]
 
 
 @contextmanager

@@ -24,8 +24,6 @@ class Case:
     forward: Forward
     folds: tuple[Fold, ...]
     referred: set[int] = field(default_factory=set[int])
-    witnesses: dict[int, int] = field(default_factory=dict[int, int])
-    """For each edge that was shown to be needed, the prompt that shows it."""
 
     def fold(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Fold:
         """Return the fold that evidence refers to: the logits of the circuit, or of other edges."""

@@ -121,7 +121,6 @@ def _necessity_proved(case: Case, evidence: object, claimed: Property) -> None:
         check_clear(decision, where)
         is_changed = decision != case.decision(lesion, prompt, where, case.lesion(edge))
         require("lesion_changes_the_decision", is_changed, where, decision)
-        case.witnesses[edge] = prompt
 
 
 def _necessity_refuted(case: Case, evidence: object, claimed: Property) -> None:

@@ -50,20 +50,22 @@ def _is_chain(claim: Claim) -> bool:
 
 
 def _biased(case: Case) -> list[str]:
-    """Return the edges whose witness shows no more than the loss of a bias that heads share."""
+    """Return the edges that change no decision as long as a bias that heads share is kept."""
     claim = case.claim
-    if not claim.architecture.biases:
-        return []
-    found = [(edge, prompt) for edge, prompt in case.witnesses.items() if _is_biased(case, edge, prompt)]
-    return [name_of(claim.edges[edge], claim.architecture) for edge, _ in found]
+    edges = enumerate(claim.edges) if claim.architecture.biases else ()
+    return [name_of(edge, claim.architecture) for place, edge in edges if _is_biased(case, place)]
 
 
-def _is_biased(case: Case, edge: int, prompt: int) -> bool:
+def _is_biased(case: Case, edge: int) -> bool:
     source, target = case.claim.edges[edge]
     if not source.is_head or len(_of_layer(case.claim.edges, (source, target))) > 1:
         return False
-    kept = case.logits(prompt, case.lesion(edge), frozenset({(target, source.layer)}))
-    return case.decide(kept) == case.decide(case.logits(prompt, case.claim.edges))
+    biases = frozenset({(target, source.layer)})
+    for prompt in range(len(case.claim.prompts)):
+        decision = case.decide(case.logits(prompt, case.claim.edges))
+        if len(decision) == 1 and case.decide(case.logits(prompt, case.lesion(edge), biases)) != decision:
+            return False
+    return True
 
 
 def _of_layer(edges: Edges, edge: Edge) -> Edges:

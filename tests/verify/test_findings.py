@@ -60,20 +60,3 @@ def test_radii_are_shown_with_six_digits():
     """The paper's numbers can be compared at a glance."""
     assert Findings(radii=(Radius(Fraction(5, 8)),)).words().startswith("min radius 0.625;")
     assert Findings(radii=(Radius(Fraction(2, 3)),)).words().startswith("min radius 0.666667;")
-
-
-def test_what_shows_more_than_a_bias_comes_first_then_flips_then_ties():
-    """Where nothing shows more, the order is that of flips and ties."""
-    edge = Edge(EMBED, LOGITS)
-    assert EdgeWitnesses(edge, (3, 5), (1, 2), frozenset({3, 1})).best == (5, 2)
-    assert EdgeWitnesses(edge, (3,), (1,), frozenset({3})).best == (1,)
-    assert EdgeWitnesses(edge, (3,), (1,), frozenset({1, 3})).best == (3, 1)
-    assert EdgeWitnesses(edge, (), ()).best == ()
-
-
-def test_a_bias_is_the_only_effect_where_every_change_is_its_own():
-    """An edge that changes nothing has no effect, not even that one."""
-    edge = Edge(EMBED, LOGITS)
-    assert EdgeWitnesses(edge, (3,), (1,), frozenset({1, 3})).only_bias
-    assert not EdgeWitnesses(edge, (3,), (1,), frozenset({1})).only_bias
-    assert not EdgeWitnesses(edge, (), ()).only_bias

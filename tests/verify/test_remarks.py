@@ -259,17 +259,33 @@ def test_an_edge_that_matters_for_its_bias_alone_is_remarked():
     assert [str(remark) for remark in answer.remarks] == ["shared bias: head 0.0 -> logits"]
     direct, through = answer.findings.edges
     assert (direct.only_bias, through.only_bias, through.flips) == (False, True, (0,))
-    assert "head 0.0 -> logits: 1 flips, 0 ties, showing a shared bias alone" in answer.findings.words()
+    assert "head 0.0 -> logits: 1 flips, 0 ties, by a shared bias alone" in answer.findings.words()
     assert answer.findings.to_json()["edges"][1]["only_shared_bias"] is True
 
 
-def test_a_witness_that_shows_more_than_a_bias_is_preferred():
-    """Prompt 0 flips back with the bias, prompt 1 does not; it comes later and is shown all the same."""
+def test_an_edge_that_changes_a_decision_beyond_its_bias_is_not_remarked():
+    """Prompt 0 flips back with the bias, prompt 1 does not: the edge does more than to bring the bias."""
     answer = leaning([0, 2])
     through = answer.findings.edges[1]
-    assert (through.flips, through.by_bias, through.only_bias) == ((0, 1), frozenset({0}), False)
-    assert answer.evidence.children[1].prompts[0].prompt == 1
+    assert (through.flips, through.only_bias) == ((0, 1), False)
     assert answer.remarks == ()
+
+
+def test_one_bias_or_another_constant_is_no_shared_bias_alone():
+    """On a path with two answers a cut leaves a constant; with the bias it is another, and others flip."""
+    weights = LEANING_WEIGHTS | {
+        "embed.token": [[3, 0], [0, 3], [0, 0], [0, 0], [0, 0]],
+        "head.0.0.value.weight": IDENTITY,
+        "attention.0.output.bias": [0, 2],
+        "logits.bias": [1, 0, 0, 0, 0],
+    }
+    sizes = replace(BIASED, logit_bias=True)
+    task = table_task({(0,): 0, (1,): 1})
+    circuit = circuit_of(("embed -> head 0.0", "head 0.0 -> logits"))
+    answer = prove(Claim(freeze(build(weights, sizes)), circuit, task, (Equivalence(), Necessity()))).answers[
+        1
+    ]
+    assert answer.remarks == (Plain.IMPLIED,)
 
 
 def test_a_second_head_of_the_layer_keeps_the_bias():

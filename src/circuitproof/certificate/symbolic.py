@@ -20,7 +20,7 @@ def symbolic_bundle_files(battery: SymbolicBattery) -> Mapping[str, bytes]:
     """Return the files of a bundle, without the manifest."""
     ledger, task = Ledger(), battery.claim.task
     answers = [answer_to_json(answer, ledger.evidence_to_json(answer.evidence)) for answer in battery.answers]
-    prompts = tuple(ledger.prompts) or task.machine.sample(1, seed=0)
+    prompts = tuple(dict.fromkeys((*ledger.prompts, *task.examples())))
     domain = Domain(prompts, tuple(str(task.label_of(prompt).group) for prompt in prompts))
     return bundle_of(battery.claim, domain, _extracts(battery, prompts), list(ledger.folds), answers)
 

@@ -23,7 +23,7 @@ from circuitproof.verify.evidence import (
     Replayed,
 )
 from circuitproof.verify.findings import EdgeWitnesses, Findings
-from circuitproof.verify.fold import Folded, fold
+from circuitproof.verify.fold import Folded, changes_nothing, fold
 from circuitproof.verify.identity import answer_identity
 from circuitproof.verify.properties import (
     Equivalence,
@@ -174,13 +174,13 @@ def _invariance(claim: Claim, folded: Folded) -> Answer:
 def _necessity(claim: Claim, folded: Folded) -> Answer:
     lesions = claim.circuit.lesions()
     witnesses = [_witnesses(claim, folded, edge) for edge in claim.circuit]
-    useless = [place for place, found in enumerate(witnesses) if not found.best]
+    useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
     leaves = [_lesion_leaves(claim.circuit, lesion, folded) for lesion in lesions]
     outcome: Outcome
     if useless:
         outcome = Refuted(OneEdge(useless[0], PromptSplit(leaves[useless[0]])))
     else:
-        first = [found.best[0] for found in witnesses]
+        first = [(found.flips + found.ties)[0] for found in witnesses]
         replays = [Replay((Replayed(x, row[x]),)) for x, row in zip(first, leaves, strict=True)]
         outcome = Proved(EdgeSplit(tuple(replays)))
     met = len(lesions) - len(useless)
@@ -194,11 +194,8 @@ def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
     flips = tuple(x for x in changed if after[x].is_clear)
     ties = tuple(x for x in changed if not after[x].is_clear)
     kept = bias_kept(claim.frozen, claim.circuit, edge)
-    if kept is None:
-        return EdgeWitnesses(edge, flips, ties)
-    still = folded.of(kept)
-    beyond = frozenset(x for x in changed if still[x].decision != before[x].decision)
-    return EdgeWitnesses(edge, flips, ties, frozenset(changed) - beyond)
+    is_biased = kept is not None and changes_nothing(before, folded.of(kept))
+    return EdgeWitnesses(edge, flips, ties, only_bias=is_biased)
 
 
 def _lesion_leaves(circuit: Circuit, lesion: Circuit, folded: Folded) -> tuple[FoldLeaf, ...]:

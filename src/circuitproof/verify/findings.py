@@ -22,23 +22,12 @@ class EdgeWitnesses:
     edge: Edge
     flips: tuple[int, ...]
     ties: tuple[int, ...]
-    by_bias: frozenset[int] = frozenset()
-    """Those of them that show no more than the loss of the bias that the heads of a layer share."""
-
-    @property
-    def best(self) -> tuple[int, ...]:
-        """Return the prompts that show most: more than a bias if any does, flips before ties."""
-        changed = self.flips + self.ties
-        return tuple(x for x in changed if x not in self.by_bias) or changed
-
-    @property
-    def only_bias(self) -> bool:
-        """Say whether prompts change, but none shows more than the loss of the shared bias."""
-        return bool(self.by_bias) and self.by_bias.issuperset(self.flips + self.ties)
+    only_bias: bool = False
+    """Whether the edge changes no clear decision as long as the bias that heads share is kept."""
 
     def words(self) -> str:
         """Say in a few words what the edge changes."""
-        only = ", showing a shared bias alone" if self.only_bias else ""
+        only = ", by a shared bias alone" if self.only_bias else ""
         return f"{self.edge}: {len(self.flips)} flips, {len(self.ties)} ties{only}"
 
     def to_json(self) -> Json:

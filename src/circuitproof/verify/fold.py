@@ -36,6 +36,12 @@ class Fold:
         return place
 
 
+def changes_nothing(before: Sequence[Fold], after: Sequence[Fold]) -> bool:
+    """Say whether every clear decision is still the same."""
+    pairs = zip(before, after, strict=True)
+    return all(one.decision == other.decision for one, other in pairs if one.is_clear)
+
+
 @dataclass(frozen=True, slots=True)
 class Folded:
     """Circuits on prompts: which fold decides each prompt. Equal folds have one index."""

@@ -26,7 +26,7 @@ class Plain(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SharedBias:
-    """The prompt that shows an edge to be needed shows no more than the loss of the bias that heads share."""
+    """Without an edge, but with the bias that heads share, no prompt would be decided otherwise."""
 
     edge: Edge
 
@@ -77,7 +77,7 @@ class Grounds:
     is_equivalent: bool
     """Whether equivalence is claimed and proved."""
     shared_biases: tuple[Edge, ...] = ()
-    """The edges whose witness shows no more than the loss of a shared bias, in order."""
+    """The edges that change no decision as long as a shared bias is kept, in order."""
     unreached: int = 0
     """How many listed prompts a perturbation does not reach."""
 

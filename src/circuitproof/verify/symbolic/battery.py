@@ -1,15 +1,16 @@
 """The battery over a pattern: each property answered for every prompt, with evidence for a stranger."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
 from circuitproof.circuits.graph import Edge
 from circuitproof.errors import DeclarationError
+from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.symbolic import SymbolicTask
 from circuitproof.verify.claim import bias_kept
-from circuitproof.verify.fold import Fold, fold
+from circuitproof.verify.fold import changes_nothing, fold
 from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
 from circuitproof.verify.remarks import Asked, Grounds, Remark, remarks
 from circuitproof.verify.robustness import Directions
@@ -99,7 +100,7 @@ def prove_pattern(claim: SymbolicClaim, budget: Budget | None = None) -> Symboli
     """Answer every property of a claim about a pattern."""
     prover = _Prover(claim, budget or Budget(), Workshop(claim))
     answers = _remarked(claim, [prover.answer(prop) for prop in claim.properties])
-    tokens = prover.shop.tokens() | {t for answer in answers for t in _shown_tokens(answer)}
+    tokens = prover.shop.tokens() | {token for prompt in shown_prompts(claim, answers) for token in prompt}
     return SymbolicBattery(claim, answers, prover.shop.cells, frozenset(tokens))
 
 
@@ -107,12 +108,18 @@ def _remarked(claim: SymbolicClaim, answers: Sequence[SymbolicAnswer]) -> tuple[
     """Return the answers with their remarks, which only proofs have."""
     proved = [answer for answer in answers if answer.verdict is Verdict.PROVED]
     is_equivalent = any(isinstance(answer.prop, Equivalence) for answer in proved)
-    biases = [edge for answer in proved for edge in _shared_biases(claim, answer.evidence)]
-    grounds = Grounds(_asked(claim.task), claim.circuit, claim.frozen.programs, is_equivalent, tuple(biases))
+    biases = _shared_biases(claim, shown_prompts(claim, answers))
+    grounds = Grounds(_asked(claim.task), claim.circuit, claim.frozen.programs, is_equivalent, biases)
     return tuple(
         replace(answer, remarks=remarks(answer.prop.kind, grounds)) if answer in proved else answer
         for answer in answers
     )
+
+
+def shown_prompts(claim: SymbolicClaim, answers: Iterable[SymbolicAnswer]) -> tuple[Prompt, ...]:
+    """Return the prompts that a bundle shows: those of the evidence, and of each label an example."""
+    found = [one.prompt for answer in answers for one in shown(answer.evidence)]
+    return tuple(dict.fromkeys((*found, *claim.task.examples())))
 
 
 def _asked(task: SymbolicTask) -> Asked:
@@ -122,21 +129,13 @@ def _asked(task: SymbolicTask) -> Asked:
     return Asked({group: frozenset(found) for group, found in answers.items()})
 
 
-def _shared_biases(claim: SymbolicClaim, evidence: Evidence) -> Iterator[Edge]:
-    """Return the edges whose witness shows no more than the loss of a shared bias."""
-    if isinstance(evidence, ByEdge):
-        for edge, witness in zip(claim.circuit, evidence.children, strict=True):
-            if _shows_bias_alone(claim, edge, witness):
-                yield edge
-
-
-def _shows_bias_alone(claim: SymbolicClaim, edge: Edge, witness: Replayed) -> bool:
-    """Say whether a prompt is decided as before without an edge where the bias that went with it is kept."""
-    kept = bias_kept(claim.frozen, claim.circuit, edge)
-    if kept is None:
-        return False
-    (found,) = fold(claim.frozen, claim.task.candidates, [kept], [witness.prompt]).of(kept)
-    return found.decision == Fold(witness.logits).decision
+def _shared_biases(claim: SymbolicClaim, prompts: Sequence[Prompt]) -> tuple[Edge, ...]:
+    """Return the edges that change no shown prompt as long as a shared bias is kept."""
+    kept = {edge: bias_kept(claim.frozen, claim.circuit, edge) for edge in claim.circuit}
+    asked = {edge: circuit for edge, circuit in kept.items() if circuit is not None}
+    folded = fold(claim.frozen, claim.task.candidates, [claim.circuit, *asked.values()], prompts)
+    before = folded.of(claim.circuit)
+    return tuple(edge for edge, circuit in asked.items() if changes_nothing(before, folded.of(circuit)))
 
 
 @dataclass(slots=True)
@@ -182,7 +181,7 @@ class _Prover:
             cells += cover.cells
             match found:
                 case Replays((witness, *_)):
-                    witnesses.append(self._best_witness(place, witness))
+                    witnesses.append(witness)
                 case Open(reason):
                     edge = list(self.claim.circuit)[place]
                     left = left or Open(f"no prompt found that needs {edge}; {reason}")
@@ -191,16 +190,6 @@ class _Prover:
         if left is not None:
             return SymbolicAnswer(prop, Verdict.UNDECIDED, left, cells)
         return SymbolicAnswer(prop, Verdict.PROVED, ByEdge(tuple(witnesses)), cells)
-
-    def _best_witness(self, place: int, found: Replayed) -> Replayed:
-        """Return a prompt that shows more than the loss of a shared bias: the one found, or an example."""
-        edge, lesion = list(self.claim.circuit)[place], self.claim.circuit.lesions()[place]
-        if not _shows_bias_alone(self.claim, edge, found):
-            return found
-        seen = self.shop.see(list(self.claim.task.examples()), lesion)
-        needing = [one.replayed() for one in seen if Idle(lesion).broken_by(one) is not None]
-        better = (one for one in needing if not _shows_bias_alone(self.claim, edge, one))
-        return next(better, found)
 
 
 def _verdict(found: Tree | Replays | Open) -> Verdict:
@@ -226,11 +215,6 @@ def _leaves(answer: SymbolicAnswer) -> Sequence[Settled | Listed]:
             return tuple(leaves(tree))
         case tree:
             return tuple(leaves(tree))
-
-
-def _shown_tokens(answer: SymbolicAnswer) -> set[int]:
-    """Return the tokens of the prompts that the evidence shows."""
-    return {token for replayed in shown(answer.evidence) for token in replayed.prompt}
 
 
 def _speeds(claim: SymbolicClaim, rows: Directions, winner: int) -> list[Fraction]:
