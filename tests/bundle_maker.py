@@ -60,7 +60,7 @@ class Bundle:
 
 def as_bytes(value: object) -> bytes:
     """Return JSON bytes."""
-    return json.dumps(value, indent=1).encode()
+    return json.dumps(value).encode()
 
 
 def digest(content: bytes) -> str:

@@ -298,7 +298,7 @@ FORGED: dict[str, Callable[[], Bundle]] = {
     "leaves_allow_the_norm": robust_before_a_norm,
     "shown_prompts_are_of_the_pattern": _prompt_outside,
     "patterns_have_rules": _classes_by_table,
-    "pattern_tokens_are_in_the_vocabulary": _unknown_token,
+    "classes_list_tokens_in_order": _unknown_token,
     "patterns_have_four_properties": _another_property,
 }
 """For each rule about patterns a bundle that breaks just that rule."""

@@ -205,25 +205,23 @@ def smaller_circuits(edges: Edges, most: int, logits: Node) -> Iterator[Edges]:
     """Return the circuits of at most `most` of these edges that have no dead edge and read their prompt.
 
     Without an edge whose source reads nothing, such a circuit has still no dead edge: so adding edges to what
-    already reaches the logits, one at a time, finds all of them. A circuit is kept as the bits of a number.
+    already reaches the logits, one at a time, finds all of them. A circuit is kept as places of edges.
     """
     ordered = sorted(edges)
-    into = {node: [place for place, edge in enumerate(ordered) if edge[1] == node] for _, node in ordered}
-    level = {0}
-    for _ in range(most):
-        larger: set[int] = set()
+    into: dict[Node, list[int]] = {}
+    for place, edge in enumerate(ordered):
+        into.setdefault(edge[1], []).append(place)
+    level: set[tuple[int, ...]] = {()}
+    for count in range(1, most + 1):
+        larger: set[tuple[int, ...]] = set()
         for kept in level:
-            spend(NUMBER * (10 + len(ordered)))
-            for node in {logits, *(ordered[place][0] for place in _bits(kept))}:
-                larger |= {kept | 1 << place for place in into.get(node, ()) if not kept >> place & 1}
+            read = {logits, *(ordered[place][0] for place in kept)}
+            places = {place for node in read for place in into.get(node, ())}.difference(kept)
+            spend((40 + NUMBER * count) * (1 + len(places)) + NUMBER * len(read))
+            larger.update(tuple(sorted((*kept, place))) for place in places)
         level = larger
-        spend(50 * len(level))
-        found = (tuple(ordered[place] for place in _bits(kept)) for kept in level)
+        found = (tuple(ordered[place] for place in kept) for kept in level)
         yield from sorted(kept for kept in found if any(source == EMBED for source, _ in kept))
-
-
-def _bits(number: int) -> list[int]:
-    return [place for place in range(number.bit_length()) if number >> place & 1]
 
 
 def _read_edge(value: object, where: str, nodes: dict[str, Node]) -> Edge:

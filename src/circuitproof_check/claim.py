@@ -102,18 +102,20 @@ def _read_positions(
         spend(NUMBER * len(readers[source]) * len(prompt))
         outputs[source] = set[int]().union(*(inputs.get(reader, set()) for reader in readers[source]))
         if source != EMBED:
-            read = (_keys(claim, source, prompt, place) for place in outputs[source])
-            inputs[source] = set[int]().union(*read)
+            inputs[source] = _keys(claim, source, prompt, outputs[source])
     return inputs, outputs
 
 
-def _keys(claim: Claim, node: Node, prompt: tuple[int, ...], place: int) -> set[int]:
-    """Return the positions at which a node reads its input for what it puts out at one."""
+def _keys(claim: Claim, node: Node, prompt: tuple[int, ...], places: set[int]) -> set[int]:
+    """Return the positions at which a node reads its input for what it puts out at some."""
     if not node.is_head:
-        return {place}
-    program = claim.programs.get((node.layer, node.head))
-    row = [1] * (place + 1) if program is None else program.row(prompt, place)
-    return {key for key, weight in enumerate(row) if weight}
+        return places
+    program, found = claim.programs.get((node.layer, node.head)), set[int]()
+    if program is None:
+        return set(range(max(places, default=-1) + 1))
+    for place in places:
+        found.update(key for key, weight in enumerate(program.row(prompt, place)) if weight)
+    return found
 
 
 def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
@@ -138,7 +140,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
         task=read_task(task, prompts, size),
         slices=_read_slices(weights, tensor_shapes(size, lines)),
         properties=_read_properties(properties, "claim.properties"),
-        declared=None if pattern is None else read_declared(pattern, task, size),
+        declared=read_declared(pattern[0], task, size) if pattern else None,
     )
 
 

@@ -28,6 +28,7 @@ from .reading import (
     read_sealed,
     require,
     sha256,
+    show,
 )
 from .task import check_task
 from .tensors import Weights, read_safetensors
@@ -153,12 +154,13 @@ def _judge(bundle: Path, beside: Beside) -> Report:
     claim = read_claim(stated, domain, files[DOMAIN])
     tensors = read_safetensors(files[WEIGHTS], WEIGHTS)
     forward = Forward(claim, Weights(claim.slices, tensors))
+    alphabet = None
+    if beside.task is not None:
+        alphabet = check_task(beside.task, mapping(stated, CLAIM)["task"], domain, claim.architecture)
     if beside.against is not None:
-        check_against(beside.against, claim, tensors)
+        check_against(beside.against, claim, tensors, alphabet)
     if beside.base is not None:
         check_base(beside.base, claim)
-    if beside.task is not None:
-        check_task(beside.task, mapping(stated, CLAIM)["task"], domain, claim.architecture)
     certificate = parse_json(files[CERTIFICATE], CERTIFICATE)
     return _summary(claim, judge(certificate, sha256(files[CLAIM]), claim, forward), beside)
 
@@ -195,9 +197,8 @@ def _listed(positions: Sequence[int]) -> str:
 def _task_words(claim: Claim, beside: Beside) -> str:
     digest = claim.task.declaration
     is_compared = "as declared" if beside.task is not None else "not compared"
-    return f"task {claim.task.name!r} " + (
-        f"{digest[:_SHOWN_DIGEST]} {is_compared}" if digest else "without a declaration"
-    )
+    shown = f"{digest[:_SHOWN_DIGEST]} {is_compared}" if digest else "without a declaration"
+    return f"task {show(claim.task.name)} {shown}"
 
 
 def _compared(claim: Claim, beside: Beside) -> str:

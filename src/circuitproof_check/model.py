@@ -35,14 +35,18 @@ def _read_model(directory: Path) -> _Model:
     return _Model(size, lines, declared.get("alphabet"), tensors)
 
 
-def check_against(directory: Path, claim: Claim, tensors: Mapping[str, Tensor]) -> None:
-    """Demand that architecture, programs, tensors and names of the claim are those of a model directory."""
+def check_against(
+    directory: Path, claim: Claim, tensors: Mapping[str, Tensor], alphabet: list[object] | None = None
+) -> None:
+    """Demand that all of the claim that a model directory tells is as there, and a task's alphabet too."""
     model, where = _read_model(directory), f"{directory}"
     require("architecture_is_of_the_model", claim.architecture == model.architecture, where)
     require("programs_are_of_the_model", claim.lines == model.lines, where)
     names = None if model.alphabet is None else dict(enumerate(items(model.alphabet, where)))
     are_known = names is None or all(names.get(token) == name for token, name in claim.task.names.items())
     require("names_are_of_the_model", are_known, where)
+    is_same = None in (alphabet, model.alphabet) or alphabet == model.alphabet
+    require("declared_alphabet_is_of_the_model", is_same, where)
     full = model.tensors
     for name, part in claim.slices.items():
         where, has_shape = f"tensor {name}", name in full and full[name].shape == part.shape

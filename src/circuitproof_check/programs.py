@@ -12,8 +12,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
-from .reading import rational, require
+from .reading import rational, require, show
 from .work import NUMBER, spend
+from .work import weight as weight_of
 
 Tokens = tuple[int, ...]
 Pairs = frozenset[tuple[int, int]]
@@ -46,11 +47,11 @@ class Compare:
 
     feature: str
     sign: str
-    numbers: tuple[int, ...]
+    numbers: frozenset[int]
 
     def test(self, value: int) -> bool:
         """Say whether the comparison holds of a value."""
-        return value in self.numbers if self.sign == "in" else SIGNS[self.sign](value, self.numbers[0])
+        return value in self.numbers if self.sign == "in" else SIGNS[self.sign](value, min(self.numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +119,18 @@ class Program:
     def row(self, tokens: Sequence[int], query: int) -> tuple[Fraction, ...]:
         """Return the weights of the keys 0 to `query`; they sum to one or are all zero."""
         seen = tuple(tokens[: query + 1])
-        spend(NUMBER * len(seen) * (1 + len(self.rules)))
+        spend(len(seen) * (1 + len(self.rules)) * self.cost)
         weights = [self._weight(seen, query, key) for key in range(query + 1)]
         mass = sum(weights)
         if mass:
             return tuple(weight / mass for weight in weights)
         return tuple(Fraction(self.is_self and key == query) for key in range(query + 1))
+
+    @property
+    def cost(self) -> int:
+        """Return what it costs to add one of the weights to others."""
+        weights = [self.default, *(weight for weight, _ in self.rules)]
+        return NUMBER + weight_of(sum(weight.denominator.bit_length() - 1 for weight in weights))
 
     def _weight(self, seen: Tokens, query: int, key: int) -> Fraction:
         found = (w for w, condition in self.rules if condition is None or _holds(condition, seen, query, key))
@@ -171,7 +178,7 @@ class _Reader:
 
     def __init__(self, words: list[str], where: str, vocabulary: int) -> None:
         self._left = words[::-1]
-        self._where = f"{where}: {' '.join(words)!r}"
+        self._where = f"{where}: {show(' '.join(words))}"
         self._vocabulary = vocabulary
         self._nested = 0
 
@@ -238,11 +245,11 @@ class _Reader:
     def _compare(self, feature: str, read: Callable[[], int]) -> Compare:
         sign = self._take()
         if sign == "in":
-            return Compare(feature, sign, tuple(sorted(self._members(read))))
+            return Compare(feature, sign, frozenset(self._members(read)))
         self._demand(sign in SIGNS)
         is_ordered = feature in TOKENS and sign not in _EQUALITIES
         require("tokens_have_no_order", not is_ordered, self._where, sign)
-        return Compare(feature, sign, (read(),))
+        return Compare(feature, sign, frozenset({read()}))
 
     def _pairs(self) -> Pairs:
         pairs = frozenset(self._members(self._pair))
@@ -282,7 +289,8 @@ class _Reader:
         return self._left[-1:] == [word] and bool(self._left.pop())
 
     def _demand(self, is_met: object) -> None:
-        require("conditions_are_known", is_met, self._where, " ".join(reversed(self._left)))
+        rest = () if is_met else (" ".join(reversed(self._left)),)
+        require("conditions_are_known", is_met, self._where, *rest)
 
 
 def _parts_joined(condition: Condition, word: str) -> Sequence[Condition]:
@@ -321,9 +329,11 @@ def _holds(condition: Condition, tokens: Tokens, query: int, key: int) -> bool:
             return (tokens[query] == tokens[key]) == wanted
         case Count(is_key, of, is_depth, most, compared):
             last = key if is_key else query
+            spend(len(tokens))
             count = len(_open(tokens, last, of)) if is_depth else _counted(tokens, last, of)
             return compared.test(min(count, most))
         case Linked(is_partner, pairs):
+            spend(4 * len(tokens))
             now = _open(tokens, query, pairs)
             return key in (_open(tokens, query - 1, pairs) - now if is_partner else now)
         case Not(part):
@@ -356,7 +366,6 @@ def _picks(pick: str, part: Condition, tokens: Tokens, query: int, key: int) -> 
 
 
 def _counted(tokens: Tokens, last: int, of: frozenset[object]) -> int:
-    spend(last)
     return sum(token in of for token in tokens[: last + 1])
 
 

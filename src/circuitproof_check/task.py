@@ -36,8 +36,8 @@ class Task:
     classes: tuple[int, ...]
 
 
-def read_domain(value: object, size: Architecture) -> tuple[Prompts, object]:
-    """Return the prompts and the pattern, if there is one."""
+def read_domain(value: object, size: Architecture) -> tuple[Prompts, list[object]]:
+    """Return the prompts, and in a list the pattern, if there is one."""
     about = ("pattern",) if "pattern" in mapping(value, "domain") else ()
     rows, strata, *pattern = fields(value, "domain", "prompts", "strata", *about)
     prompts = tuple(integers(row, "domain.prompts") for row in items(rows, "domain.prompts"))
@@ -48,7 +48,7 @@ def read_domain(value: object, size: Architecture) -> tuple[Prompts, object]:
         require("prompts_fit_the_context", fits, where, len(prompt), size.context)
         _check_tokens(prompt, where, size)
     _check_one_per_prompt([text(name, "domain.strata") for name in items(strata, "domain.strata")], prompts)
-    return prompts, pattern[0] if pattern else None
+    return prompts, pattern
 
 
 def read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
@@ -86,25 +86,30 @@ def read_declared(pattern: object, task: object, size: Architecture) -> Declared
     return Declared(read_pattern(pattern, "pattern", size), {pair[0]: pair[1] for pair in pairs}, classes)
 
 
-def check_task(path: Path, task: object, domain: object, size: Architecture) -> None:
-    """Demand that task and domain of a bundle are as a declaration says, in every part."""
+def check_task(path: Path, task: object, domain: object, size: Architecture) -> list[object] | None:
+    """Demand that task and domain of a bundle are as a declaration says; return the alphabet that it has."""
     declared = mapping(parse_json(read_file(path), f"{path}"), f"{path}")
     asked, about = mapping(task, "task"), mapping(domain, "domain")
-    canonical = json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    require("task_has_the_declared_digest", asked["declaration"] == sha256(canonical), f"{path}")
-    is_pattern = "pattern" in about
+    canonical = json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    digest = sha256(canonical.encode(errors="surrogatepass"))
+    require("task_has_the_declared_digest", asked["declaration"] == digest, f"{path}")
+    is_pattern, rows = "pattern" in about, items(about["prompts"], "domain")
     keys = ("name", "candidates", "answer", "relation")
     further = ("vocabulary", "names") if is_pattern else ("alphabet",)
     fields(declared, f"{path}", *keys, "domain", *further)
     require("task_is_the_declared", all(declared[key] == asked[key] for key in keys), f"{path}")
     wanted = {key: about[key] for key in (("pattern",) if is_pattern else ("prompts", "strata"))}
     require("domain_is_the_declared", declared["domain"] == wanted, f"{path}")
-    if is_pattern:
+    alphabet = None if is_pattern else items(declared["alphabet"], f"{path}: alphabet")
+    if alphabet is None:
         is_named = declared["vocabulary"] == size.vocabulary and declared["names"] == asked["names"]
     else:
-        names = dict(enumerate(items(declared["alphabet"], f"{path}: alphabet")))
-        is_named = all(names.get(int(key)) == name for key, name in mapping(asked["names"], "task").items())
+        names = mapping(asked["names"], "task")
+        listed = {int(key) for key in names} | {one for row in rows for one in integers(row, "domain")}
+        fits = max(listed, default=0) < len(alphabet) <= size.vocabulary
+        is_named = fits and all(alphabet[int(key)] == name for key, name in names.items())
     require("names_are_the_declared", is_named, f"{path}")
+    return alphabet
 
 
 def _check_tokens(tokens: Collection[int], where: str, size: Architecture) -> None:

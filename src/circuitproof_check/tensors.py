@@ -8,9 +8,10 @@ from math import prod
 
 from .exact import Matrix, Vector, vector
 from .reading import fields, integers, mapping, parse_json, require, sha256
-from .work import spend
+from .work import bound, spend
 
 _LENGTH = 8
+_DIMENSIONS = 8
 _NUMBER = 4
 _EXPONENT = 0xFF
 _FRACTION_BITS = 23
@@ -135,6 +136,7 @@ def _read_span(value: object, where: str) -> tuple[int, int, tuple[int, ...]]:
     dtype, shape, offsets = fields(value, where, "dtype", "shape", "data_offsets")
     require("numbers_are_fp32", dtype == "F32", where, dtype)
     sizes, span = integers(shape, where, 0), integers(offsets, where, 0)
+    bound(len(sizes), _DIMENSIONS, f"{where}: the number of dimensions")
     fits = len(span) == len(("begin", "end")) and span[1] - span[0] == _NUMBER * prod(sizes)
     require("spans_fit_the_shapes", fits, where, span, sizes)
     return span[0], span[1], sizes

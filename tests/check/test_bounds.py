@@ -15,6 +15,8 @@ from bundle_maker import Bundle, architecture, every_edge, fitting, proving, ran
 from circuitproof_check.main import Beside, Outcome, inspect
 
 SECONDS, MEGABYTES = 10, 500
+NO_VERDICT = (Outcome.INCOMPLETE, Outcome.INVALID)
+"""What is too much is incomplete; where little work shows that a rule is broken, it is invalid."""
 ANY = {"all but": []}
 HUGE: dict[str, Callable[[], Bundle]] = {}
 
@@ -153,6 +155,107 @@ def _a_million_edges() -> Bundle:
     return bundle
 
 
+def bare(size: dict[str, Any], edges: list[str], claimed: dict[str, Any], evidence: dict[str, Any]) -> Bundle:
+    """Return a bundle of one prompt with one answer, which need not be about the tensors that it has."""
+    bundle = random_bundle(architecture(), ["embed -> logits"], 1, prompts=1)
+    bundle.claim["architecture"] = size
+    sizes = {key: size[key] for key in ("layers", "heads")}
+    bundle.claim["circuit"] = {**sizes, "ablation": "zero", "edges": edges}
+    bundle.claim["properties"] = [claimed]
+    verdict = "undecided" if "open" in evidence else "refuted" if "circuit" in evidence else "proved"
+    answer = {"property": claimed, "verdict": verdict, "evidence": evidence, "remarks": []}
+    bundle.certificate = {"format": maker.CERTIFICATE_FORMAT, "folds": [], "answers": [answer]}
+    bundle.tensors = {}
+    return bundle
+
+
+@huge
+def _what_is_read_of_a_long_prompt() -> Bundle:
+    edges = ["embed -> head 0.0", "head 0.0 -> head 1.0", "head 1.0 -> logits"]
+    claimed = {"kind": "robustness", "epsilon": "1", "at": "embed output", "positions": "last"}
+    bundle = bare(architecture(layers=2, context=20_000), edges, claimed, {"open": "no time"})
+    bundle.domain["prompts"] = [[0] * 20_000]
+    return bundle
+
+
+@huge
+def _mlps_that_all_read_each_other() -> Bundle:
+    bundle = patterned(exactly_one(many(), 2))
+    size = architecture(layers=40, context=600)
+    edges = [edge for edge in every_edge(size) if "head" not in edge]
+    bundle.claim |= {"architecture": size, "programs": {}}
+    bundle.claim["circuit"] |= {"layers": 40, "edges": edges}
+    bundle.tensors = {name: one for name, one in bundle.tensors.items() if name[:5] in ("embed", "logit")}
+    return bundle
+
+
+@huge
+def _weights_without_a_common_denominator() -> Bundle:
+    rules = [f"add 1/{10**99 + 2 * number + 1}" for number in range(4000)]
+    bundle = proving(fitting(programs={"0.0": ["default 1", "otherwise self"]}), "equivalence")
+    bundle.claim["programs"]["0.0"][1:1] = rules
+    return bundle
+
+
+@huge
+def _a_long_line() -> Bundle:
+    line = f"add 1 when key_token in {{{','.join(map(str, range(100_000)))}}}"
+    bundle = proving(fitting(programs={"0.0": ["default 1", "otherwise self"]}), "equivalence")
+    bundle.claim["programs"]["0.0"][1:1] = [line]
+    bundle.claim["architecture"]["vocabulary"] = 100_000
+    return bundle
+
+
+@huge
+def _eight_thousand_clauses() -> Bundle:
+    clauses = [{"of": {"tokens": [3]}, "least": 0, "most": 99 + number} for number in range(8000)]
+    return patterned(exactly_one(many(), 40, clauses))
+
+
+@huge
+def _nested_token_splits() -> Bundle:
+    bundle = patterned({"shape": ANY, "clauses": [], "longest": 1})
+    bundle.claim["architecture"]["vocabulary"] = 200
+    bundle.claim["task"]["answer"]["answers"] = [[token, 1] for token in range(200)]
+    bundle.claim["task"]["relation"]["openers"] = list(range(200))
+    tree = bundle.certificate["answers"][0]["evidence"]
+    for _ in range(150):
+        tree = {"split": "token", "position": 0, "children": [{"class": ANY, "evidence": tree}]}
+    bundle.certificate["answers"][0]["evidence"] = tree
+    shapes = {"embed.token": (200, 4), "logits.weight": (200, 4), "logits.bias": (200,)}
+    bundle.tensors |= {name: (shape, [0.5] * prod(shape)) for name, shape in shapes.items()}
+    return bundle
+
+
+@huge
+def _edges_into_the_logits() -> Bundle:
+    edges = ["embed -> logits", *(f"head 0.{number} -> logits" for number in range(2200))]
+    claimed = {"kind": "subset minimality"}
+    return bare(architecture(heads=2200), edges, claimed, {"circuit": [], "evidence": {}})
+
+
+@huge
+def _brackets_on_a_long_prompt() -> Bundle:
+    size = architecture(context=5000)
+    bundle = random_bundle(size, ["embed -> head 0.0", "head 0.0 -> logits"], 1, {"0.0": []}, prompts=1)
+    bundle.domain["prompts"] = [[0] * 2500 + [1] * 2500]
+    bundle.claim["programs"]["0.0"] = ["default 0", *["add 1 when partner {0:1}"] * 100, "otherwise self"]
+    bundle.claim["properties"] = [{"kind": "equivalence"}]
+    evidence = {"split": "prompt", "children": [{"fold": 0}]}
+    answer = {"property": {"kind": "equivalence"}, "verdict": "proved", "evidence": evidence, "remarks": []}
+    bundle.certificate = {"format": maker.CERTIFICATE_FORMAT, "folds": [["0"] * 3], "answers": [answer]}
+    return bundle
+
+
+@huge
+def _nested_repeats_of_a_long_choice() -> Bundle:
+    tail = [{"sequence": [ANY, {"repeat": ANY, "least": 0, "most": number + 1}]} for number in range(300)]
+    shape: dict[str, Any] = {"choice": tail}
+    for _ in range(100):
+        shape = {"repeat": shape, "least": 0, "most": None}
+    return patterned(exactly_one(shape, 6))
+
+
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({bytes}, {bytes}))
@@ -171,8 +274,7 @@ def test_a_small_bundle_that_is_too_much_is_incomplete_in_ten_seconds_and_500_me
     ended = subprocess.run(  # noqa: S603  # our own interpreter
         [sys.executable, "-c", program, str(bundle)], check=False, capture_output=True, text=True
     )
-    assert (ended.returncode, ended.stderr) == (Outcome.INCOMPLETE, ""), ended.stdout
-    assert ended.stdout.startswith("incomplete: ")
+    assert (ended.returncode in NO_VERDICT, ended.stderr) == (True, ""), ended.stdout
 
 
 def test_a_minimum_is_enumerated_no_further_than_it_has_children(tmp_path):

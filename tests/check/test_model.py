@@ -294,3 +294,25 @@ def test_a_bundle_of_another_task_is_invalid(rule, tmp_path, monkeypatch):
     assert (outcome, rule.replace("_", " ") in sentence) == (Outcome.INVALID, True)
     without(rule, monkeypatch)
     assert compared(bundle, content, tmp_path)[0] is Outcome.VALID
+
+
+def test_the_alphabet_of_a_declared_task_is_the_models(tmp_path, monkeypatch):
+    """Where no token of the claim has a name, the declaration still says how all are called."""
+    bundle, content = declared()
+    bundle.claim["task"]["names"] = {}
+    bundle.claim["task"]["declaration"] = maker.digest(canonical(content))
+    (tmp_path / "task.json").write_bytes(canonical(content))
+    written = bundle.write(tmp_path / "b")
+    other = write_model(bundle, tmp_path / "m", programs={}, alphabet=list("zyxwvu"))
+    beside = Beside(against=other, task=tmp_path / "task.json")
+    report = inspect(written, beside)
+    assert "declared alphabet is of the model" in report.reason
+    without("declared_alphabet_is_of_the_model", monkeypatch)
+    assert inspect(written, beside).outcome is Outcome.VALID
+
+
+def test_a_declaration_that_is_no_text_is_another(tmp_path):
+    """Half a character has no canonical bytes."""
+    bundle, content = declared()
+    outcome, sentence = compared(bundle, content | {"name": "\ud800"}, tmp_path)
+    assert (outcome, "task has the declared digest" in sentence) == (Outcome.INVALID, True)

@@ -53,6 +53,7 @@ AGAINST = {
     "digests_are_of_the_model",
     "rows_are_of_the_model",
     "names_are_of_the_model",
+    "declared_alphabet_is_of_the_model",
     "a_base_is_claimed",
     "base_is_of_the_architecture",
     "base_has_the_programs",

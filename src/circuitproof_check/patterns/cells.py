@@ -167,9 +167,17 @@ class Cell:
 
 def coordinates(values: Values, node: Node) -> frozenset[Coordinate]:
     """Return what the output of a node at the last position depends on."""
+    if node not in values.coordinates:
+        values.coordinates[node] = _coordinates(values, node)
+    return values.coordinates[node]
+
+
+def _coordinates(values: Values, node: Node) -> frozenset[Coordinate]:
     if node == EMBED:
         return frozenset({None})
-    read = [coordinates(values, source) for source in values.sources.get(node, [])]
+    sources = values.sources.get(node, [])
+    spend(NUMBER * len(sources))
+    read = [coordinates(values, source) for source in sources]
     joined = frozenset[Coordinate]().union(*read)
     if not node.is_head:
         return joined

@@ -66,6 +66,8 @@ class Query:
 
     def same(self, answers: set[bool]) -> bool:
         """Return the answer for every possible last token."""
+        if not answers:
+            raise UnsettledError("there are no prompts")
         if len(answers) > 1:
             raise UnsettledError("a row depends on the last token")
         return answers.pop()
@@ -89,6 +91,7 @@ class Row:
     machines: tuple[Machine, ...]
     is_self: bool
     """Whether a row without weight attends to the query."""
+    cost: int
 
     def starts(self) -> Iterator[State]:
         """Return the states before the first key."""
@@ -98,6 +101,7 @@ class Row:
         """Return the weight of a key and the next state, for each guess."""
         options = [machine.step(state, key) for machine, state in zip(self.machines, states, strict=True)]
         for chosen in every_choice(options):
+            spend(len(chosen) * self.cost)
             held = zip(self.weights, chosen, strict=True)
             weight = sum((weight for weight, (holds, _) in held if holds), self.default)
             yield weight, tuple(after for _, after in chosen)
@@ -116,7 +120,8 @@ def every_choice(options: Sequence[Sequence[State]]) -> Iterator[tuple[State, ..
 def make_row(program: Program, query: Query) -> Row:
     """Return the row of a program."""
     machines = tuple(_always() if one is None else _machine(one, query) for _, one in program.rules)
-    return Row(program.default, tuple(weight for weight, _ in program.rules), machines, program.is_self)
+    weights = tuple(weight for weight, _ in program.rules)
+    return Row(program.default, weights, machines, program.is_self, program.cost)
 
 
 def is_local(program: Program) -> bool:

@@ -133,6 +133,7 @@ class Runs:
         """Make the graph; the atoms also respect what the programs of the heads `told` name."""
         self.world, self.region, self.heads = world, region, heads
         self.atoms = world.atoms(region, (*heads, *told))
+        spend(4 * len(region.tokens) ** 2 * len(self.atoms))
         self._allowed = {
             position: [
                 place

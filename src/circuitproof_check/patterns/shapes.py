@@ -7,6 +7,7 @@ after Brzozowski, one per alternative). Tokens of which everything that is asked
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from circuitproof_check.architecture import Architecture
 from circuitproof_check.reading import fields, integer, integers, items, mapping, require
@@ -59,6 +60,7 @@ class Pattern:
 
     def step(self, state: State, token: int, position: int) -> State | None:
         """Return the state after a token; None if no prompt goes on so."""
+        spend(NUMBER * (1 + len(self.counts) + len(self.places)))
         if any(token in of and not first <= position <= last for of, first, last in self.places):
             return None
         left = frozenset(after for continuation in state[0] for after in _after(continuation, token))
@@ -73,6 +75,7 @@ class Pattern:
 
     def ends(self, state: State) -> bool:
         """Say whether a prompt may end in a state."""
+        spend(NUMBER * (1 + len(self.counts)))
         enough = all(n >= least for n, (_, least, _) in zip(state[1], self.counts, strict=True))
         return enough and any(_may_be_empty(continuation) for continuation in state[0])
 
@@ -94,13 +97,19 @@ def _after(parts: Continuation, token: int) -> Iterator[Continuation]:
         return
     if isinstance(first, Either):
         for option in first.options:
-            yield from (left + rest for left in _after(option, token))
+            yield from _followed(_after(option, token), rest)
     else:
         most = None if first.most is None else first.most - 1
         again = () if most == 0 else (_times(first.part, max(first.least - 1, 0), most),)
-        yield from (left + again + rest for left in _after(first.part, token))
+        yield from _followed(_after(first.part, token), again + rest)
     if _may_be_empty((first,)):
         yield from _after(rest, token)
+
+
+def _followed(continuations: Iterator[Continuation], rest: Continuation) -> Iterator[Continuation]:
+    for left in continuations:
+        spend(NUMBER + len(left) + len(rest))
+        yield left + rest
 
 
 @lru_cache(maxsize=1 << 16)
@@ -148,7 +157,8 @@ def read_pattern(value: object, where: str, size: Architecture) -> Pattern:
     for clause in items(clauses, where):
         if "first" in mapping(clause, where):
             of, first, last = fields(clause, where, "of", "first", "last")
-            places.append((read_tokens(of, where, size), integer(first, where), integer(last, where)))
+            start = integer(first, where, 0)
+            places.append((read_tokens(of, where, size), start, integer(last, where, start)))
         else:
             of, least, most = fields(clause, where, "of", "least", "most")
             highest = None if most is None else integer(most, where, 0)
@@ -162,7 +172,8 @@ def read_tokens(value: object, where: str, size: Architecture) -> Tokens:
     name = "all but" if "all but" in mapping(value, where) else "tokens"
     listed = integers(fields(value, where, name)[0], where)
     are_known = all(0 <= token < size.vocabulary for token in listed)
-    require("pattern_tokens_are_in_the_vocabulary", are_known, where, listed, size.vocabulary)
+    is_class = are_known and all(a < b for a, b in pairwise(listed)) and (listed or name == "all but")
+    require("classes_list_tokens_in_order", is_class, where, listed, size.vocabulary)
     return Tokens(frozenset(listed), name == "all but")
 
 

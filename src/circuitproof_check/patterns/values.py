@@ -28,6 +28,7 @@ class Values:
         self.sources: dict[Node, list[Node]] = {}
         for source, target in edges:
             self.sources.setdefault(target, []).append(source)
+        self.coordinates: dict[Node, frozenset[tuple[int, int] | None]] = {}
         self._known: dict[object, Row] = {}
         self._images: OrderedDict[tuple[str, str, int], Vector] = OrderedDict()
         rows = [forward.output_row(token) for token in forward.claim.task.candidates]

@@ -222,7 +222,9 @@ class Walk:
         values = [self.ground.values(edges) for edges in self.circuits]
         ends = logits_node(self.case.claim.architecture)
         read = [coordinates(one, source) for one in values for source in one.sources.get(ends, [])]
-        heads = tuple(sorted({head for found in read for head in found if head is not None}))
+        heads = tuple(
+            sorted({*region.heads, *(head for found in read for head in found if head is not None)})
+        )
         labels: set[Label] = {
             step.target for _, step in self.ground.runs(region, heads).steps() if step.is_last
         }

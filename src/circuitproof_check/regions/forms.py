@@ -84,6 +84,7 @@ class Region:
         where a strict bound has weight.
         """
         bits = sum(share.numerator.bit_length() + share.denominator.bit_length() for share in weights)
+        bits += max((longest(form) for form, _ in self.bounds), default=0)
         spend(len(goal) * (1 + len(weights)) * (NUMBER + weight(longest(goal) + bits)))
         total = [Fraction(number) for number in goal]
         is_strict = False

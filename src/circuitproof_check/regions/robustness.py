@@ -11,6 +11,7 @@ from circuitproof_check.exact import Vector, from_fractions, mix, vector
 from circuitproof_check.forward import Added, Run
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require
+from circuitproof_check.work import NUMBER, spend
 
 from .affine import Affine, Ground, constant, joined
 from .forms import BOUNDS, Form, Region, form_of, union
@@ -152,6 +153,7 @@ def _tree_of(spelled: object, earlier: Sequence[object], where: str) -> object:
 
 def _check_tree(setting: _Setting, tree: object, region: Region, where: str) -> None:
     """Check that the decision is kept in a region: in every part of it, or in it as a whole."""
+    spend(NUMBER * setting.coordinates)
     content = mapping(tree, where)
     if "sign" in content:
         entries, children = fields(tree, where, "sign", "children")
