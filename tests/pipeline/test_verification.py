@@ -321,7 +321,7 @@ RADII = {"norm_free": Fraction("0.275345"), "program_healed": Fraction("0.548704
 
 @pytest.mark.parametrize("name", ["norm_free", "band_norm_matched", "program_healed"])
 def test_the_papers_models_get_the_papers_verdicts(reference, tmp_path, name):
-    """And exact radii, and torch's logits are near the exact ones."""
+    """And exact radii; torch's logits are so near to the exact ones that no decision is rounding's."""
     import_release(reference / name, tmp_path / "model")
     results = json.loads((reference / name / "quote_close" / "verification_results.json").read_text())
     theirs = {entry["property"]: entry["status"] for entry in results["properties"]}
@@ -340,7 +340,9 @@ def test_the_papers_models_get_the_papers_verdicts(reference, tmp_path, name):
     assert robustness.verdict is Verdict.PROVED
     if name in RADII:
         assert round(robustness.findings.distribution()["min"], 6) == RADII[name]
-    assert 0 < found.float_error < 1e-4
+    claim = found.battery.claim
+    exact = [sorted(one.logits) for one in found.battery.folded.of(claim.circuit)]
+    assert 0 < 2 * found.float_error < min(best - second for *_, second, best in exact)
     outcome, _ = check(tmp_path / "bundle", tmp_path / "model")
     assert outcome is Outcome.VALID
 
