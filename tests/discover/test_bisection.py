@@ -19,7 +19,7 @@ SEARCHES = [prune_prefix, prune_runs]
 
 def setting(seed):
     """Return a meter of a random model and the order of its edges."""
-    model = random_model(tiny_architecture(), seed=seed)
+    model = random_model(tiny_architecture(), seed=seed).double()
     meter = Meter(model, TASK, Objective.MODEL)
     parts = parts_of(model.graph, Granularity.HEAD)
     return meter, arrange(model, TASK, meter.target, parts, Order.ATTRIBUTION)

@@ -68,7 +68,7 @@ def test_on_random_models_greedy_is_sufficient_never_smaller_and_mostly_smallest
     """What greedy finds is on the exhaustive list, and on most models nothing on the list is smaller."""
     as_small = 0
     for seed in SEEDS:
-        model = random_model(replace(tiny_architecture(), layers=1, heads=1), seed)
+        model = random_model(replace(tiny_architecture(), layers=1, heads=1), seed).double()
         meter = Meter(model, TASK, Objective.MODEL)
         found, listed = greedy(meter), sufficient(meter)
         assert found.live() in {kept.live() for kept in listed}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from circuitproof.architecture import BandNorm, Gelu, GeluForm, LeakyRelu, Lift, Relu
 from circuitproof.errors import NumericError
 from circuitproof.model.ops import activate, band_norm, project, softmax, sparsemax
+from floats import agree, within
 
 scores = st.lists(st.integers(-96, 96).map(lambda n: Fraction(n, 32)), min_size=1, max_size=6)
 masses = st.integers(1, 128).map(lambda n: Fraction(n, 32))
@@ -44,21 +45,24 @@ def allow_all(values):
 
 @given(scores, masses)
 def test_projection_equals_the_nearest_point_found_by_trying_every_support(values, mass):
-    """The sort is a shortcut for a minimisation; the slow twin minimises, in rationals."""
+    """The sort is a shortcut for a minimisation; the slow twin minimises, in rationals.
+
+    The threshold is found in FP64, so FP32 scores lose one rounding, and far less than a second one.
+    """
     given_scores = tensor(values)
     weights, support = project(given_scores, torch.tensor(float(mass)), allow_all(given_scores))
     wanted = nearest_by_brute_force(values, mass)
     assert support.tolist() == [weight > 0 for weight in wanted]
-    assert torch.allclose(weights, tensor(wanted), atol=1e-6)
+    assert within(weights, [float(weight) for weight in wanted], roundings=2, size=float(mass))
 
 
 @given(scores)
 def test_sparsemax_lies_in_the_simplex(values):
-    """Attention weights are non-negative and sum to one."""
+    """Attention weights are non-negative and sum to one, each of them rounded once."""
     given_scores = tensor(values)
     weights = sparsemax(given_scores, allow_all(given_scores))
     assert bool((weights >= 0).all())
-    assert weights.sum().item() == pytest.approx(1, abs=1e-6)
+    assert within(weights.double().sum(), 1.0, roundings=2, size=1)
 
 
 @given(scores, st.integers(-64, 64))
@@ -143,26 +147,28 @@ def test_band_norm_of_zero_is_zero_with_the_continuous_lift():
 @pytest.mark.parametrize("norm", [REFERENCE, CONTINUOUS])
 def test_band_norm_leaves_a_vector_inside_the_band_alone(norm):
     """Masses 1.5 and 1.5 lie between 1 and 2."""
-    inside = torch.tensor([1.0, 0.5, -1.5, 0.0])
-    assert torch.allclose(band_norm(inside, norm), inside)
+    inside = torch.tensor([1.0, 0.5, -1.5, 0.0]).double()
+    assert agree(band_norm(inside, norm), inside)
 
 
 @pytest.mark.parametrize("norm", [REFERENCE, CONTINUOUS])
 def test_band_norm_cuts_a_side_above_the_band_by_projection(norm):
     """Masses of 5 on each side are projected to 2."""
-    result = band_norm(torch.tensor([4.0, 1.0, -5.0, 0.0]), norm)
-    assert torch.allclose(result, torch.tensor([2.0, 0.0, -2.0, 0.0]))
+    result = band_norm(torch.tensor([4.0, 1.0, -5.0, 0.0]).double(), norm)
+    assert agree(result, [2.0, 0.0, -2.0, 0.0])
 
 
 def test_the_reference_lift_adds_the_missing_mass_over_the_positive_places():
-    """Side (0.2, 0.1) of mass 0.3 gets 0.35 on each of its two places."""
-    result = band_norm(torch.tensor([0.2, 0.1, -0.3, 0.0]), REFERENCE)
-    assert torch.allclose(result, torch.tensor([0.55, 0.45, -1.0, 0.0]))
+    """Side (1/4, 1/8) of mass 3/8 gets 5/16 on each of its two places; the sums are exact, so is the zero."""
+    result = band_norm(torch.tensor([0.25, 0.125, -0.375, 0.0]), REFERENCE)
+    assert result.tolist() == [0.5625, 0.4375, -1.0, 0.0]
 
 
 def test_only_the_reference_lift_jumps_where_a_coordinate_crosses_zero():
     """A step across zero moves the reference lift by a quarter or more, the continuous one hardly."""
-    before, after = (torch.tensor([0.2, step, -0.2 - step, 0.0]) for step in (-1e-6, 1e-6))
+    before, after = (
+        torch.tensor([0.2, step, -0.2 - step, 0.0], dtype=torch.float64) for step in (-1e-6, 1e-6)
+    )
     jumped, moved = (
         (band_norm(after, norm) - band_norm(before, norm)).abs().max() for norm in (REFERENCE, CONTINUOUS)
     )
@@ -182,10 +188,10 @@ def test_the_continuous_lift_moves_no_more_than_a_multiple_of_the_input(values, 
 
 def test_activations_are_what_their_names_say():
     """Each on a negative and a positive number."""
-    values = torch.tensor([-2.0, 3.0])
+    values = torch.tensor([-2.0, 3.0]).double()
     assert activate(values, Relu()).tolist() == [0.0, 3.0]
-    assert torch.allclose(activate(values, LeakyRelu(Fraction(1, 100))), torch.tensor([-0.02, 3.0]))
+    assert agree(activate(values, LeakyRelu(Fraction(1, 100))), [-0.02, 3.0])
     normal = 0.5 * (1 + torch.erf(values / 2**0.5))
-    assert torch.allclose(activate(values, Gelu(GeluForm.EXACT)), values * normal)
+    assert agree(activate(values, Gelu(GeluForm.EXACT)), values * normal)
     tanh = 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (values + 0.044715 * values**3)))
-    assert torch.allclose(activate(values, Gelu(GeluForm.TANH)), values * tanh)
+    assert agree(activate(values, Gelu(GeluForm.TANH)), values * tanh)

@@ -15,11 +15,12 @@ from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.model import program_heads
 from circuitproof.model.program_heads import Patterns
-from circuitproof.model.transformer import Transformer, initialise
+from circuitproof.model.transformer import AttentionLayer, Transformer, initialise
 from circuitproof.programs.meaning import row
 from circuitproof.programs.text import parse
 from circuitproof.reading import Fields
 from circuitproof.semantics.declaration import head_key, read_program_heads
+from floats import agree
 from models import NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture
 from program_strategies import programs
 
@@ -119,8 +120,8 @@ def test_a_batch_without_prompts_has_a_pattern_without_rows():
 @pytest.mark.parametrize("norm", NORMS, ids=lambda norm: type(norm).__name__)
 @pytest.mark.parametrize("head", HEADS, ids=head_key)
 def test_a_program_head_mixes_the_values_of_the_keys_it_names(head, norm):
-    """The definition by hand, key by key: weight times value, then the output map."""
-    model = random_model(tiny_architecture(norm=norm), programs=PROGRAMS)
+    """The definition by hand, key by key: weight, as an FP32 number, times value, then the output map."""
+    model = random_model(tiny_architecture(norm=norm), programs=PROGRAMS).double()
     tokens = random_tokens(model.architecture)
     chosen = circuit_of(GRAPH, [Edge(EMBED, head), Edge(head, LOGITS)])
     attention, tensors = model.attentions[head.layer], model.named_slices()
@@ -131,37 +132,42 @@ def test_a_program_head_mixes_the_values_of_the_keys_it_names(head, norm):
     for place, prompt in enumerate(tokens.tolist()):
         for query in range(len(prompt)):
             for key, weight in row(PROGRAMS[head], prompt, query):
-                mixed[place, query] += float(weight) * values[place, key]
+                mixed[place, query] += torch.tensor(float(weight)) * values[place, key]
     residual = functional.linear(mixed, tensors[f"{name}.output.weight"], attention.output_bias)
     wanted = functional.linear(model.norm(residual[None, None])[0, 0], model.unembed, model.unembed_bias)
-    assert torch.allclose(model(tokens, circuit=chosen), wanted, atol=1e-4)
+    assert agree(model(tokens, circuit=chosen), wanted)
 
 
-def test_a_program_head_equals_the_neural_head_that_attends_alike():
-    """Sparsemax of equal scores is even attention over the causal keys: so is the program that adds 1."""
+def test_a_program_head_equals_the_neural_head_that_attends_alike(monkeypatch):
+    """Sparsemax of equal scores is even attention over the causal keys: so is the program that adds 1.
+
+    The rows of programs are FP32 numbers, so the weights of neural heads are rounded to FP32 here as well.
+    """
+    attend = AttentionLayer._attend
+    monkeypatch.setattr(AttentionLayer, "_attend", lambda *given: attend(*given).float().double())
     architecture = tiny_architecture()
-    neural = random_model(architecture)
+    neural = random_model(architecture).double()
     attention = neural.attentions[0]
     with torch.no_grad():
         attention.query[1] = 0
         attention.query_bias[1] = 0
-    even = Transformer(architecture, {Head(0, 1): parse("default 1\notherwise self")})
+    even = Transformer(architecture, {Head(0, 1): parse("default 1\notherwise self")}).double()
     tensors = neural.named_slices()
     with torch.no_grad():
         for name, view in even.named_slices().items():
             view.copy_(tensors[name])
     tokens = random_tokens(architecture)
     for circuit in (None, whole(GRAPH), *whole(GRAPH).lesions()):
-        assert torch.allclose(even(tokens, circuit=circuit), neural(tokens, circuit=circuit), atol=1e-4)
+        assert agree(even(tokens, circuit=circuit), neural(tokens, circuit=circuit))
 
 
 @pytest.mark.parametrize("attention", Attention)
 @pytest.mark.parametrize("chosen", SUBSETS)
 def test_keeping_all_edges_equals_the_plain_forward_with_programs(chosen, attention):
     """The first law of circuits, for every choice of program heads."""
-    model = random_model(tiny_architecture(attention=attention), programs=chosen)
+    model = random_model(tiny_architecture(attention=attention), programs=chosen).double()
     tokens = random_tokens(model.architecture)
-    assert torch.allclose(model(tokens), model(tokens, circuit=whole(GRAPH)), atol=1e-4)
+    assert agree(model(tokens), model(tokens, circuit=whole(GRAPH)))
 
 
 @pytest.mark.parametrize("chosen", SUBSETS)
@@ -171,27 +177,27 @@ def test_many_circuits_of_a_model_with_programs_run_as_one_batch(chosen):
     tokens = random_tokens(model.architecture)
     circuits = [whole(GRAPH), *whole(GRAPH).lesions()]
     for circuit, logits in zip(circuits, model.candidate_logits(tokens, (2, 5), circuits), strict=True):
-        assert torch.allclose(logits, model(tokens, circuit=circuit)[:, -1, [2, 5]], atol=1e-10)
+        assert agree(logits, model(tokens, circuit=circuit)[:, -1, [2, 5]])
 
 
 def test_a_row_that_attends_nowhere_gives_nothing_not_even_the_value_bias():
     """The head's output is zero there; the shared output bias remains."""
     program = parse("default 0\nadd 1 when key_token == 3\notherwise nowhere")
-    model = random_model(tiny_architecture(), programs={Head(0, 0): program})
+    model = random_model(tiny_architecture(), programs={Head(0, 0): program}).double()
     circuit = circuit_of(GRAPH, [Edge(EMBED, Head(0, 0)), Edge(Head(0, 0), LOGITS)])
     logits = model(torch.tensor([[1, 2, 3, 1]]), circuit=circuit)[0]
     bias = functional.linear(model.attentions[0].output_bias, model.unembed, model.unembed_bias)
-    assert torch.allclose(logits[:2], bias.expand(2, 7), atol=1e-5)
-    assert not torch.allclose(logits[2], bias)
+    assert agree(logits[:2], bias.expand(2, 7))
+    assert not agree(logits[2], bias)
 
 
 def test_a_program_reads_tokens_that_no_kept_edge_carries():
     """Edges gate the values a program mixes, never what it looks at."""
     program = parse("default 0\nadd 1 when key_token == 3\notherwise nowhere")
-    model = random_model(tiny_architecture(), programs={Head(1, 1): program})
+    model = random_model(tiny_architecture(), programs={Head(1, 1): program}).double()
     circuit = circuit_of(GRAPH, [Edge(Mlp(0), Head(1, 1)), Edge(Head(1, 1), LOGITS)])
     seen, unseen = model(torch.tensor([[1, 3], [1, 2]]), circuit=circuit)[:, -1]
-    assert not torch.allclose(seen, unseen)
+    assert not agree(seen, unseen)
 
 
 def test_a_later_token_never_changes_an_earlier_position_of_a_model_with_programs():

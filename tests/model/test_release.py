@@ -18,6 +18,7 @@ from circuitproof.model.release import import_release, load_release
 from circuitproof.programs.text import parse
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.quotes import toy_quotes
+from floats import agree
 from releases import changed, read_release, release_files, without, write_release
 
 WEIGHTS = "smt_weights.json"
@@ -32,9 +33,12 @@ def sparsemax(scores: np.ndarray) -> np.ndarray:
 
 
 def program_row(weight: Callable[[int, int], float], query: int) -> np.ndarray:
-    """Return the weights of the causal keys over their sum, or the query itself where all are zero."""
+    """Return the weights of the causal keys over their sum, or the query itself where all are zero.
+
+    What a program gives is rounded to FP32 once.
+    """
     weights = np.array([float(weight(query, key)) for key in range(query + 1)])
-    return weights / weights.sum() if weights.any() else np.eye(query + 1)[query]
+    return (weights / weights.sum()).astype(np.float32) if weights.any() else np.eye(query + 1)[query]
 
 
 def logits_by_hand(
@@ -55,7 +59,7 @@ def logits_by_hand(
         )
         mixed = np.zeros((len(tokens), 0))
         for head in range(heads):
-            scores = query[head] @ key[head].T / np.sqrt(query[head].shape[1])
+            scores = query[head] @ key[head].T * float(inverse_root(query[head].shape[1]))
             program = (programs or {}).get((layer, head))
             rows_of = [
                 program_row(program, i) if program else sparsemax(scores[i, : i + 1])
@@ -79,10 +83,9 @@ def arrays(files: dict[str, dict[str, object]]) -> dict[str, np.ndarray]:
 def test_an_imported_model_computes_what_the_release_means(tmp_path, tokens):
     """The slow twin reads the release's own names, so that a head cut at the wrong row shows."""
     files = release_files()
-    model = load_release(write_release(tmp_path / "release", files)).stored.model
-    with torch.no_grad():
-        found = model(torch.tensor([tokens]))[0]
-    np.testing.assert_allclose(found.numpy(), logits_by_hand(arrays(files), tokens, 2), rtol=1e-4, atol=1e-5)
+    model = load_release(write_release(tmp_path / "release", files)).stored.model.double()
+    found = model(torch.tensor([tokens]))[0]
+    assert agree(found, torch.from_numpy(logits_by_hand(arrays(files), tokens, 2)))
 
 
 def test_the_architecture_is_as_declared(tmp_path):
@@ -185,10 +188,9 @@ def test_a_program_head_is_imported_with_its_program(tmp_path):
     assert model.programs == {
         Head(0, 1): parse("default 0\nadd 1 when relative_distance == 1\notherwise self")
     }
-    with torch.no_grad():
-        found = model(torch.tensor([[3, 4, 0]]))[0].numpy()
+    found = model.double()(torch.tensor([[3, 4, 0]]))[0]
     wanted = logits_by_hand(arrays(files), [3, 4, 0], 2, {(0, 1): lambda query, key: query - key == 1})
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    assert agree(found, torch.from_numpy(wanted))
 
 
 def test_programs_told_twice_alike_are_imported(tmp_path):
@@ -438,19 +440,16 @@ def test_the_papers_models_decide_their_quote_prompts_right(reference, name):
 def test_the_papers_norm_free_model_computes_what_its_file_means(reference):
     """The slow twin agrees on real weights too, at every position of some real prompts."""
     files = read_release(reference / "norm_free")
-    model = load_release(reference / "norm_free").stored.model
+    model = load_release(reference / "norm_free").stored.model.double()
     for prompt in toy_quotes().domain.prompts[::17]:
-        with torch.no_grad():
-            found = model(torch.tensor([prompt]))[0].numpy()
-        np.testing.assert_allclose(
-            found, logits_by_hand(arrays(files), list(prompt), 2), rtol=1e-3, atol=1e-4
-        )
+        found = model(torch.tensor([prompt]))[0]
+        assert agree(found, torch.from_numpy(logits_by_hand(arrays(files), list(prompt), 2)))
 
 
 def test_the_papers_model_with_programs_computes_what_its_files_mean(reference):
     """With its programs written out by hand: one back; up to three back and position 3; positions 2 and 3."""
     files = read_release(reference / "program_healed")
-    model = load_release(reference / "program_healed").stored.model
+    model = load_release(reference / "program_healed").stored.model.double()
     programs = {
         (0, 0): lambda query, key: query - key == 1,
         (0, 1): lambda query, key: (query - key <= 3) + (key == 3),
@@ -458,10 +457,8 @@ def test_the_papers_model_with_programs_computes_what_its_files_mean(reference):
     }
     assert model.programs.keys() == {Head(*head) for head in programs}
     for prompt in toy_quotes().domain.prompts[::17]:
-        with torch.no_grad():
-            found = model(torch.tensor([prompt]))[0].numpy()
-        wanted = logits_by_hand(arrays(files), list(prompt), 2, programs)
-        np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
+        found = model(torch.tensor([prompt]))[0]
+        assert agree(found, torch.from_numpy(logits_by_hand(arrays(files), list(prompt), 2, programs)))
 
 
 def test_every_number_of_the_papers_file_is_kept(reference):

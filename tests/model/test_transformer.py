@@ -15,6 +15,7 @@ from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
 from circuitproof.model.program_heads import Patterns
 from circuitproof.model.transformer import initialise
+from floats import agree
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture
 
 GRAPH = Graph(2, 2)
@@ -57,7 +58,7 @@ def test_keeping_all_edges_equals_the_plain_forward(norm, attention, activation)
     """The first law of circuits, for every architecture."""
     model = random_model(tiny_architecture(norm=norm, attention=attention, activation=activation)).double()
     tokens = random_tokens(model.architecture)
-    assert torch.allclose(model(tokens), model(tokens, circuit=whole(GRAPH)), atol=1e-9)
+    assert agree(model(tokens), model(tokens, circuit=whole(GRAPH)))
 
 
 @given(circuits_of_graph, st.integers(0, 5), st.booleans(), st.booleans(), program_heads)
@@ -66,37 +67,37 @@ def test_a_circuit_computes_what_its_definition_says(circuit, seed, tied, biases
     """The batched, gated forward against the node-by-node twin on random circuits."""
     model = random_model(tiny_architecture(tied=tied, biases=biases), seed, programs).double()
     tokens = random_tokens(model.architecture)
-    assert torch.allclose(model(tokens, circuit=circuit), slow_logits(model, tokens, circuit), atol=1e-9)
+    assert agree(model(tokens, circuit=circuit), slow_logits(model, tokens, circuit))
 
 
 @given(circuits_of_graph)
 @settings(deadline=None)
 def test_deleting_dead_edges_changes_nothing(circuit):
     """What cannot reach logits cannot matter."""
-    model = random_model(tiny_architecture())
+    model = random_model(tiny_architecture()).double()
     tokens = random_tokens(model.architecture)
     assert torch.equal(model(tokens, circuit=circuit), model(tokens, circuit=circuit.live()))
-    assert torch.allclose(slow_logits(model, tokens, circuit), slow_logits(model, tokens, circuit.live()))
+    assert agree(slow_logits(model, tokens, circuit), slow_logits(model, tokens, circuit.live()))
 
 
 def test_many_circuits_run_as_one_batch():
     """A batch of circuits gives what each gives alone."""
-    model = random_model(tiny_architecture())
+    model = random_model(tiny_architecture()).double()
     tokens = random_tokens(model.architecture)
     circuits = [whole(GRAPH), *whole(GRAPH).lesions(), empty(GRAPH)]
     together = model.candidate_logits(tokens, (2, 5), circuits)
     for circuit, logits in zip(circuits, together, strict=True):
-        assert torch.allclose(logits, model(tokens, circuit=circuit)[:, -1, [2, 5]], atol=1e-5)
+        assert agree(logits, model(tokens, circuit=circuit)[:, -1, [2, 5]])
 
 
 def test_an_edge_from_a_node_without_inputs_still_carries_its_constant():
     """An MLP that reads zeros still adds its biases; dropping the edge must be seen."""
-    model = random_model(tiny_architecture())
+    model = random_model(tiny_architecture()).double()
     tokens = random_tokens(model.architecture)
     constant = model(tokens, circuit=circuit_of(GRAPH, [Edge(Mlp(0), LOGITS)]))
     nothing = model(tokens, circuit=empty(GRAPH))
-    assert torch.allclose(constant, constant[:1, :1].expand_as(constant))
-    assert not torch.allclose(constant, nothing)
+    assert agree(constant, constant[:1, :1].expand_as(constant))
+    assert not agree(constant, nothing)
 
 
 def test_the_empty_circuit_outputs_the_logit_bias_alone():
@@ -108,7 +109,7 @@ def test_the_empty_circuit_outputs_the_logit_bias_alone():
 
 def test_a_block_equals_the_union_of_its_heads():
     """Attention computed as one block, its output bias once, is the circuit spelled `attn 0`."""
-    model = random_model(tiny_architecture())
+    model = random_model(tiny_architecture()).double()
     tokens = random_tokens(model.architecture)
     names = ["embed -> attn 0", "attn 0 -> logits"]
     content = {"layers": 2, "heads": 2, "ablation": "zero", "edges": names}
@@ -117,7 +118,7 @@ def test_a_block_equals_the_union_of_its_heads():
     mixed = attention.mix(embedded[None, None], (0, 1), Patterns(tokens))[0].movedim(0, -2).flatten(-2)
     block = functional.linear(mixed, attention.output.movedim(0, 1).flatten(1), attention.output_bias)
     wanted = functional.linear(block, model.unembed, model.unembed_bias)
-    assert torch.allclose(model(tokens, circuit=parse_circuit(content, "test")), wanted, atol=1e-5)
+    assert agree(model(tokens, circuit=parse_circuit(content, "test")), wanted)
 
 
 @pytest.mark.parametrize("tied", [True, False])

@@ -63,5 +63,5 @@ def test_exact_radii_where_the_paper_certifies_one_epsilon(reference, tmp_path):
     circuit = tmp_path / "model" / "quotes.circuit.json"
     found = find_radii(tmp_path / "model", "quotes", circuit, Place(), 5000)
     assert len(found.exact()) == 128
-    assert float(found.distribution()["min"]) == pytest.approx(0.0140802, abs=1e-6)
+    assert round(found.distribution()["min"], 7) == Fraction("0.0140802")
     assert not any(one.bracket.is_attained for one in found.prompts)

@@ -13,6 +13,7 @@ from circuitproof.surrogate.relation import Basis
 from circuitproof.surrogate.teachers import Question, Rendering, circuit_relation, plain_rendering
 from circuitproof.surrogate.words import Words
 from circuitproof.tasks.alphabet import Alphabet
+from floats import agree
 from hand_models import ADDED, ADDER, DIRECT, PLAIN, build, circuit_of
 from models import random_model, tiny_architecture
 
@@ -106,7 +107,7 @@ def test_a_teacher_without_exact_values_is_measured_and_says_so(tmp_path):
 
 
 def test_the_exact_decisions_are_those_of_torch(tmp_path):
-    """On a random model whose margins are larger than what FP32 can confuse."""
+    """On a random model whose margins are larger than what FP64 can confuse."""
     model = random_model(tiny_architecture(), seed=3)
     names = Alphabet(tuple("abcdefg"))
     save_model(tmp_path / "model", StoredModel(model, names))
@@ -114,7 +115,8 @@ def test_the_exact_decisions_are_those_of_torch(tmp_path):
     found = circuit_relation(tmp_path / "model", None, question, plain_rendering(question, names))
     for word in question.words:
         prompt = torch.tensor([[names.token(question.words.tokens.names[token]) for token in word]])
-        logits = model(prompt)[0, -1, [1, 6]]
+        logits = model.double()(prompt)[0, -1, [1, 6]]
+        assert not agree(logits[0], logits[1])
         assert found.answer(word) == int(logits.argmax())
     assert len(set(found.decided)) == 2
 

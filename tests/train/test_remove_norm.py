@@ -24,6 +24,7 @@ from circuitproof.train.remove_norm import (
     make_fading,
     refuse_bad_deviations,
 )
+from floats import agree
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture
 
 LAYER_NORM = NORMS[1]
@@ -87,7 +88,7 @@ def test_a_fading_norm_blends_two_quotients(blend, deviation, seed):
         centred = row - sum(row) / 4
         own = (sum(centred**2) / 4 + float(LAYER_NORM.epsilon)) ** 0.5
         quotient = (1 - blend) * centred / own + blend * centred / norm.deviation
-        assert torch.allclose(found, quotient * norm.scale + norm.shift, rtol=1e-12, atol=1e-12)
+        assert agree(found, quotient * norm.scale + norm.shift)
 
 
 @given(st.integers(0, 100), st.floats(-3, 3))
@@ -100,13 +101,14 @@ def test_a_norm_that_is_gone_is_an_affine_map(seed, weight):
         2, 1, 1, 3, 2, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)
     )
     mixed = norm(weight * one + (1 - weight) * other)
-    assert torch.allclose(mixed, weight * norm(one) + (1 - weight) * norm(other), atol=1e-10)
+    assert agree(mixed, weight * norm(one) + (1 - weight) * norm(other))
 
 
 def test_the_deviation_is_a_running_average_until_its_norm_begins_to_fade():
     """First the plain mean, then over the window; from the first step of the span on it stands still."""
     model = random_model(SIZES)
     make_fading(model)
+    model.double()
     goal, norm = Fading(text(), SCHEDULE), fading_norms(model)[LOGITS]
     first = SCHEDULE.spans(2)[LOGITS].first
     expected: list[float] = []
@@ -120,7 +122,7 @@ def test_the_deviation_is_a_running_average_until_its_norm_begins_to_fade():
                 expected.append((expected[-1] + seen) / 2)
             case _:
                 expected.append(expected[-1])
-        assert norm.deviation.item() == pytest.approx(expected[-1], rel=1e-5)
+        assert agree(norm.deviation, expected[-1])
     assert len(set(expected)) > 3
 
 
@@ -148,12 +150,13 @@ def test_padding_does_not_count_and_for_the_logits_only_what_is_asked():
     """What a norm does behind the end of a prompt, or to logits that nobody reads, is of no matter."""
     model = random_model(SIZES)
     make_fading(model)
+    model.double()
     Fading(Padded(), SCHEDULE).loss(model, 0)
     norms = fading_norms(model)
     for site, norm in norms.items():
         seen = norm.seen[0, 0]
         counted = [seen[0, 3], seen[1, 1]] if site == LOGITS else [*seen[0], *seen[1, :2]]
-        assert norm.deviation.item() == pytest.approx(float(sum(counted)) / len(counted), rel=1e-5)
+        assert agree(norm.deviation, float(sum(counted)) / len(counted))
 
 
 def test_looking_at_the_model_measures_nothing():

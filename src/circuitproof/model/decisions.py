@@ -64,7 +64,7 @@ def task_logits(
     if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):
         return task_logits(model, task, distinct)[[distinct.index(circuit) for circuit in circuits]]
     count = 1 if circuits is None else len(circuits)
-    logits = torch.zeros(count, len(task.domain), len(task.candidates))
+    logits = torch.zeros(count, len(task.domain), len(task.candidates), dtype=model.token.dtype)
     with torch.no_grad():
         for places in by_length(task):
             tokens = torch.tensor([task.domain.prompts[place] for place in places])
