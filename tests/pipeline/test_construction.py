@@ -71,6 +71,12 @@ def test_a_finished_construction_is_not_repeated(built, monkeypatch):
     assert after.states == before.states
 
 
+def test_a_claim_is_folded_once_and_the_identity_joins_it(built):
+    """What the identity adds to the four properties is what one proof of all five says."""
+    battery = built[1][0].proof.battery
+    assert battery.answers == prove(battery.claim).answers
+
+
 def test_the_bundle_proves_the_lesion_identity(built):
     """The checker confirms it against artifact and base, and refuses another base."""
     folder, (artifact,) = built

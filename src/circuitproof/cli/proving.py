@@ -38,14 +38,17 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     anchors: Anchors = None,
     seconds: Seconds = 60.0,
     branches: Branched = Branching.KEPT,
+    measure_floats: Annotated[
+        bool, typer.Option("--measure-floats", help="Run the circuit in torch as well and compare.")
+    ] = False,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
-    from circuitproof.cli.show import show_json, show_verification
+    from circuitproof.cli.show import show_json, show_note, show_verification
     from circuitproof.cli.solvers import show_cross_check
     from circuitproof.pipeline.cross_check import Asking
-    from circuitproof.pipeline.verification import Place, Request, parse_properties
+    from circuitproof.pipeline.verification import Place, Request, Unmeasured, parse_properties
     from circuitproof.pipeline.verification import verify as verify_claim
     from circuitproof.verify.search import Effort
     from circuitproof.verify.verdict import EXIT_CODES
@@ -57,6 +60,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         properties=parse_properties(properties or [], epsilon),
         place=Place(at, positions),
         effort=Effort(method, budget),
+        measures_floats=measure_floats,
     )
     if engine is not Engine.EXACT:
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
@@ -66,6 +70,8 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         show_json(found.to_json())
     else:
         show_verification(found)
+    if isinstance(found.floats, Unmeasured):
+        show_note(f"no floats measured, which changes nothing of the answers: {found.floats.reason}")
     raise typer.Exit(EXIT_CODES[found.verdict])
 
 

@@ -10,7 +10,6 @@ from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.architecture import BandNorm
 from circuitproof.canonical import Json
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
@@ -146,7 +145,7 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account:
 
 
 def _variant(claim: Claim) -> Variant:
-    if isinstance(claim.frozen.architecture.norm, BandNorm):
+    if claim.frozen.architecture.has_norm:  # of those, only BandNorm can be asked about
         return Variant.BAND_NORM
     heads = [node for node in claim.circuit.live().nodes() if isinstance(node, Head)]
     is_mediated = all(head in claim.frozen.programs for head in heads)

@@ -12,7 +12,7 @@ from circuitproof.certificate.bundle import write_bundle
 from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Graph
 from circuitproof.circuits.spelling import load_circuit
-from circuitproof.errors import InputError
+from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.reading import Fields
 from circuitproof.semantics.frozen import open_model
 from circuitproof.semantics.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
@@ -65,17 +65,33 @@ class Request:
     place: Place | None = None
     """Where robustness perturbs; without one, the final residual."""
     effort: Effort | None = None
+    measures_floats: bool = False
+    """Whether to run the circuit in torch as well, once all is proved and written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floats:
+    """What torch makes of a claim: measured, not proved."""
+
+    error: float
+    """The largest difference between torch's candidate logits and the exact ones."""
+    agreement: int
+    """On how many prompts circuit and model decide alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """Floats were to be measured and could not be."""
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The answers, and how far floats are from them."""
+    """The answers and, if that was asked for, how far floats are from them."""
 
     battery: Battery
-    float_error: float | None
-    """The largest difference between torch's candidate logits and the exact ones; nothing without torch."""
-    float_agreement: int | None
-    """On how many prompts circuit and model decide alike in torch: measured, not proved."""
+    floats: Floats | Unmeasured | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -85,6 +101,7 @@ class Verification:
     def to_json(self) -> Json:
         """Return the whole result as JSON."""
         claim = self.battery.claim
+        floats = self.floats if isinstance(self.floats, Floats) else None
         answers: list[Json] = [
             {
                 "property": property_to_json(answer.prop),
@@ -105,8 +122,8 @@ class Verification:
             "prompts": len(claim.task.domain),
             "cells": self.battery.cells,
             "ties": self.battery.ties,
-            "float_error": "infinite" if self.float_error == inf else self.float_error,
-            "float_agreement": self.float_agreement,
+            "float_error": None if floats is None else "infinite" if floats.error == inf else floats.error,
+            "float_agreement": None if floats is None else floats.agreement,
             "answers": answers,
         }
 
@@ -116,10 +133,9 @@ def verify(request: Request, out: Path | None) -> Verification:
     if out is not None and out.exists():
         raise InputError(f"{out} already exists; remove it or choose another place")
     battery = prove(claim_of(request), request.effort)
-    found = _measured(request.model, battery)
     if out is not None:
         write_bundle(out, battery)
-    return found
+    return Verification(battery, measure_floats(request.model, battery) if request.measures_floats else None)
 
 
 def claim_of(request: Request) -> Claim:
@@ -128,7 +144,9 @@ def claim_of(request: Request) -> Claim:
     circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
     place = request.place or Place()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
-    return Claim(frozen, circuit, find_task(request.task), properties)
+    task = find_task(request.task)
+    task.refuse_smaller(frozen.architecture.vocabulary)
+    return Claim(frozen, circuit, task, properties)
 
 
 def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Property, ...]:
@@ -155,10 +173,20 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
 
 
-def _measured(path: Path, battery: Battery) -> Verification:
-    """Measure in torch how far logits are from the exact ones, and where circuit and model decide alike."""
+def measure_floats(path: Path, battery: Battery) -> Floats | Unmeasured:
+    """Measure in torch how far logits are from the exact ones, and where circuit and model decide alike.
+
+    What was proved does not depend on it, so a failure is told and not raised.
+    """
     if find_spec("torch") is None:
-        return Verification(battery, None, None)
+        return Unmeasured("torch is not installed")
+    try:
+        return _measured(path, battery)
+    except (CircuitproofError, RuntimeError, MemoryError) as error:
+        return Unmeasured(str(error) or type(error).__name__)
+
+
+def _measured(path: Path, battery: Battery) -> Floats:
     from circuitproof.model.checkpoint import load_model
     from circuitproof.model.decisions import task_logits
 
@@ -172,7 +200,7 @@ def _measured(path: Path, battery: Battery) -> Verification:
         for number, logit in zip(numbers, logits, strict=True)
     )
     agreeing = sum(_maximal(one) == _maximal(other) for one, other in zip(circuit, alone, strict=True))
-    return Verification(battery, error, agreeing)
+    return Floats(error, agreeing)
 
 
 def _maximal(logits: Sequence[float]) -> list[int]:

@@ -125,6 +125,11 @@ class Task:
         if alphabet is not None and alphabet != self.alphabet:
             raise InputError(f"the model's alphabet is not that of task {self.name!r}: token names differ")
 
+    def refuse_smaller(self, vocabulary: int) -> None:
+        """Refuse a model that has fewer tokens than the alphabet."""
+        if len(self.alphabet) > vocabulary:
+            raise InputError(f"task {self.name!r} has {len(self.alphabet)} tokens, the model {vocabulary}")
+
     @property
     def digest(self) -> Digest:
         """Return the digest of the whole declaration."""
