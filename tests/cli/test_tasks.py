@@ -1,8 +1,8 @@
 import json
 
 from circuitproof.canonical import digest_file
+from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.quotes import toy_quotes
-from circuitproof.tasks.symbolic import load_symbolic_task
 
 PATTERN = """
 name = "marks"
@@ -30,7 +30,7 @@ def test_a_task_file_is_told_with_its_pattern(run, tmp_path):
     """The prompts are counted, not listed; a token without a name is its number."""
     (tmp_path / "task.toml").write_text(PATTERN)
     code, out, _ = run("task", tmp_path / "task.toml")
-    digest = load_symbolic_task(tmp_path / "task.toml").digest
+    digest = load_task(str(tmp_path / "task.toml")).digest
     assert code == 0
     assert out.splitlines() == [
         f"marks: 299921522 prompts, digest {digest}",
@@ -63,7 +63,7 @@ def test_the_json_is_for_programs(run, tmp_path):
         "candidates": [9, 10],
         "answers": [9, 10],
         "classes": 2,
-        "digest": str(load_symbolic_task(tmp_path / "task.toml").digest),
+        "digest": str(load_task(str(tmp_path / "task.toml")).digest),
     }
 
 
@@ -71,4 +71,6 @@ def test_an_unknown_task_is_refused_with_those_that_are_known(run):
     """Exit code 3, and what to write instead."""
     code, _, err = run("task", "commas")
     assert code == 3
-    assert "there is no task 'commas'; want quotes, brackets or a task file that ends in .toml" in err
+    assert (
+        "there is no task 'commas'; known tasks: quotes, brackets, or a task file that ends in .toml" in err
+    )

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, Out
+from circuitproof.cli.options import AsJson, ModelOption, Out, TaskName
 from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
 
 
 def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorded
-    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
-    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    model: ModelOption,
+    task: TaskName,
     out: Out,
     objective: Annotated[
         Objective, typer.Option("--objective", help="Keep the model's decisions, or the right answers.")

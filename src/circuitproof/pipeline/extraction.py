@@ -17,8 +17,8 @@ from circuitproof.errors import InputError
 from circuitproof.model.checkpoint import load_model
 from circuitproof.reading import Fields, read_json
 from circuitproof.sealed import read_manifest
-from circuitproof.semantics.declaration import WEIGHTS
-from circuitproof.tasks.catalogue import find_task
+from circuitproof.semantics.declaration import WEIGHTS, read_declaration
+from circuitproof.tasks.loading import load_listed_task
 from circuitproof.tasks.task import Task
 
 THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
@@ -90,7 +90,7 @@ class Extraction:
 
 def extract(
     model_path: Path,
-    task_name: str,
+    task: str,
     method: Method,
     out: Path,
     on_candidate: Callable[[Candidate], None] = lambda _: None,
@@ -98,7 +98,8 @@ def extract(
     """Find circuits, choose one, and write it to `out` with the report beside."""
     if os.path.lexists(out):
         raise InputError(f"{out} already exists; remove it or choose another place")
-    found = find_circuits(model_path, find_task(task_name), method, on_candidate)
+    asked = load_listed_task(task, read_declaration(model_path).alphabet)
+    found = find_circuits(model_path, asked, method, on_candidate)
     write_extraction(found, out)
     return found
 

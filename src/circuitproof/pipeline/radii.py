@@ -13,7 +13,7 @@ from circuitproof.pipeline.verification import Place
 from circuitproof.reading import write_rational
 from circuitproof.semantics.frozen import open_model
 from circuitproof.semantics.interface import Interface
-from circuitproof.tasks.catalogue import find_task
+from circuitproof.tasks.loading import load_listed_task
 from circuitproof.verify.balls import disturbed_prompts
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.disturbed import Disturbed, Question
@@ -109,7 +109,8 @@ def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budge
     frozen = open_model(model)
     kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
     at = place.interface(frozen.graph)
-    claim = Claim(frozen, kept, find_task(task), (Robustness(Fraction(1), at),))
+    asked = load_listed_task(task, frozen.declaration.alphabet)
+    claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
     folds = fold(frozen, claim.task.candidates, [kept], claim.task.domain.prompts).of(kept)
     functions = disturbed_prompts(claim, at)
     if at.is_final_residual and not frozen.architecture.has_norm:
