@@ -29,6 +29,7 @@ def test_the_documented_tasks_are_all_here():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", TASKS, ids=lambda path: path.stem)
 def test_a_task_of_ones_own_goes_from_training_to_a_checked_bundle(path, tmp_path):
     """What is proved depends on the CPU that trained; that prover and checker agree does not."""

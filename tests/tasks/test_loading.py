@@ -34,7 +34,7 @@ def test_a_pattern_is_refused_where_prompts_are_wanted():
     """With the command that handles it."""
     path = str(RECIPES / "toy-quotes-pattern.toml")
     assert isinstance(load_task(path), SymbolicTask)
-    with pytest.raises(InputError, match="task 'quotes' is about a pattern, .* circuitproof verify"):
+    with pytest.raises(InputError, match=r"task 'quotes' is about a pattern, .* circuitproof verify"):
         load_listed_task(path)
 
 
@@ -70,10 +70,10 @@ def test_tables_have_no_meaning_on_a_pattern(tmp_path):
         load_task(str(tmp_path / "task.json"))
 
 
-def test_a_pattern_does_not_replace_listed_prompts(tmp_path):
+def test_a_pattern_does_not_replace_listed_prompts():
     """Whichever was meant, one of them is wrong."""
     path = str(RECIPES / "tasks" / "first-letter.toml")
-    with pytest.raises(InputError, match="--pattern is given, but .* lists its prompts; leave one out"):
+    with pytest.raises(InputError, match=r"--pattern is given, but .* lists its prompts; leave one out"):
         load_task(path, pattern="any")
 
 
