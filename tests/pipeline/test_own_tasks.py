@@ -29,6 +29,15 @@ def test_the_documented_tasks_are_all_here():
     ]
 
 
+def test_the_documentation_shows_the_files_as_they_are(tmp_path):
+    """And the example of the README is a task."""
+    shown = (RECIPES.parent / "docs" / "tasks.md").read_text()
+    assert all(path.read_text() in shown for path in TASKS)
+    readme = (RECIPES.parent / "README.md").read_text()
+    (tmp_path / "task.toml").write_text(readme.split("```toml\n")[1].split("```")[0])
+    assert len(load_task(str(tmp_path / "task.toml")).domain) == 4
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", TASKS, ids=lambda path: path.stem)
 def test_a_task_of_ones_own_goes_from_training_to_a_checked_bundle(path, tmp_path):

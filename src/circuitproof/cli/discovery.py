@@ -57,7 +57,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     if as_json:
         show_json(found.to_json())
         return
-    show_candidates(f"{task}: faithful to the {objective}, measured in FP32; * is selected", found)
+    show_candidates(f"{found.task}: faithful to the {objective}, measured in FP32; * is selected", found)
     show_line(f"{out} holds the circuit, {report_path(out)} the report")
 
 

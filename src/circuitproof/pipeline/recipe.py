@@ -9,7 +9,7 @@ from circuitproof.architecture import Architecture, read_architecture
 from circuitproof.canonical import Digest, digest_bytes, digest_json
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.reading import Fields, read_bytes, read_toml, reading, reading_part
-from circuitproof.tasks.loading import is_task_file, load_listed_task
+from circuitproof.tasks.loading import is_task_file, load_listed_task, task_spec
 from circuitproof.tasks.task import Task
 from circuitproof.train.loop import Plan
 
@@ -105,7 +105,7 @@ def _read_source(fields: Fields, folder: Path) -> Source:
                 raise InputError(f"{fields.path('tasks')} is empty; name at least one task")
             if len(set(names)) != len(names):
                 raise InputError(f"{fields.path('tasks')} names a task twice; name each once")
-            specs = [str(folder / name) if is_task_file(name) else name for name in names]
+            specs = [task_spec(name, folder) for name in names]
             files = tuple(Path(spec) for spec in specs if is_task_file(spec))
             return TasksSource(tuple(_load(spec, fields.path("tasks")) for spec in specs), batch, files)
         case _DataKind.TEXT:

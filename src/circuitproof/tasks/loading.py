@@ -20,6 +20,11 @@ def is_task_file(spec: str) -> bool:
     return spec not in TASK_NAMES and Path(spec).suffix in _FILES
 
 
+def task_spec(spec: str, folder: Path) -> str:
+    """Return a spec that stands in a file of `folder`: a task's file is relative to that."""
+    return str(folder / spec) if is_task_file(spec) else spec
+
+
 def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None = None) -> AnyTask:
     """Return the task that `spec` names, or that a file declares: `.toml` by hand, `.json` canonically.
 
