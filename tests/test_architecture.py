@@ -17,13 +17,15 @@ from circuitproof.architecture import (
     LeakyRelu,
     Lift,
     NoNorm,
+    Relu,
     inverse_root,
     is_float32,
     read_architecture,
+    slope_of,
     tensor_shapes,
 )
 from circuitproof.canonical import canonical_json
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError, InputError, NotExactError
 from circuitproof.reading import parse_json, reading
 from models import tiny_architecture
 from strategies import architectures, positive_rationals, small_architectures
@@ -145,6 +147,19 @@ def test_the_epsilon_of_layer_norm_is_positive(epsilon):
     """It keeps the division defined where a residual is constant."""
     with pytest.raises(DeclarationError, match=f"norm.epsilon is {epsilon}, want a positive rational"):
         LayerNorm(Fraction(epsilon))
+
+
+def test_each_activation_says_its_slope_below_zero_or_that_it_has_none():
+    """An activation that nobody has decided about must not pass for ReLU."""
+    assert slope_of(Relu()) == 0
+    assert slope_of(LeakyRelu(Fraction(1, 100))) == Fraction(1, 100)
+    with pytest.raises(NotExactError, match="GELU has no exact value; want ReLU or leaky ReLU"):
+        slope_of(Gelu(GeluForm.TANH))
+
+
+def test_only_the_reference_lift_shares_equally():
+    """Four places follow this one answer."""
+    assert [lift for lift in Lift if lift.shares_equally] == [Lift.REFERENCE]
 
 
 @pytest.mark.parametrize("slope", [0, 1, -1, 2])

@@ -9,7 +9,7 @@ from math import isqrt
 from typing import TypeAlias, assert_never
 
 from circuitproof.canonical import Json
-from circuitproof.errors import DeclarationError
+from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.reading import Fields, reading_part, write_rational
 
 _FLOAT32_BITS = 24
@@ -29,6 +29,17 @@ class Lift(StrEnum):
     """Add the missing mass equally over the strictly positive coordinates; jumps where one crosses zero."""
     CONTINUOUS = "continuous"
     """Project the centred side onto the simplex of the wanted mass; continuous everywhere."""
+
+    @property
+    def shares_equally(self) -> bool:
+        """Say whether missing mass is added in equal shares, rather than by a projection."""
+        match self:
+            case Lift.REFERENCE:
+                return True
+            case Lift.CONTINUOUS:
+                return False
+            case _:
+                assert_never(self)
 
 
 class GeluForm(StrEnum):
@@ -95,6 +106,19 @@ class LeakyRelu:
 Norm: TypeAlias = NoNorm | LayerNorm | BandNorm
 Activation: TypeAlias = Gelu | Relu | LeakyRelu
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+
+
+def slope_of(activation: Activation) -> Fraction:
+    """Return the slope of a piecewise-linear activation below zero; above, it is 1."""
+    match activation:
+        case Relu():
+            return Fraction(0)
+        case LeakyRelu(slope):
+            return slope
+        case Gelu():
+            raise NotExactError("GELU has no exact value; want ReLU or leaky ReLU")
+        case _:
+            assert_never(activation)
 
 
 class _NormKind(StrEnum):

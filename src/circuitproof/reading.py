@@ -103,10 +103,11 @@ class Fields:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings."""
-        return tuple(
-            _typed(entry, str, "a string", f"{self.path(key)}[{index}]")
-            for index, entry in enumerate(self.items(key))
-        )
+        return _texts(self.value(key), self.path(key))
+
+    def text_rows(self, key: str) -> tuple[tuple[str, ...], ...]:
+        """Return a list of lists of strings."""
+        return tuple(_texts(row, f"{self.path(key)}[{index}]") for index, row in enumerate(self.items(key)))
 
     def integers(self, key: str) -> tuple[int, ...]:
         """Return a list of whole numbers."""
@@ -226,6 +227,13 @@ def _items(value: object, where: str) -> tuple[object, ...]:
     if not isinstance(value, list):
         raise InputError(f"{where} is {_name(value)}, want a list")
     return tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # entries of unread JSON
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    return tuple(
+        _typed(entry, str, "a string", f"{where}[{index}]")
+        for index, entry in enumerate(_items(value, where))
+    )
 
 
 def _integers(value: object, where: str) -> tuple[int, ...]:

@@ -111,3 +111,71 @@ def test_a_wrong_pattern_is_one_sentence_and_exit_code_3(run, tmp_path):
     code, _, err = run(*given(tmp_path), "--pattern", "any{1..6} with exactly 1 off quotes")
     assert code == 3
     assert "circuitproof: --pattern, column 26: found 'off', want 'of'" in err
+
+
+def test_verify_does_the_same_under_its_own_name(run, tmp_path, monkeypatch, capsys):
+    """A pattern is a task like any other; the older command is another name for it."""
+    arguments = [*given(tmp_path), "--json"]
+    _, expected, _ = run(*arguments)
+    arguments[4] = "--task"
+    monkeypatch.setattr(sys, "argv", ["circuitproof", "verify", *map(str, arguments)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    content = json.loads(capsys.readouterr().out)
+    assert end.value.code == 0
+    assert content | {"seconds": 0} == json.loads(expected) | {"seconds": 0}
+
+
+WANTED = "listed prompts are wanted here; circuitproof verify"
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (["minimal", "MODEL"], WANTED),
+        (["radius", "MODEL"], WANTED),
+        (["evaluate", "MODEL"], WANTED),
+        (
+            ["extract", "--model", "MODEL", "--out", "x"],
+            "listed prompts are wanted here; circuitproof verify",
+        ),
+        (
+            ["queries", "--model", "MODEL", "--out", "x"],
+            "listed prompts are wanted here; circuitproof verify",
+        ),
+        (
+            ["verify", "--model", "MODEL", "--engine", "z3"],
+            "listed prompts are wanted here; circuitproof verify",
+        ),
+        (
+            ["verify", "--model", "MODEL", "--measure-floats"],
+            "--measure-floats is given, but task 'quotes' is",
+        ),
+    ],
+)
+def test_what_needs_listed_prompts_refuses_a_pattern(command, sentence, tmp_path, monkeypatch, capsys):
+    """In one sentence that says which command handles it."""
+    given(tmp_path)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    asked = [str(tmp_path / "model") if word == "MODEL" else word for word in command]
+    monkeypatch.setattr(sys, "argv", ["circuitproof", *asked, "--task", str(tmp_path / "task.toml")])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 3
+    assert sentence in capsys.readouterr().err
+
+
+def test_flags_about_patterns_are_refused_with_listed_prompts(tmp_path, monkeypatch, capsys):
+    """They would otherwise be ignored in silence."""
+    named = given(tmp_path)[:4]
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    for more, sentence in (
+        (["--limits"], "--limits is given, but task 'quotes' lists its prompts; leave it out"),
+        (["--pattern", "any"], "--pattern is given, but quotes is no TOML file about a pattern"),
+    ):
+        words = ["circuitproof", "verify", *map(str, named), "--task", "quotes", *more]
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 3
+        assert sentence in capsys.readouterr().err

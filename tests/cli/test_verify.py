@@ -1,5 +1,6 @@
 import json
 import signal
+import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -42,7 +43,7 @@ def given(folder: Path, model: Transformer | None = None, edges=QUOTE_EDGES, alp
 
 def test_a_proved_claim_ends_with_0_and_says_how_much_it_says(run, tmp_path):
     """The task with its digest, edges, ablation, cells, ties, place, remarks, and the floats' error."""
-    code, out, err = run(*given(tmp_path), "--epsilon", "1/3")
+    code, out, err = run(*given(tmp_path), "--epsilon", "1/3", "--measure-floats")
     assert (code, err) == (0, "")
     assert f"quotes {str(toy_quotes().digest)[:12]}: 2 edges, ablation zero, proved" in out
     assert "128 prompts in 2 cells, 0 ties" in out
@@ -139,12 +140,26 @@ def test_an_unknown_property_is_wrong_usage(run, tmp_path):
 
 
 def test_without_torch_the_error_is_not_measured(run, tmp_path, monkeypatch):
-    """And that is said."""
+    """And that is said, beside the answers and beside JSON."""
     arguments = given(tmp_path)
     monkeypatch.setattr(verification, "find_spec", lambda _: None)
-    code, out, _ = run(*arguments)
-    assert code == 0
-    assert "not measured in floats: torch is not installed" in out
+    sentence = "no floats measured, which changes nothing of the answers: torch is not installed"
+    for form in ([], ["--json"]):
+        code, out, err = run(*arguments, "--measure-floats", *form)
+        assert (code, err) == (0, f"{sentence}\n")
+        assert "proved" in out
+
+
+def test_verify_does_without_torch_unless_floats_are_measured(tmp_path):
+    """In a process of its own: importing torch alone would take longer than the proof."""
+    arguments = ["verify", *map(str, given(tmp_path))]
+    text = (
+        "import sys; from circuitproof.cli.main import app\n"
+        f"try: app({arguments!r})\n"
+        "except SystemExit as end: print(end.code, 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)  # noqa: S603  # our own text
+    assert done.stdout.splitlines()[-1] == "0 False"
 
 
 def refused(result: tuple[int, str, str]) -> str:

@@ -18,7 +18,7 @@ from circuitproof.verify.identity import identity_with
 from circuitproof.verify.properties import LesionIdentity
 from circuitproof.verify.verdict import Verdict
 from circuitproof_check.main import Outcome, check
-from constructions import write_construction
+from constructions import TEXT, write_construction
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,12 @@ def test_a_finished_construction_is_not_repeated(built, monkeypatch):
     monkeypatch.setattr(construction, "audit", None)
     (after,) = construct(load_construction(write_construction(folder)), folder / "run")
     assert after.states == before.states
+
+
+def test_a_claim_is_folded_once_and_the_identity_joins_it(built):
+    """What the identity adds to the four properties is what one proof of all five says."""
+    battery = built[1][0].proof.battery
+    assert battery.answers == prove(battery.claim).answers
 
 
 def test_the_bundle_proves_the_lesion_identity(built):
@@ -167,6 +173,19 @@ def test_listed_prompts_come_from_a_file(tmp_path):
     }
     (blueprint,) = load_construction(write_construction(tmp_path, changes)).blueprints
     assert blueprint.task.domain.prompts == tuple(map(tuple, prompts))
+
+
+def test_a_task_file_can_be_what_an_artifact_does(tmp_path):
+    """Its tokens are the recipe's; another content of the file is another construction."""
+    text = TEXT[: TEXT.index("answers = {")] + 'task = "own.toml"\n'
+    (tmp_path / "construction.toml").write_text(text.replace('name = "quotes"\n', ""))
+    own = 'name = "mine"\nalphabet = "model"\nprompts = ["A \'", "\\" B"]\n'
+    (tmp_path / "own.toml").write_text(own + 'openers = { "\'" = "\'", "\\"" = "\\"" }')
+    loaded = load_construction(tmp_path / "construction.toml")
+    (blueprint,) = loaded.blueprints
+    assert (blueprint.task.name, blueprint.task.domain.prompts) == ("mine", ((5, 9), (10, 6)))
+    (tmp_path / "own.toml").write_text(own.replace("A", "B") + 'openers = { "\'" = 9, "\\"" = 10 }')
+    assert load_construction(tmp_path / "construction.toml").digest != loaded.digest
 
 
 @pytest.mark.parametrize(

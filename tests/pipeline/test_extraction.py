@@ -9,7 +9,7 @@ from circuitproof.discover.choices import Objective, Rule
 from circuitproof.discover.sweep import Candidate
 from circuitproof.errors import InputError
 from circuitproof.model.checkpoint import StoredModel, save_model
-from circuitproof.pipeline.extraction import Method, extract, report_path
+from circuitproof.pipeline.extraction import Method, extract, load_order, report_path
 from circuitproof.sealed import read_manifest
 from circuitproof.tasks.alphabet import TOY, Alphabet
 from circuitproof.tasks.quotes import toy_quotes
@@ -43,12 +43,25 @@ def test_the_selected_circuit_is_written_with_its_report(stored, tmp_path):
         "rule": "sparsity",
         "thresholds": [0.001, 0.1],
         "agreement": 1.0,
+        "parts": [[str(edge) for edge in part] for part in load_order(out)],
         "candidates": [],
         "selected": 0,
         "circuit_digest": str(circuit_of(QUOTE_EDGES).digest),
     }
     assert [row["threshold"] for row in report["candidates"]] == [0.001, 0.1]
+    assert load_order(out) == found.order
+    assert {edge for part in found.order for edge in part} == set(load_circuit(out).graph.edges())
     assert all(row["edges"] == list(QUOTE_EDGES) for row in report["candidates"])
+
+
+def test_a_report_of_another_graph_is_refused(stored, tmp_path):
+    """A report that was copied from elsewhere must not give an order of edges that are not there."""
+    out = tmp_path / "quotes.json"
+    extract(stored, "quotes", METHOD, out)
+    report = json.loads(report_path(out).read_text())
+    report_path(out).write_text(json.dumps(report | {"parts": [["embed -> head 7.0"]]}))
+    with pytest.raises(InputError, match=r"parts has 'embed -> head 7\.0', no edge of the circuit's graph"):
+        load_order(out)
 
 
 def test_thresholds_are_swept_upwards_and_told(stored, tmp_path):

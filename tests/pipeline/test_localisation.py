@@ -3,8 +3,10 @@ from dataclasses import replace
 
 import pytest
 
+from circuitproof.discover.attribute import arrange
+from circuitproof.discover.choices import Order
 from circuitproof.errors import InputError
-from circuitproof.pipeline import localisation
+from circuitproof.pipeline import extraction, localisation
 from circuitproof.pipeline.localisation import LEDGER, localise, rounds_of
 from circuitproof.pipeline.protocol import load_protocol
 from circuitproof.tasks.ledger import Burned, Declared, Ledger, Measured, Viewed
@@ -156,6 +158,22 @@ def test_a_model_is_trained_first_where_the_protocol_says_how(tmp_path):
     with pytest.raises(InputError, match="no candidate is decided as wanted on a share 1 of the prompts"):
         localise(protocol, tmp_path / "run")
     assert (tmp_path / "run" / "training" / "model").is_dir()
+
+
+@pytest.mark.parametrize(("order", "times"), [("attribution", 1), ("topological", 2)])
+def test_attribution_is_computed_once_if_extraction_went_by_it(tmp_path, monkeypatch, order, times):
+    """The gate's nested circuits follow the order that the report holds; another order is not theirs."""
+    seen: list[Order] = []
+
+    def watched(*arguments):
+        seen.append(arguments[-1])
+        return arrange(*arguments)
+
+    for module in (extraction, localisation):
+        monkeypatch.setattr(module, "arrange", watched)
+    changes = {'order = "attribution"': f'order = "{order}"'}
+    outcomes = localise(load_protocol(write_protocol(tmp_path, changes)), tmp_path / "run").outcomes
+    assert len(seen) == times * len(outcomes)
 
 
 def test_nested_circuits_show_what_sparsity_alone_gives(protocol, tmp_path):

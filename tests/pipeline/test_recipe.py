@@ -250,3 +250,28 @@ def test_a_recipe_that_is_not_there_is_refused(tmp_path):
     """A mistyped name gets a sentence."""
     with pytest.raises(InputError, match=r"cannot read .*absent.toml: No such file"):
         load_recipe(tmp_path / "absent.toml")
+
+
+OWN_TASK = """
+name = "letters"
+alphabet = ["a", "b"]
+prompts = ["a b", "b b"]
+answers = ["a", "b"]
+classes = [0, 1]
+"""
+
+
+def test_a_task_file_is_read_beside_the_recipe_and_pinned_with_it(tmp_path):
+    """A run goes on only with the task that began it; a name and a file may stand side by side."""
+    path = write_recipe(tmp_path / "recipe.toml", {"data.tasks": '["own/letters.toml"]'})
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "letters.toml").write_text(OWN_TASK)
+    before = load_recipe(path)
+    assert [task.name for task in before.source.tasks] == ["letters"]
+    (tmp_path / "own" / "letters.toml").write_text(OWN_TASK.replace("b b", "b a"))
+    assert load_recipe(path).digest != before.digest
+    (tmp_path / "own" / "letters.toml").write_text(OWN_TASK.replace('"b b"', '"b c"'))
+    with pytest.raises(
+        InputError, match=r"recipe\.toml\.data\.tasks: .*prompts\[1\]\[1\] is 'c', want a token's"
+    ):
+        load_recipe(path)

@@ -4,7 +4,8 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError
 from circuitproof.model.checkpoint import StoredModel, save_model
 from circuitproof.model.release import load_release
-from circuitproof.pipeline.symbolic import PatternRequest, scientific, verify_pattern
+from circuitproof.pipeline.symbolic import scientific
+from circuitproof.pipeline.verification import Request, verify
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.verify.properties import Equivalence, Faithfulness
 from circuitproof.verify.symbolic.cover import Budget
@@ -28,13 +29,13 @@ def request_of(folder, model, circuit, **changes):
     options = {
         "model": model,
         "circuit": circuit,
-        "task": folder / "task.toml",
+        "task": str(folder / "task.toml"),
         "pattern": None,
         "properties": (Equivalence(),),
         "budget": Budget(),
         "find_limits": True,
     }
-    return PatternRequest(**options | changes)
+    return Request(**options | changes)
 
 
 def test_the_released_quote_circuit_fails_at_three_fillers_and_is_right_without_them(tmp_path, reference):
@@ -43,7 +44,7 @@ def test_the_released_quote_circuit_fails_at_three_fillers_and_is_right_without_
     save_model(tmp_path / "model", release.stored)
     circuit = reference / "program_healed" / "quote_close" / "circuit.json"
     assert len(load_circuit(circuit)) == 5
-    found = verify_pattern(request_of(tmp_path, tmp_path / "model", circuit), tmp_path / "bundle")
+    found = verify(request_of(tmp_path, tmp_path / "model", circuit), tmp_path / "bundle")
     assert found.verdict is Verdict.REFUTED
     outcome, sentence = check(tmp_path / "bundle")
     assert (outcome, "5 edges, zero ablation, all 54000 prompts" in sentence) == (Outcome.REFUTED, True)
@@ -54,7 +55,7 @@ def test_the_released_quote_circuit_fails_at_three_fillers_and_is_right_without_
     assert content["frontier"]["failing"] == 3
     text = "1 2 [5, 6, 7, 8] quotes [5, 6, 7, 8]{2}"
     letters = request_of(tmp_path, tmp_path / "model", circuit, pattern=text)
-    found = verify_pattern(letters, tmp_path / "letters")
+    found = verify(letters, tmp_path / "letters")
     assert (found.verdict, found.frontier) == (Verdict.PROVED, None)
     assert check(tmp_path / "letters")[0] is Outcome.VALID
 
@@ -62,13 +63,13 @@ def test_the_released_quote_circuit_fails_at_three_fillers_and_is_right_without_
 def test_a_property_that_patterns_do_not_have_is_refused(tmp_path):
     """Faithfulness is about single prompts."""
     with pytest.raises(InputError, match="faithfulness is not known over patterns"):
-        verify_pattern(request_of(tmp_path, *_model(tmp_path), properties=(Faithfulness(),)), None)
+        verify(request_of(tmp_path, *_model(tmp_path), properties=(Faithfulness(),)), None)
 
 
 def test_a_bundle_is_not_written_over_another(tmp_path):
     """Before anything is computed."""
     with pytest.raises(InputError, match="already exists"):
-        verify_pattern(request_of(tmp_path, tmp_path / "model", None), tmp_path)
+        verify(request_of(tmp_path, tmp_path / "model", None), tmp_path)
 
 
 def test_large_numbers_are_shown_with_their_power_of_ten():

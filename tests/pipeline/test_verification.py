@@ -15,7 +15,14 @@ from circuitproof.model.decisions import task_logits
 from circuitproof.model.release import import_release
 from circuitproof.model.transformer import Transformer
 from circuitproof.pipeline import verification
-from circuitproof.pipeline.verification import Request, Verification, parse_properties, verify
+from circuitproof.pipeline.verification import (
+    Floats,
+    Request,
+    Unmeasured,
+    Verification,
+    parse_properties,
+    verify,
+)
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.verify.battery import prove
@@ -74,6 +81,11 @@ def request_for(
     return Request(model=directory, circuit=circuit, task="quotes", properties=properties)
 
 
+def measured(request: Request) -> Request:
+    """Return the same request, with floats measured beside it."""
+    return replace(request, measures_floats=True)
+
+
 def verdicts(found: Verification) -> list[Verdict]:
     """Return the verdicts in the order of the claim."""
     return [answer.verdict for answer in found.battery.answers]
@@ -82,10 +94,10 @@ def verdicts(found: Verification) -> list[Verdict]:
 def test_a_model_that_copies_the_quotation_mark_is_proved_to(tmp_path):
     """Radius 1/2: the margin is 1 and the rows are 2 apart. The torch model agrees to the last bit."""
     properties = (*PAPER, Robustness(Fraction(1, 3)), Faithfulness())
-    found = verify(request_for(tmp_path, quote_model(), properties), tmp_path / "bundle")
+    found = verify(measured(request_for(tmp_path, quote_model(), properties)), tmp_path / "bundle")
     assert verdicts(found) == [Verdict.PROVED] * 5
     assert found.verdict is Verdict.PROVED
-    assert found.float_error == 0
+    assert found.floats == Floats(0, 128)
     assert found.battery.answers[3].findings.distribution()["min"] == Fraction(1, 2)
     assert check(tmp_path / "bundle", tmp_path / "model")[0] is Outcome.VALID
 
@@ -104,8 +116,8 @@ def test_the_result_is_written_as_json_with_all_that_makes_it_worth_something(tm
         "prompts": 128,
         "cells": 2,
         "ties": 0,
-        "float_error": 0,
-        "float_agreement": 128,
+        "float_error": None,
+        "float_agreement": None,
     }
     assert [answer["property"]["kind"] for answer in answers] == ["equivalence", "invariance", "necessity"]
     assert [(answer["met"], answer["obligations"]) for answer in answers] == [(128, 128), (2, 2), (2, 2)]
@@ -120,12 +132,18 @@ def test_without_a_circuit_the_whole_model_is_meant(tmp_path):
     assert verdicts(found) == [Verdict.PROVED, Verdict.PROVED, Verdict.REFUTED]
 
 
+def test_nothing_is_measured_unless_that_is_asked_for(tmp_path, monkeypatch):
+    """Loading torch and the model a second time would take longer than the proof."""
+    monkeypatch.setattr(verification, "_measured", lambda *_: pytest.fail("measured"))
+    assert verify(request_for(tmp_path, quote_model()), None).floats is None
+
+
 def test_nothing_is_measured_without_torch(tmp_path, monkeypatch):
     """Proofs do not need it."""
     request = request_for(tmp_path, quote_model())
     monkeypatch.setattr(verification, "find_spec", lambda _: None)
-    found = verify(request, None)
-    assert found.float_error is None
+    found = verify(measured(request), None)
+    assert found.floats == Unmeasured("torch is not installed")
     assert found.to_json()["float_error"] is None
     assert found.verdict is Verdict.PROVED
 
@@ -137,18 +155,18 @@ def test_the_float_error_is_the_largest_over_prompts_and_candidates(tmp_path):
         "head.0.0.value.weight": [[float(third), 0], [0, 1]],
         "logits.weight": rows(32, {SINGLE: (float(third), 0), DOUBLE: (0, 1)}),
     }
-    found = verify(request_for(tmp_path, quote_model(squared)), None)
+    found = verify(measured(request_for(tmp_path, quote_model(squared))), None)
     exact = Fraction(float(third)) ** 2
-    assert found.float_error == float(abs(Fraction(float(third * third)) - exact)) > 0
+    assert found.floats.error == float(abs(Fraction(float(third * third)) - exact)) > 0
 
 
 def test_floats_that_overflow_are_infinitely_wrong_and_the_proof_stands(tmp_path):
     """The exact value is a plain number; that torch cannot hold it must not look like a failed proof."""
     copied = {SINGLE: (1e38, 0), DOUBLE: (0, 1e38)}
     model = quote_model({"embed.token": rows(32, copied), "logits.weight": rows(32, copied)})
-    found = verify(request_for(tmp_path, model), tmp_path / "bundle")
+    found = verify(measured(request_for(tmp_path, model)), tmp_path / "bundle")
     assert found.verdict is Verdict.PROVED
-    assert found.float_error == inf
+    assert found.floats.error == inf
     assert json.loads(readable_json(found.to_json()))["float_error"] == "infinite"
     assert check(tmp_path / "bundle")[0] is Outcome.VALID
 
@@ -169,12 +187,13 @@ def test_a_place_that_is_taken_is_refused_before_any_work(tmp_path):
         verify(request, tmp_path / "bundle")
 
 
-def test_a_model_that_torch_refuses_leaves_no_bundle(tmp_path):
-    """The circuit does not read this number, but a failure with a bundle beside it contradicts itself."""
+def test_a_measurement_that_fails_costs_no_proof(tmp_path):
+    """The circuit does not read this number, so torch may refuse the model and the bundle stands."""
     request = request_for(tmp_path, quote_model({"mlp.0.up.weight": [[float("nan"), 0], [0, 0]]}))
-    with pytest.raises(InputError, match="holds a NaN"):
-        verify(request, tmp_path / "bundle")
-    assert not (tmp_path / "bundle").exists()
+    found = verify(measured(request), tmp_path / "bundle")
+    assert found.verdict is Verdict.PROVED
+    assert "holds a NaN" in found.floats.reason
+    assert check(tmp_path / "bundle")[0] is Outcome.VALID
 
 
 def test_a_task_with_more_tokens_than_a_nameless_model_leaves_no_bundle(tmp_path):
@@ -328,7 +347,7 @@ def test_the_papers_models_get_the_papers_verdicts(reference, tmp_path, name):
     circuit = tmp_path / "model" / "quotes.circuit.json"
     properties = parse_properties([], "1/100")
     request = Request(model=tmp_path / "model", circuit=circuit, task="quotes", properties=properties)
-    found = verify(request, tmp_path / "bundle")
+    found = verify(measured(request), tmp_path / "bundle")
     ours = dict(zip(Kind, verdicts(found), strict=False))
     assert {kind: ours[kind] is Verdict.PROVED for kind in THEIR_NAMES} == {
         kind: theirs[their_name] == "VERIFIED" for kind, their_name in THEIR_NAMES.items()
@@ -342,7 +361,7 @@ def test_the_papers_models_get_the_papers_verdicts(reference, tmp_path, name):
         assert round(robustness.findings.distribution()["min"], 6) == RADII[name]
     claim = found.battery.claim
     exact = [sorted(one.logits) for one in found.battery.folded.of(claim.circuit)]
-    assert 0 < 2 * found.float_error < min(best - second for *_, second, best in exact)
+    assert 0 < 2 * found.floats.error < min(best - second for *_, second, best in exact)
     outcome, _ = check(tmp_path / "bundle", tmp_path / "model")
     assert outcome is Outcome.VALID
 

@@ -5,8 +5,9 @@ import pytest
 
 from circuitproof.canonical import canonical_json, digest_bytes
 from circuitproof.errors import DeclarationError, InputError
+from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.patterns import Tokens
-from circuitproof.tasks.symbolic import Label, load_symbolic_task
+from circuitproof.tasks.symbolic import Label
 from circuitproof.train.tokenizer import gpt2_tokenizer
 from symbolic_claims import task_of
 
@@ -69,9 +70,9 @@ def test_a_task_that_contradicts_itself_is_refused(options, sentence):
 def test_a_task_file_is_read(tmp_path):
     """The pattern on the command line goes before that of the file."""
     (tmp_path / "task.toml").write_text(FILE)
-    task = load_symbolic_task(tmp_path / "task.toml")
+    task = load_task(str(tmp_path / "task.toml"))
     assert (task.name, task.size, task.text((9, 3))) == ("quotes", 2 + 40 + 600, "' <3>")
-    other = load_symbolic_task(tmp_path / "task.toml", "quotes")
+    other = load_task(str(tmp_path / "task.toml"), pattern="quotes")
     assert other.size == 2
     assert other.relation == task.relation
 
@@ -90,13 +91,13 @@ def test_a_wrong_task_file_is_refused_with_its_place(tmp_path, old, new, sentenc
     """One sentence says what to mend."""
     (tmp_path / "task.toml").write_text(FILE.replace(old, new))
     with pytest.raises(InputError, match=sentence):
-        load_symbolic_task(tmp_path / "task.toml")
+        load_task(str(tmp_path / "task.toml"))
 
 
 @pytest.mark.parametrize("path", sorted(RECIPES.glob("*-pattern.toml")), ids=lambda path: path.stem)
 def test_the_shipped_task_files_name_the_tokens_they_speak_of(path):
     """Every opener has an answer and a name; for GPT-2 each name is the text of its token."""
-    task = load_symbolic_task(path)
+    task = load_task(str(path))
     openers = {token for one in task.classes for token in one.listed}
     named = dict(task.names)
     assert openers | set(task.candidates) <= named.keys()
@@ -107,7 +108,7 @@ def test_the_shipped_task_files_name_the_tokens_they_speak_of(path):
 def test_the_declaration_says_all_and_its_digest_pins_it(tmp_path):
     """A checker compares every part: the name, the rules, the vocabulary, the names and the pattern."""
     (tmp_path / "task.toml").write_text(FILE)
-    task = load_symbolic_task(tmp_path / "task.toml")
+    task = load_task(str(tmp_path / "task.toml"))
     assert task.to_json() == {
         "name": "quotes",
         "vocabulary": 12,

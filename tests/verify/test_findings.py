@@ -2,7 +2,7 @@ from fractions import Fraction
 
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge
 from circuitproof.verify.evidence import Radius
-from circuitproof.verify.findings import LISTED, EdgeWitnesses, Findings
+from circuitproof.verify.findings import LISTED, EdgeWitnesses, Findings, spread
 
 FINITE = [Radius(Fraction(number)) for number in ("3", "1/3", "2", "5")]
 RADII = (FINITE[0], None, FINITE[1], Radius(None), *FINITE[2:])
@@ -15,12 +15,17 @@ def test_nothing_found_is_said_in_no_words():
 
 
 def test_the_distribution_is_of_finite_radii_and_exact():
-    """An infinite radius is no number to rank by, and a tie has none at all."""
+    """An infinite radius is no number to rank by, a tie has none; of four, two are in the middle."""
     found = Findings(radii=RADII)
-    assert found.distribution() == {"min": Fraction(1, 3), "median": 2, "max": 5}
+    assert found.distribution() == {"min": Fraction(1, 3), "median": Fraction(5, 2), "max": 5}
     content = found.to_json()
-    assert content["radius"] == {"min": "1/3", "median": "2", "max": "5"}
+    assert content["radius"] == {"min": "1/3", "median": "5/2", "max": "5"}
     assert content["radii"] == ["3", None, "1/3", "infinite", "2", "5"]
+
+
+def test_an_odd_number_has_one_in_the_middle():
+    """In whatever order they come."""
+    assert spread([Fraction(7), Fraction(1), Fraction(2)]) == {"min": 1, "median": 2, "max": 7}
 
 
 def test_infinite_radii_alone_have_no_distribution():
@@ -53,7 +58,7 @@ def test_flips_and_ties_are_told_apart_for_each_edge():
 def test_a_radius_too_large_for_a_float_is_still_shown():
     """Products of a few large weights pass 1e308: a table must not fail on them, or call a small one zero."""
     found = Findings(radii=(Radius(Fraction(10**400)), Radius(Fraction(1, 3 * 10**400))))
-    assert found.words() == "min radius 3.33333e-401; median radius 3.33333e-401; max radius 1.00000e+400"
+    assert found.words() == "min radius 3.33333e-401; median radius 5.00000e+399; max radius 1.00000e+400"
 
 
 def test_radii_are_shown_with_six_digits():

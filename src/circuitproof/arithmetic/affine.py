@@ -17,11 +17,10 @@ from circuitproof.architecture import (
     Activation,
     Attention,
     BandNorm,
-    Gelu,
     LayerNorm,
-    LeakyRelu,
     NoNorm,
     Norm,
+    slope_of,
 )
 from circuitproof.arithmetic.bands import band
 from circuitproof.arithmetic.exact import Exact
@@ -140,9 +139,7 @@ class Affine:
 
     def activate(self, values: Forms, activation: Activation) -> Forms:
         """Apply an activation to every number."""
-        if isinstance(activation, Gelu):
-            raise NotExactError("GELU has no exact value; want ReLU or leaky ReLU")
-        slope = activation.slope if isinstance(activation, LeakyRelu) else Fraction(0)
+        slope = slope_of(activation)
         return self._branching(
             values,
             lambda rows: Exact().activate(rows, activation),

@@ -13,7 +13,7 @@ from math import lcm
 
 import numpy as np
 
-from circuitproof.architecture import BandNorm, Lift
+from circuitproof.architecture import BandNorm
 from circuitproof.arithmetic.forms import Sign
 from circuitproof.arithmetic.sheets import (
     UP,
@@ -35,7 +35,7 @@ def band(ground: Ground, sheet: Sheet, norm: BandNorm) -> Sheet:
     centre = _centred(sheet.over(lcm(norm.low.denominator, norm.high.denominator)))
     mirror = Sheet(-centre.numbers, centre.denominator)
     positions = [_position(ground, side, norm) for side in (centre, mirror)]
-    is_lifted = [position < 0 and norm.lift is Lift.REFERENCE for position in positions]
+    is_lifted = [position < 0 and norm.lift.shares_equally for position in positions]
     parts = _BOTH if all(is_lifted) else _DOWN if is_lifted[1] else UP
     flipped = tuple(part.mirrored() for part in parts)
     positive = _side(ground, centre, norm, (positions[0], 0, parts))
@@ -67,7 +67,7 @@ def _side(ground: Ground, side: Sheet, norm: BandNorm, branch: tuple[int, int, t
     position, spare, parts = branch
     if position > 0:
         return projected(ground, side, norm.high, Sign.AT_LEAST)[0]
-    if position < 0 and norm.lift is Lift.CONTINUOUS:
+    if position < 0 and not norm.lift.shares_equally:
         return projected(ground, side, norm.low, Sign.AT_MOST)[0]
     is_up = ground.signs_at(side) > 0
     positive = np.flatnonzero(is_up).tolist()

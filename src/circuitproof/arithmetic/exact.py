@@ -12,12 +12,11 @@ from circuitproof.architecture import (
     Activation,
     Attention,
     BandNorm,
-    Gelu,
     LayerNorm,
-    LeakyRelu,
     Lift,
     NoNorm,
     Norm,
+    slope_of,
 )
 from circuitproof.arithmetic.grid import (
     Grid,
@@ -138,9 +137,7 @@ class Exact:
 
     def activate(self, values: Grid, activation: Activation) -> Grid:
         """Apply an activation to every number."""
-        if isinstance(activation, Gelu):
-            raise NotExactError("GELU has no exact value; want ReLU or leaky ReLU")
-        slope = activation.slope if isinstance(activation, LeakyRelu) else Fraction(0)
+        slope = slope_of(activation)
         numbers = values.numbers.astype(object)
         is_positive, is_negative = numbers > 0, numbers < 0
         self.witnesses.append(Signs(is_positive.astype(np.int8) - is_negative.astype(np.int8)))
@@ -202,7 +199,7 @@ def _side(values: Sequence[int], band: tuple[int, int], lift: Lift, spare: int) 
     support = tuple(place for place, value in enumerate(side) if value)
     if position == 0:
         return Row(side, 1), SideBranch(0, support)
-    if position < 0 and lift is Lift.REFERENCE:
+    if position < 0 and lift.shares_equally:
         takers = support or tuple(range(spare, len(values), 2))
         lifted = [value * len(takers) for value in side]
         for place in takers:

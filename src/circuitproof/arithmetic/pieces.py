@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 
-from circuitproof.architecture import BandNorm, Lift
+from circuitproof.architecture import BandNorm
 from circuitproof.arithmetic.exact import SideBranch
 from circuitproof.arithmetic.ledger import Group
 from circuitproof.arithmetic.terms import Formula, Relation, Sum
@@ -117,7 +117,7 @@ class Pieces:
         side = [self._positive(value) for value in values]
         mass = self.group.define(terms.plus(*side))
         is_over, is_under = terms.above(mass, high), terms.above(low, mass)
-        if norm.lift is Lift.CONTINUOUS:
+        if not norm.lift.shares_equally:
             is_outside = terms.any_of((is_over, is_under))
             wanted = self.group.define(terms.choose(is_over, high, low))
             lifted = self._project(values, wanted, is_outside)
@@ -163,7 +163,7 @@ class Pieces:
 
     def _side_along(self, values: Sequence[Sum], norm: BandNorm, spare: int, branch: SideBranch) -> list[Sum]:
         terms = self.group.ledger.terms
-        if branch.position > 0 or (branch.position < 0 and norm.lift is Lift.CONTINUOUS):
+        if branch.position > 0 or (branch.position < 0 and not norm.lift.shares_equally):
             wanted = terms.number(norm.high if branch.position > 0 else norm.low)
             parts, cut = self._project_along(values, wanted, branch.support)
             # The mass is over the band just where the threshold is positive, below it where it is negative.

@@ -13,11 +13,10 @@ from circuitproof.architecture import (
     Activation,
     Attention,
     BandNorm,
-    Gelu,
     LayerNorm,
-    LeakyRelu,
     NoNorm,
     Norm,
+    slope_of,
 )
 from circuitproof.arithmetic.exact import BandBranches, Exact, SideBranch, Signs, Supports, Witness
 from circuitproof.arithmetic.grid import Grid, Row
@@ -142,12 +141,10 @@ class Symbolic:
 
     def activate(self, values: Value, activation: Activation) -> Value:
         """Apply an activation to every number."""
-        if isinstance(activation, Gelu):
-            raise NotExactError("GELU has no exact value; want ReLU or leaky ReLU")
+        slope = slope_of(activation)
         signs = self._follow(Signs)
         if isinstance(values, Grid):
             return Exact().activate(values, activation)
-        slope = activation.slope if isinstance(activation, LeakyRelu) else Fraction(0)
         return tuple(
             tuple(
                 self._pieces(Source.MLP).rectify(

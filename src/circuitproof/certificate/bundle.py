@@ -2,17 +2,26 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import assert_never
 
 from circuitproof.certificate.files import answer_to_json, bundle_of
+from circuitproof.certificate.symbolic import write_symbolic_bundle
 from circuitproof.certificate.tensors import extracts
 from circuitproof.sealed import write_sealed
 from circuitproof.verify.battery import Battery
 from circuitproof.verify.evidence import evidence_to_json, fold_order
+from circuitproof.verify.symbolic.battery import SymbolicBattery
 
 
-def write_bundle(path: Path, battery: Battery) -> None:
-    """Write a new bundle directory; it appears whole or not at all."""
-    write_sealed(path, bundle_files(battery))
+def write_bundle(path: Path, battery: Battery | SymbolicBattery) -> None:
+    """Write a new bundle directory, of listed prompts or of a pattern; it appears whole or not at all."""
+    match battery:
+        case Battery():
+            write_sealed(path, bundle_files(battery))
+        case SymbolicBattery():
+            write_symbolic_bundle(path, battery)
+        case _:
+            assert_never(battery)
 
 
 def bundle_files(battery: Battery) -> Mapping[str, bytes]:

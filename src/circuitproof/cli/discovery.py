@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, Out
+from circuitproof.cli.options import AsJson, ModelOption, Out, TaskName
 from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
 
 
 def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorded
-    model: Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)],
-    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
+    model: ModelOption,
+    task: TaskName,
     out: Out,
     objective: Annotated[
         Objective, typer.Option("--objective", help="Keep the model's decisions, or the right answers.")
@@ -57,7 +57,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     if as_json:
         show_json(found.to_json())
         return
-    show_candidates(f"{task}: faithful to the {objective}, measured in FP32; * is selected", found)
+    show_candidates(f"{found.task}: faithful to the {objective}, measured in FP32; * is selected", found)
     show_line(f"{out} holds the circuit, {report_path(out)} the report")
 
 

@@ -10,10 +10,14 @@ from circuitproof.verify.properties import Kind
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.", show_default=False)]
+_TASK = "A task by name, or its file (.toml or .json)"
 TaskNames = Annotated[
     list[str] | None,
-    typer.Option("--task", help="A task by name; repeat for several. [default: all]", show_default=False),
+    typer.Option(
+        "--task", help=f"{_TASK}; repeat for several. [default: all that are shipped]", show_default=False
+    ),
 ]
+Tasks = Annotated[list[str], typer.Option("--task", help=f"{_TASK}; repeat for several.", show_default=False)]
 CircuitFiles = Annotated[
     list[Path] | None,
     typer.Option(
@@ -35,7 +39,7 @@ Perturbed = Annotated[
 ]
 Parts = Annotated[int, typer.Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
 ModelOption = Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)]
-TaskName = Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)]
+TaskName = Annotated[str, typer.Option("--task", help=f"{_TASK}.", show_default=False)]
 CircuitFile = Annotated[Path | None, typer.Option("--circuit", help="A circuit file. [default: all edges]")]
 Properties = Annotated[
     list[Kind] | None,
@@ -47,4 +51,23 @@ Properties = Annotated[
     ),
 ]
 Epsilon = Annotated[str | None, typer.Option("--epsilon", help="The size of perturbations, such as 1/100.")]
+PatternText = Annotated[
+    str | None,
+    typer.Option(
+        "--pattern",
+        help="The prompts meant, in place of the task file's own: 'any{1..8} with exactly 1 of [9, 10]'.",
+    ),
+]
+Limits = Annotated[
+    bool,
+    typer.Option(
+        "--limits", help="Where a claim about a pattern fails, look for the largest part that is proved."
+    ),
+]
+Regions = Annotated[
+    int, typer.Option("--regions", min=1, help="The most regions of a pattern, for each property.")
+]
+Listed = Annotated[
+    int, typer.Option("--listed", min=0, help="The most prompts of a region to compute one by one.")
+]
 BundleOut = Annotated[Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)]

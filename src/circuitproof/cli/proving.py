@@ -10,11 +10,15 @@ from circuitproof.cli.options import (
     BundleOut,
     CircuitFile,
     Epsilon,
+    Limits,
+    Listed,
     ModelOption,
     ModelPath,
     Parts,
+    PatternText,
     Perturbed,
     Properties,
+    Regions,
     TaskName,
 )
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds
@@ -38,17 +42,23 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     anchors: Anchors = None,
     seconds: Seconds = 60.0,
     branches: Branched = Branching.KEPT,
+    pattern: PatternText = None,
+    limits: Limits = False,
+    regions: Regions = 4096,
+    listed: Listed = 1024,
+    measure_floats: Annotated[
+        bool, typer.Option("--measure-floats", help="Run the circuit in torch as well and compare.")
+    ] = False,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
-    from circuitproof.cli.show import show_json, show_verification
+    from circuitproof.cli.answering import show_answers_to
     from circuitproof.cli.solvers import show_cross_check
     from circuitproof.pipeline.cross_check import Asking
     from circuitproof.pipeline.verification import Place, Request, parse_properties
-    from circuitproof.pipeline.verification import verify as verify_claim
     from circuitproof.verify.search import Effort
-    from circuitproof.verify.verdict import EXIT_CODES
+    from circuitproof.verify.symbolic.cover import Budget
 
     request = Request(
         model=model,
@@ -57,16 +67,15 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         properties=parse_properties(properties or [], epsilon),
         place=Place(at, positions),
         effort=Effort(method, budget),
+        measures_floats=measure_floats,
+        pattern=pattern,
+        budget=Budget(regions, listed),
+        find_limits=limits,
     )
     if engine is not Engine.EXACT:
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
         show_cross_check(request, asking, out, as_json=as_json)
-    found = verify_claim(request, out)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        show_verification(found)
-    raise typer.Exit(EXIT_CODES[found.verdict])
+    show_answers_to(request, out, as_json=as_json)
 
 
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds

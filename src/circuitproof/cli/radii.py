@@ -1,11 +1,10 @@
 """The command that measures how robust decisions are."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from circuitproof.cli.options import AsJson, At, ModelPath, Parts, Perturbed
+from circuitproof.cli.options import AsJson, At, CircuitFile, ModelPath, Parts, Perturbed, TaskName
 
 if TYPE_CHECKING:
     from circuitproof.pipeline.radii import Radii
@@ -13,10 +12,8 @@ if TYPE_CHECKING:
 
 def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     model: ModelPath,
-    task: Annotated[str, typer.Option("--task", help="A task by name.", show_default=False)],
-    circuit: Annotated[
-        Path | None, typer.Option("--circuit", help="A circuit file. [default: all edges]")
-    ] = None,
+    task: TaskName,
+    circuit: CircuitFile = None,
     at: At = "logits input",
     positions: Perturbed = "last",
     budget: Parts = 5_000,

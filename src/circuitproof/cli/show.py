@@ -71,16 +71,16 @@ def progress(title: str, total: int) -> Iterator[Progress]:
 
 def show_verification(found: "Verification") -> None:
     """Print the answers as a table, and beside them how much they say."""
+    from circuitproof.pipeline.verification import Floats
+
     battery = found.battery
     show_answers(claim_title(battery.claim, found.verdict), battery.answers)
     show_line(f"{len(battery.claim.task.domain)} prompts in {battery.cells} cells, {battery.ties} ties")
-    if found.float_error is None or found.float_agreement is None:
-        show_line("not measured in floats: torch is not installed")
-        return
-    show_line(
-        f"measured in floats: largest error of a logit {found.float_error:.2e}; the circuit decides as the "
-        f"model on {found.float_agreement} of {len(battery.claim.task.domain)} prompts"
-    )
+    if isinstance(found.floats, Floats):
+        show_line(
+            f"measured in floats: largest error of a logit {found.floats.error:.2e}; the circuit decides as "
+            f"the model on {found.floats.agreement} of {len(battery.claim.task.domain)} prompts"
+        )
 
 
 def claim_title(claim: "Claim | SymbolicClaim", verdict: "Verdict") -> str:

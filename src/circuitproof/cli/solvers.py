@@ -98,7 +98,7 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
             "--circuit", help="A circuit for all models, or one for each, in order.", show_default=False
         ),
     ],
-    task: Annotated[str, typer.Option("--task", help="A task by name.")] = "quotes",
+    task: TaskName = "quotes",
     epsilon: Annotated[str, typer.Option("--epsilon", help="The size of perturbations.")] = "1/100",
     anchors: Anchors = None,
     branches: Branched = Branching.TRACED,

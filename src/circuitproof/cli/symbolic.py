@@ -1,143 +1,49 @@
-"""Commands about every prompt of a pattern."""
+"""The command about every prompt of a pattern: `verify` under an older name."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, BundleOut, CircuitFile, Epsilon, ModelOption, Properties
-from circuitproof.verify.properties import Kind
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from circuitproof.pipeline.symbolic import PatternVerification
-    from circuitproof.verify.symbolic.battery import SymbolicAnswer
-    from circuitproof.verify.symbolic.frontier import FailingCell, FailingChoice, Frontier
-
-_CELLS_SHOWN = 8
+from circuitproof.cli.options import (
+    AsJson,
+    BundleOut,
+    CircuitFile,
+    Epsilon,
+    Limits,
+    Listed,
+    ModelOption,
+    PatternText,
+    Properties,
+    Regions,
+)
 
 
 def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
     model: ModelOption,
-    task: Annotated[Path, typer.Option("--task-file", help="A task file (TOML).", show_default=False)],
-    pattern: Annotated[
-        str | None,
-        typer.Option("--pattern", help="The prompts meant, such as 'any{1..8} with exactly 1 of [9, 10]'."),
-    ] = None,
+    task: Annotated[Path, typer.Option("--task-file", help="A task file.", show_default=False)],
+    pattern: PatternText = None,
     circuit: CircuitFile = None,
     properties: Properties = None,
     epsilon: Epsilon = None,
-    limits: Annotated[
-        bool,
-        typer.Option("--limits", help="Where the claim fails, look for the largest part that is proved."),
-    ] = False,
-    regions: Annotated[int, typer.Option("--regions", min=1, help="The most regions of a property.")] = 4096,
-    listed: Annotated[
-        int, typer.Option("--listed", min=0, help="The most prompts of a region to compute one by one.")
-    ] = 1024,
+    limits: Limits = False,
+    regions: Regions = 4096,
+    listed: Listed = 1024,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove or refute what a circuit does on every prompt of a pattern, however many there are."""
-    from circuitproof.cli.show import show_json
-    from circuitproof.pipeline.symbolic import PatternRequest
-    from circuitproof.pipeline.symbolic import verify_pattern as verify_claim
-    from circuitproof.pipeline.verification import parse_properties
+    """Prove or refute what a circuit does on every prompt of a pattern: the same as verify --task FILE."""
+    from circuitproof.cli.answering import show_answers_to
+    from circuitproof.pipeline.verification import Request, parse_properties
     from circuitproof.verify.symbolic.cover import Budget
-    from circuitproof.verify.verdict import EXIT_CODES
 
-    request = PatternRequest(
+    request = Request(
         model=model,
         circuit=circuit,
-        task=task,
-        pattern=pattern,
+        task=str(task),
         properties=parse_properties(properties or [], epsilon),
+        pattern=pattern,
         budget=Budget(regions, listed),
         find_limits=limits,
     )
-    found = verify_claim(request, out)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        _show(found)
-    raise typer.Exit(EXIT_CODES[found.verdict])
-
-
-def _show(found: "PatternVerification") -> None:
-    from circuitproof.cli.show import claim_title, show_line, show_table
-    from circuitproof.pipeline.symbolic import scientific
-    from circuitproof.tasks.pattern_text import print_pattern
-
-    battery = found.battery
-    task = battery.claim.task
-    rows = [_row(found, answer) for answer in battery.answers]
-    title = claim_title(battery.claim, found.verdict)
-    show_table(title, ("property", "verdict", "regions#", "seen"), rows)
-    show_line(f"{scientific(task.size)} prompts: {print_pattern(task.pattern)}")
-    show_line(f"{battery.cells} cells computed in {found.seconds:.1f} s")
-    if found.frontier is not None:
-        _show_frontier(found.frontier)
-
-
-def _row(found: "PatternVerification", answer: "SymbolicAnswer") -> tuple[str, str, str, str]:
-    from circuitproof.cli.show import property_name, with_remarks
-
-    seen = with_remarks(_seen(found, answer), answer.remarks)
-    return (property_name(answer.prop), answer.verdict, f"{answer.cells}", seen)
-
-
-def _seen(found: "PatternVerification", answer: "SymbolicAnswer") -> str:
-    """Say in a few words what an answer rests on."""
-    from circuitproof.verify.symbolic.evidence import IdleEdge, Open, shown
-
-    if isinstance(answer.evidence, Open):
-        return answer.evidence.reason
-    if isinstance(answer.evidence, IdleEdge):
-        return f"no prompt needs {list(found.battery.claim.circuit)[answer.evidence.edge]}"
-    margin, radius = found.battery.worst_margin(answer), found.battery.least_radius(answer)
-    if margin is not None:
-        is_asked = radius is not None and answer.prop.kind is Kind.ROBUSTNESS
-        least = "least" if found.battery.is_attained(answer) else "lower bound of the"
-        return f"{least} margin {_short(margin)}" + (f", {least} radius {_short(radius)}" if is_asked else "")
-    prompts = [found.battery.claim.task.text(replayed.prompt) for replayed in shown(answer.evidence)]
-    return " and ".join(map(_cut, prompts[:2]))
-
-
-def _show_frontier(found: "Frontier") -> None:
-    from circuitproof.cli.show import show_line
-    from circuitproof.pipeline.symbolic import scientific
-    from circuitproof.tasks.pattern_text import print_pattern
-
-    perturbed = "" if found.epsilon is None else f" after a perturbation of {found.epsilon}"
-    if found.cells:
-        show_line(f"{len(found.failing)} of {found.cells} cells fail{':' * bool(found.failing)}")
-    for cell in found.failing[:_CELLS_SHOWN]:
-        show_line(f"  {_place(cell)}: margin {_short(cell.margin)}{perturbed}")
-    if not found.parts:
-        show_line("no part of the pattern was found to be proved")
-    proved = "proved" if found.epsilon is None else f"proved at {found.epsilon}"
-    for part in found.parts:
-        show_line(f"{proved} {part.what}: {scientific(part.size)} prompts, {print_pattern(part.pattern)}")
-
-
-def _place(cell: "FailingCell | FailingChoice") -> str:
-    from circuitproof.verify.symbolic.frontier import FailingCell
-
-    if isinstance(cell, FailingCell):
-        return f"{cell.head} reads token {cell.token} at {cell.position}"
-    return ", ".join(f"token {token} at {position}" for position, token in cell.tokens)
-
-
-def _short(value: "Fraction | None") -> str:
-    """Return six digits of a number, which may lie outside the range of floats."""
-    from decimal import Decimal
-
-    if value is None:
-        return "infinite"
-    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
-
-
-def _cut(text: str) -> str:
-    most = 160
-    return text if len(text) <= most else f"{text[:most]}..."
+    show_answers_to(request, out, as_json=as_json)

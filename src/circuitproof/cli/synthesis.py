@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, Out
+from circuitproof.cli.options import AsJson, ModelOption, Out, Tasks
 from circuitproof.discover.choices import Objective
 from circuitproof.distill.choices import Growth, Scope
 from circuitproof.programs.syntax import Pick
@@ -13,10 +13,6 @@ from circuitproof.programs.syntax import Pick
 if TYPE_CHECKING:
     from circuitproof.pipeline.synthesis import Report
 
-_Model = Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)]
-_Tasks = Annotated[
-    list[str], typer.Option("--task", help="A task by name; repeat for several.", show_default=False)
-]
 _Circuits = Annotated[
     list[Path] | None,
     typer.Option(
@@ -33,8 +29,8 @@ _Pairs = Annotated[
 
 
 def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each recorded
-    model: _Model,
-    task: _Tasks,
+    model: ModelOption,
+    task: Tasks,
     head: Annotated[str, typer.Option("--head", help="Layer and index of a head: 1.0.", show_default=False)],
     out: Out,
     circuit: _Circuits = None,
@@ -96,8 +92,8 @@ def recheck(
     certificate: Annotated[
         Path, typer.Argument(metavar="FILE", help="A certificate of unrealisability.", show_default=False)
     ],
-    model: _Model,
-    task: _Tasks,
+    model: ModelOption,
+    task: Tasks,
     as_json: AsJson = False,
 ) -> None:
     """Check a certificate that no program will do: list the language anew, and repeat every refutation."""

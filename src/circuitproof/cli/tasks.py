@@ -15,11 +15,19 @@ def task(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME|FILE.toml",
-            help="A task by name, or a task file about a pattern.",
+            metavar="NAME|FILE",
+            help="A task by name, or its file (.toml or .json).",
             show_default=False,
         ),
     ],
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            help="The model that names the tokens, where the file leaves that to it.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -34,7 +42,7 @@ def task(
     from circuitproof.cli.show import show_json
     from circuitproof.pipeline.declared import find_declared, write_declaration
 
-    found = find_declared(name)
+    found = find_declared(name, model)
     if out is not None:
         write_declaration(found, out)
     if as_json:

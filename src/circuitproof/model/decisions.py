@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.circuits.circuit import Circuit
-from circuitproof.errors import InputError, NumericError
+from circuitproof.errors import NumericError
 from circuitproof.model.gates import gates_of
 from circuitproof.model.transformer import Transformer
 from circuitproof.tasks.task import Task
@@ -60,7 +60,7 @@ def task_logits(
     model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None
 ) -> Float[Tensor, "circuit prompt candidate"]:
     """Return the candidates' logits on every prompt, prompts of one length and many circuits at a time."""
-    _refuse_other_sizes(model, task)
+    task.refuse_smaller(model.architecture.vocabulary)
     if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):
         return task_logits(model, task, distinct)[[distinct.index(circuit) for circuit in circuits]]
     count = 1 if circuits is None else len(circuits)
@@ -73,12 +73,6 @@ def task_logits(
                 found = model.candidate_logits(tokens, task.candidates, part)
                 logits[chosen.start : chosen.stop, places] = found
     return logits
-
-
-def _refuse_other_sizes(model: Transformer, task: Task) -> None:
-    sizes = model.architecture
-    if len(task.alphabet) > sizes.vocabulary:
-        raise InputError(f"task {task.name!r} has {len(task.alphabet)} tokens, the model {sizes.vocabulary}")
 
 
 def by_length(task: Task) -> list[list[int]]:

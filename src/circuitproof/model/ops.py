@@ -7,8 +7,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional
 
-from circuitproof.architecture import Activation, BandNorm, Gelu, GeluForm, LeakyRelu, Lift, Relu
+from circuitproof.architecture import Activation, BandNorm, Gelu, GeluForm, LeakyRelu, Relu
 from circuitproof.errors import NumericError
+
+_APPROXIMATIONS = {GeluForm.EXACT: "none", GeluForm.TANH: "tanh"}
+"""What torch calls each form of GELU."""
 
 
 def project(
@@ -51,7 +54,7 @@ def activate(values: Float[Tensor, "*any"], activation: Activation) -> Float[Ten
     """Apply an activation to every value."""
     match activation:
         case Gelu(form):
-            return functional.gelu(values, approximate="tanh" if form is GeluForm.TANH else "none")
+            return functional.gelu(values, approximate=_APPROXIMATIONS[form])
         case Relu():
             return functional.relu(values)
         case LeakyRelu(slope):
@@ -69,7 +72,7 @@ def _banded(
     low, high = float(norm.low), float(norm.high)
     nearest, _ = project(centred, mass.clamp(low, high), torch.ones_like(centred, dtype=torch.bool))
     is_below, is_above = (mass < low).unsqueeze(-1), (mass > high).unsqueeze(-1)
-    raised = nearest if norm.lift is Lift.CONTINUOUS else _reference_lift(side, low, spare)
+    raised = _reference_lift(side, low, spare) if norm.lift.shares_equally else nearest
     return torch.where(is_below, raised, torch.where(is_above, nearest, side))
 
 

@@ -88,7 +88,13 @@ class AttentionLayer(nn.Module):
         scores = (queries @ keys.mT) * self.score_scale
         length = scores.shape[-1]
         causal = torch.ones(length, length, dtype=torch.bool).tril().expand_as(scores)
-        return sparsemax(scores, causal) if self.attention is Attention.SPARSEMAX else softmax(scores, causal)
+        match self.attention:
+            case Attention.SPARSEMAX:
+                return sparsemax(scores, causal)
+            case Attention.SOFTMAX:
+                return softmax(scores, causal)
+            case _:
+                assert_never(self.attention)
 
 
 class MlpLayer(nn.Module):

@@ -18,7 +18,7 @@ from circuitproof.pipeline.stages import run_stage
 from circuitproof.pipeline.trimming import trimmed
 from circuitproof.semantics.frozen import open_model
 from circuitproof.verify.anchors import spread_anchors, unshared_logits
-from circuitproof.verify.battery import Battery, prove
+from circuitproof.verify.battery import Battery, prove, prove_also
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.identity import identity_with
 from circuitproof.verify.properties import four_properties
@@ -103,9 +103,9 @@ def prove_artifact(place: Workplace, behaviour: Behaviour, construction: Constru
     begin = time.perf_counter()
     frozen = open_model(model)
     properties = four_properties(construction.epsilon)
-    battery = prove(Claim(frozen, circuit, task, properties))
+    four = prove(Claim(frozen, circuit, task, properties))
     seconds = time.perf_counter() - begin
-    battery = prove(Claim(frozen, circuit, task, (*properties, identity_with(base, frozen))))
+    battery = prove_also(four, identity_with(base, frozen))
     bundle = run_stage(folder / "bundle", lambda path: write_bundle(path, battery))
     tell(f"{task.name}: {construction.anchors} anchors")
     signs = _check_anchors(battery, construction.anchors)

@@ -1,6 +1,6 @@
 """Construction recipes: a base, programs to install in it, how to calibrate them, what is to be proved."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -18,6 +18,7 @@ from circuitproof.reading import Fields, read_bytes, read_json, read_toml, readi
 from circuitproof.sealed import MANIFEST
 from circuitproof.semantics.declaration import ProgramHeads, read_declaration, read_program_lines
 from circuitproof.tasks.generator import Encoder, deal
+from circuitproof.tasks.loading import load_listed_task, task_spec
 from circuitproof.tasks.openers import listed_opener_task
 from circuitproof.tasks.task import Task
 
@@ -92,27 +93,28 @@ def load_construction(path: Path, base: Path | None = None) -> Construction:
             rungs, calibration, choice = _read_calibration(part)
         quality = _read_quality(fields, path.parent, encoder)
         reader = _blueprint_reader(encoder, fields.text("salt"), architecture, path.parent)
+        blueprints = fields.each("artifacts", reader)
         construction = Construction(
             name=fields.text("name"),
             base=source,
-            blueprints=fields.each("artifacts", reader),
+            blueprints=blueprints,
             rungs=rungs,
             calibration=calibration,
             choice=choice,
             quality=quality,
             epsilon=fields.rational("epsilon"),
             anchors=fields.integer("anchors", least=1),
-            digest=_digest(path, source),
+            digest=_digest(path, source, [blueprint.task for blueprint in blueprints]),
         )
     _refuse_misfit(construction, path.name)
     return construction
 
 
-def _digest(path: Path, base: SeededBase | Path) -> Digest:
-    files = [digest_bytes(read_bytes(path))]
+def _digest(path: Path, base: SeededBase | Path, tasks: Sequence[Task]) -> Digest:
+    parts = [digest_bytes(read_bytes(path)), *(task.digest for task in tasks)]
     if isinstance(base, Path):
-        files.append(digest_file(base / MANIFEST))
-    return digest_json([str(file) for file in files])
+        parts.append(digest_file(base / MANIFEST))
+    return digest_json([str(part) for part in parts])
 
 
 def _architecture_of(model: Path) -> Architecture:
@@ -187,6 +189,9 @@ def _blueprint_reader(
         )
         with reading_part(fields, "programs") as part:
             programs = read_program_lines(part, architecture)
+        if fields.has("task"):
+            task = load_listed_task(task_spec(fields.text("task"), folder), encoder.alphabet)
+            return Blueprint(task, programs, circuit)
         if fields.has("prompts"):
             return Blueprint(_read_listed(fields, encoder, folder), programs, circuit)
         generator, count = read_generator(fields), fields.integer("count", least=1)

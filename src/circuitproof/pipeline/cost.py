@@ -10,13 +10,12 @@ from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.architecture import BandNorm
 from circuitproof.canonical import Json
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError
 from circuitproof.pipeline.cross_check import count_obligations
-from circuitproof.pipeline.verification import Request, claim_of
+from circuitproof.pipeline.verification import Request, listed_claim_of
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.cost import Tally, account, add_tallies
 from circuitproof.verify.properties import (
@@ -129,7 +128,7 @@ def count_costs(request: CostRequest) -> Costs:
 
 def _account(model: Path, circuit: Path, request: CostRequest) -> Account:
     properties = four_properties(request.epsilon)
-    claim = claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
+    claim = listed_claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
     docket = Docket(claim, Plan(request.branching, batch=1, anchors=request.anchors))
     tallies: list[tuple[Property, Tally]] = []
     rulings: list[Ruling] = []
@@ -146,7 +145,7 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account:
 
 
 def _variant(claim: Claim) -> Variant:
-    if isinstance(claim.frozen.architecture.norm, BandNorm):
+    if claim.frozen.architecture.has_norm:  # of those, only BandNorm can be asked about
         return Variant.BAND_NORM
     heads = [node for node in claim.circuit.live().nodes() if isinstance(node, Head)]
     is_mediated = all(head in claim.frozen.programs for head in heads)

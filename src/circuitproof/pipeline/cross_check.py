@@ -7,7 +7,7 @@ from pathlib import Path
 from circuitproof.canonical import Json, write_directory, write_file
 from circuitproof.certificate.bundle import write_bundle
 from circuitproof.errors import InputError
-from circuitproof.pipeline.verification import Request, claim_of
+from circuitproof.pipeline.verification import Request, listed_claim_of
 from circuitproof.reading import write_rational
 from circuitproof.verify.battery import Battery, prove
 from circuitproof.verify.claim import Claim
@@ -106,7 +106,7 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
         raise InputError("a solver's answer is no evidence that a stranger can check; use exact or all")
     if out is not None and out.exists():
         raise InputError(f"{out} already exists; remove it or choose another place")
-    claim = claim_of(request)
+    claim = listed_claim_of(request)
     begin = time.perf_counter()
     battery = prove(claim, request.effort) if asking.engine.is_exact else None
     seconds = None if battery is None else time.perf_counter() - begin
@@ -150,7 +150,7 @@ def count_obligations(claim: Claim, prop: Property) -> int:
 
 def write_queries(request: Request, asking: Asking, out: Path) -> int:
     """Write every query of a claim as an SMT-LIB file, and return how many there are."""
-    claim = claim_of(request)
+    claim = listed_claim_of(request)
     docket = Docket(claim, Plan(asking.branching, anchors=asking.anchors))
     written: list[Path] = []
 

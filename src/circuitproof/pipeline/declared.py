@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import assert_never
 
 from circuitproof.canonical import Digest, Json, canonical_json, write_file
 from circuitproof.errors import InputError
 from circuitproof.reading import write_rational
-from circuitproof.tasks.catalogue import TASK_NAMES, find_task
+from circuitproof.semantics.declaration import read_declaration
+from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.pattern_text import print_pattern
-from circuitproof.tasks.symbolic import SymbolicTask, load_symbolic_task
+from circuitproof.tasks.symbolic import SymbolicTask
 from circuitproof.tasks.task import Task
 
 
@@ -48,15 +50,16 @@ class DeclaredTask:
         }
 
 
-def find_declared(name: str) -> DeclaredTask:
-    """Return a task by its name, or the one about a pattern that a TOML file declares."""
-    if name in TASK_NAMES:
-        return _listed(find_task(name))
-    if not name.endswith(".toml"):
-        raise InputError(
-            f"there is no task {name!r}; want {', '.join(TASK_NAMES)} or a task file that ends in .toml"
-        )
-    return _on_pattern(load_symbolic_task(Path(name)))
+def find_declared(spec: str, model: Path | None = None) -> DeclaredTask:
+    """Return a task by its name or file; `model` names the tokens of a file that leaves that to it."""
+    task = load_task(spec, None if model is None else read_declaration(model).alphabet)
+    match task:
+        case Task():
+            return _listed(task)
+        case SymbolicTask():
+            return _on_pattern(task)
+        case _:
+            assert_never(task)
 
 
 def write_declaration(found: DeclaredTask, out: Path) -> None:

@@ -10,7 +10,8 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.model.checkpoint import load_model
 from circuitproof.model.decisions import Score, score_circuits
 from circuitproof.model.transformer import Transformer
-from circuitproof.tasks.catalogue import TASK_NAMES, find_task
+from circuitproof.tasks.catalogue import TASK_NAMES
+from circuitproof.tasks.loading import load_listed_task
 from circuitproof.tasks.task import Task
 
 
@@ -49,7 +50,7 @@ def evaluate(model_path: Path, task_names: Sequence[str], circuit_files: Sequenc
     circuits = [Named(str(path), load_circuit(path)) for path in circuit_files]
     rows: list[Row] = []
     for name in task_names or TASK_NAMES:
-        task = find_task(name)
+        task = load_listed_task(name, stored.alphabet)
         task.refuse_other_alphabet(stored.alphabet)
         rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))
     return tuple(rows)

@@ -10,15 +10,15 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.discover.attribute import arrange
 from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
 from circuitproof.discover.objective import Meter, Tolerance
-from circuitproof.discover.parts import parts_of
+from circuitproof.discover.parts import Part, parts_of
 from circuitproof.discover.selection import select
 from circuitproof.discover.sweep import Candidate, read_candidate, sweep
 from circuitproof.errors import InputError
 from circuitproof.model.checkpoint import load_model
 from circuitproof.reading import Fields, read_json
 from circuitproof.sealed import read_manifest
-from circuitproof.semantics.declaration import WEIGHTS
-from circuitproof.tasks.catalogue import find_task
+from circuitproof.semantics.declaration import WEIGHTS, read_declaration
+from circuitproof.tasks.loading import load_listed_task
 from circuitproof.tasks.task import Task
 
 THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
@@ -69,6 +69,8 @@ class Extraction:
     task_digest: Digest
     weights_digest: Digest
     method: Method
+    order: tuple[Part, ...]
+    """The parts as they were tried."""
     candidates: tuple[Candidate, ...]
     selected: Candidate
 
@@ -79,6 +81,7 @@ class Extraction:
             "task_digest": str(self.task_digest),
             "weights_digest": str(self.weights_digest),
             **self.method.to_json(),
+            "parts": [[str(edge) for edge in part] for part in self.order],
             "candidates": [candidate.to_json() for candidate in self.candidates],
             "selected": self.candidates.index(self.selected),
             "circuit_digest": str(self.selected.circuit.digest),
@@ -87,7 +90,7 @@ class Extraction:
 
 def extract(
     model_path: Path,
-    task_name: str,
+    task: str,
     method: Method,
     out: Path,
     on_candidate: Callable[[Candidate], None] = lambda _: None,
@@ -95,7 +98,8 @@ def extract(
     """Find circuits, choose one, and write it to `out` with the report beside."""
     if os.path.lexists(out):
         raise InputError(f"{out} already exists; remove it or choose another place")
-    found = find_circuits(model_path, find_task(task_name), method, on_candidate)
+    asked = load_listed_task(task, read_declaration(model_path).alphabet)
+    found = find_circuits(model_path, asked, method, on_candidate)
     write_extraction(found, out)
     return found
 
@@ -115,6 +119,7 @@ def find_circuits(
         task_digest=task.digest,
         weights_digest=read_manifest(model_path)[WEIGHTS],
         method=method,
+        order=order,
         candidates=candidates,
         selected=select(candidates, method.rule, method.agreement),
     )
@@ -136,6 +141,16 @@ def report_path(out: Path) -> Path:
     'quotes.circuit.report.json'
     """
     return out.with_suffix(".report.json")
+
+
+def load_order(circuit: Path) -> tuple[Part, ...]:
+    """Read the parts as they were tried from the report beside the circuit that was chosen."""
+    path, edges = report_path(circuit), {str(edge): edge for edge in load_circuit(circuit).graph.edges()}
+    fields = Fields(read_json(path), str(path))
+    rows = fields.text_rows("parts")
+    if unknown := [name for row in rows for name in row if name not in edges]:
+        raise InputError(f"{fields.path('parts')} has {unknown[0]!r}, no edge of the circuit's graph")
+    return tuple(tuple(edges[name] for name in row) for row in rows)
 
 
 def load_candidates(circuit: Path) -> tuple[Candidate, ...]:

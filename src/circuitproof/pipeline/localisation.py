@@ -11,9 +11,9 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.discover.attribute import arrange
 from circuitproof.discover.choices import Granularity, Order
 from circuitproof.discover.objective import Meter
-from circuitproof.discover.parts import nested, parts_of
+from circuitproof.discover.parts import Part, nested, parts_of
 from circuitproof.model.checkpoint import load_model
-from circuitproof.pipeline.extraction import find_circuits, load_candidates, write_extraction
+from circuitproof.pipeline.extraction import find_circuits, load_candidates, load_order, write_extraction
 from circuitproof.pipeline.frontier import Outcome, Point, load_outcome
 from circuitproof.pipeline.protocol import Generation, Protocol
 from circuitproof.pipeline.recipe import Recipe
@@ -186,8 +186,7 @@ def _open_gate(run: Run, generation: int, rounds: Rounds, circuit: Path) -> Outc
     model, objective = load_model(run.model).model, run.protocol.method.objective
     selected, candidates = load_circuit(circuit), load_candidates(circuit)
     before = Meter(model, seen, objective)
-    order = arrange(model, seen, before.target, parts_of(model.graph, Granularity.HEAD), Order.ATTRIBUTION)
-    others = nested(model.graph, order)
+    others = nested(model.graph, _by_importance(run, before, circuit))
     trial = Trial(run.protocol.digest, selected.digest, read_manifest(run.model)[WEIGHTS])
     after = Meter(model, run.ledger.burn(gate, trial), objective)
 
@@ -205,6 +204,15 @@ def _open_gate(run: Run, generation: int, rounds: Rounds, circuit: Path) -> Outc
     )
     run.ledger.record(gate, outcome.trial.gate.agreed)
     return outcome
+
+
+def _by_importance(run: Run, meter: Meter, circuit: Path) -> tuple[Part, ...]:
+    """Return single edges, the most important last: as extraction tried them, if that was its order."""
+    method, graph = run.protocol.method, meter.model.graph
+    if (method.granularity, method.order) == (Granularity.HEAD, Order.ATTRIBUTION):
+        return load_order(circuit)
+    parts = parts_of(graph, Granularity.HEAD)
+    return arrange(meter.model, meter.task, meter.target, parts, Order.ATTRIBUTION)
 
 
 def _prove(run: Run, generation: int, rounds: Rounds) -> Proof:

@@ -7,7 +7,7 @@ from circuitproof.canonical import Json
 from circuitproof.certificate.bundle import write_bundle
 from circuitproof.errors import InputError
 from circuitproof.semantics.frozen import open_model
-from circuitproof.tasks.catalogue import find_task
+from circuitproof.tasks.loading import load_listed_task
 from circuitproof.verify.battery import Battery, prove
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.minimal import Search, search_minimum
@@ -44,7 +44,8 @@ def find_minimum(model: Path, task: str, *, most: int, budget: int, out: Path | 
     """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle."""
     if out is not None and out.exists():
         raise InputError(f"{out} already exists; remove it or choose another place")
-    frozen, asked = open_model(model), find_task(task)
+    frozen = open_model(model)
+    asked = load_listed_task(task, frozen.declaration.alphabet)
     search = search_minimum(frozen, asked, most=most, budget=budget)
     if not search.minimum:
         return Minimality(search, None)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from statistics import median_low
 
 from circuitproof.canonical import Json
 from circuitproof.circuits.circuit import whole
@@ -14,10 +13,11 @@ from circuitproof.pipeline.verification import Place
 from circuitproof.reading import write_rational
 from circuitproof.semantics.frozen import open_model
 from circuitproof.semantics.interface import Interface
-from circuitproof.tasks.catalogue import find_task
+from circuitproof.tasks.loading import load_listed_task
 from circuitproof.verify.balls import disturbed_prompts
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.disturbed import Disturbed, Question
+from circuitproof.verify.findings import spread
 from circuitproof.verify.fold import Fold, fold
 from circuitproof.verify.properties import Robustness
 from circuitproof.verify.radius import Bracket, find_radius
@@ -65,12 +65,13 @@ class Radii:
 
     def distribution(self, *, is_relative: bool = False) -> Mapping[str, Fraction]:
         """Return the smallest, the median and the largest exact radius, absolute or divided by the scale."""
-        sizes = sorted(
-            found.bracket.lower / (found.scale if is_relative else 1)
-            for found in self.exact()
-            if found.bracket is not None and (found.scale or not is_relative)
+        return spread(
+            [
+                found.bracket.lower / (found.scale if is_relative else 1)
+                for found in self.exact()
+                if found.bracket is not None and (found.scale or not is_relative)
+            ]
         )
-        return {"min": sizes[0], "median": median_low(sizes), "max": sizes[-1]} if sizes else {}
 
     @property
     def proved(self) -> Fraction | None:
@@ -108,7 +109,8 @@ def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budge
     frozen = open_model(model)
     kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
     at = place.interface(frozen.graph)
-    claim = Claim(frozen, kept, find_task(task), (Robustness(Fraction(1), at),))
+    asked = load_listed_task(task, frozen.declaration.alphabet)
+    claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
     folds = fold(frozen, claim.task.candidates, [kept], claim.task.domain.prompts).of(kept)
     functions = disturbed_prompts(claim, at)
     if at.is_final_residual and not frozen.architecture.has_norm:

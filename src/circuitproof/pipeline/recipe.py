@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from circuitproof.architecture import Architecture, read_architecture
 from circuitproof.canonical import Digest, digest_bytes, digest_json
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.reading import Fields, read_bytes, read_toml, reading, reading_part
-from circuitproof.tasks.catalogue import find_task
+from circuitproof.tasks.loading import is_task_file, load_listed_task, task_spec
 from circuitproof.tasks.task import Task
 from circuitproof.train.loop import Plan
 
@@ -25,6 +25,8 @@ class TasksSource:
 
     tasks: tuple[Task, ...]
     batch: int
+    files: tuple[Path, ...] = ()
+    """The files of those tasks that are not shipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,14 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def _digest(path: Path, source: Source) -> Digest:
-    files = [path]
-    if isinstance(source, TextSource):
-        files += [source.path] if source.tokenizer is None else [source.path, source.tokenizer]
-    return digest_json([str(digest_bytes(read_bytes(file))) for file in files])
+    match source:
+        case TasksSource():
+            named = source.files
+        case TextSource():
+            named = (source.path,) if source.tokenizer is None else (source.path, source.tokenizer)
+        case _:
+            assert_never(source)
+    return digest_json([str(digest_bytes(read_bytes(file))) for file in (path, *named)])
 
 
 def _read_architecture(fields: Fields) -> Architecture:
@@ -99,15 +105,17 @@ def _read_source(fields: Fields, folder: Path) -> Source:
                 raise InputError(f"{fields.path('tasks')} is empty; name at least one task")
             if len(set(names)) != len(names):
                 raise InputError(f"{fields.path('tasks')} names a task twice; name each once")
-            return TasksSource(tuple(_find(name, fields.path("tasks")) for name in names), batch)
+            specs = [task_spec(name, folder) for name in names]
+            files = tuple(Path(spec) for spec in specs if is_task_file(spec))
+            return TasksSource(tuple(_load(spec, fields.path("tasks")) for spec in specs), batch, files)
         case _DataKind.TEXT:
             tokenizer = folder / fields.text("tokenizer") if fields.has("tokenizer") else None
             return TextSource(folder / fields.text("path"), tokenizer, batch)
 
 
-def _find(name: str, where: str) -> Task:
+def _load(spec: str, where: str) -> Task:
     try:
-        return find_task(name)
+        return load_listed_task(spec)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
 

@@ -1,19 +1,12 @@
-"""Verifying a circuit on every prompt of a pattern: from files to answers, a bundle, and its limits."""
+"""What was verified on every prompt of a pattern: the answers and where they stop being true."""
 
-import time
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 from circuitproof.canonical import Json
-from circuitproof.certificate.symbolic import write_symbolic_bundle
-from circuitproof.circuits.circuit import whole
-from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError
 from circuitproof.reading import write_rational
-from circuitproof.semantics.frozen import open_model
 from circuitproof.tasks.pattern_text import print_pattern
-from circuitproof.tasks.symbolic import load_symbolic_task
 from circuitproof.verify.properties import (
     Equivalence,
     Invariance,
@@ -23,8 +16,8 @@ from circuitproof.verify.properties import (
     kind_of,
     property_to_json,
 )
-from circuitproof.verify.symbolic.battery import SymbolicAnswer, SymbolicBattery, prove_pattern
-from circuitproof.verify.symbolic.claim import SymbolicClaim, SymbolicProperty
+from circuitproof.verify.symbolic.battery import SymbolicAnswer, SymbolicBattery
+from circuitproof.verify.symbolic.claim import SymbolicProperty
 from circuitproof.verify.symbolic.cover import Budget
 from circuitproof.verify.symbolic.evidence import Open, shown
 from circuitproof.verify.symbolic.frontier import FailingCell, FailingChoice, Frontier, frontier
@@ -32,22 +25,6 @@ from circuitproof.verify.verdict import Verdict
 
 _LISTED = 100
 """How many failing cells are listed; all are counted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternRequest:
-    """What a user asks to be verified on a pattern."""
-
-    model: Path
-    circuit: Path | None
-    """A circuit file; without one, all edges: the model itself."""
-    task: Path
-    pattern: str | None
-    """The text of the pattern, where it is not the task file's own."""
-    properties: tuple[Property, ...]
-    budget: Budget
-    find_limits: bool
-    """Whether to look for the largest part on which a refuted claim is true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +73,22 @@ class PatternVerification:
         }
 
 
-def verify_pattern(request: PatternRequest, out: Path | None) -> PatternVerification:
-    """Answer every property asked for on every prompt, and write the bundle if a place for it is given."""
-    if out is not None and out.exists():
-        raise InputError(f"{out} already exists; remove it or choose another place")
-    frozen = open_model(request.model)
-    circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
-    task = load_symbolic_task(request.task, request.pattern)
-    claim = SymbolicClaim(frozen, circuit, task, _known(request.properties))
-    begun = time.perf_counter()
-    battery = prove_pattern(claim, request.budget)
-    seconds = time.perf_counter() - begun
-    if out is not None:
-        write_symbolic_bundle(out, battery)
-    has_limits = request.find_limits and battery.verdict is not Verdict.PROVED
-    return PatternVerification(battery, seconds, frontier(claim, request.budget) if has_limits else None)
+def limits_of(battery: SymbolicBattery, budget: Budget) -> Frontier | None:
+    """Return where a claim stops being true; nothing of one that is proved."""
+    return None if battery.verdict is Verdict.PROVED else frontier(battery.claim, budget)
+
+
+def known_on_patterns(properties: tuple[Property, ...]) -> tuple[SymbolicProperty, ...]:
+    """Return properties that can be asked of patterns, or refuse."""
+    found: list[SymbolicProperty] = []
+    for prop in properties:
+        if not isinstance(prop, Equivalence | Invariance | Necessity | Robustness):
+            raise InputError(
+                f"{kind_of(prop)} is not known over patterns; "
+                "want equivalence, invariance, necessity or robustness"
+            )
+        found.append(prop)
+    return tuple(found)
 
 
 def scientific(number: int) -> str:
@@ -121,18 +99,6 @@ def scientific(number: int) -> str:
     """
     digits = write_rational(Fraction(number))
     return digits if len(digits) <= 12 else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"  # noqa: PLR2004  # said above
-
-
-def _known(properties: tuple[Property, ...]) -> tuple[SymbolicProperty, ...]:
-    found: list[SymbolicProperty] = []
-    for prop in properties:
-        if not isinstance(prop, Equivalence | Invariance | Necessity | Robustness):
-            raise InputError(
-                f"{kind_of(prop)} is not known over patterns; "
-                "want equivalence, invariance, necessity or robustness"
-            )
-        found.append(prop)
-    return tuple(found)
 
 
 def _frontier_to_json(found: Frontier) -> Json:

@@ -20,7 +20,7 @@ from circuitproof.model.checkpoint import load_model
 from circuitproof.programs.syntax import Brackets
 from circuitproof.programs.text import to_text
 from circuitproof.reading import read_json, reading
-from circuitproof.tasks.catalogue import find_task
+from circuitproof.tasks.loading import load_listed_task
 from circuitproof.verify.verdict import Verdict
 
 _PAIR = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
@@ -81,10 +81,12 @@ def synthesise(request: Request, out: Path) -> Report:
         raise InputError(
             f"{len(request.circuits)} circuits for {len(request.tasks)} tasks; give one for each, or none"
         )
-    stored, tasks = load_model(request.model), [find_task(name) for name in request.tasks]
+    stored = load_model(request.model)
+    tasks = [load_listed_task(task, stored.alphabet) for task in request.tasks]
     for task in tasks:
         task.refuse_other_alphabet(stored.alphabet)
-    circuits = dict(zip(request.tasks, map(load_circuit, request.circuits), strict=False))
+    names = [task.name for task in tasks]
+    circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))
     head = parse_head(request.head, stored.model.graph)
     start = time.perf_counter()
     found = search(stored.model, tasks, head, circuits, request.bounds)
@@ -99,7 +101,9 @@ def recheck_certificate(file: Path, model: Path, tasks: Sequence[str]) -> Unreal
     """Read a certificate and accept it about a model and tasks, or refuse it with a sentence."""
     with reading(read_json(file), str(file)) as fields:
         certificate = read_unrealisable(fields)
-    recheck(certificate, freeze(load_model(model).model), [find_task(name) for name in tasks])
+    stored = load_model(model)
+    asked = [load_listed_task(task, stored.alphabet) for task in tasks]
+    recheck(certificate, freeze(stored.model), asked)
     return certificate
 
 

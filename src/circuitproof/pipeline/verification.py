@@ -1,22 +1,26 @@
 """Verifying a circuit of a stored model: from files to a battery of answers and a bundle."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
+from typing import assert_never
 
 from circuitproof.canonical import Json
 from circuitproof.certificate.bundle import write_bundle
 from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Graph
 from circuitproof.circuits.spelling import load_circuit
-from circuitproof.errors import InputError
+from circuitproof.errors import CircuitproofError, InputError
+from circuitproof.pipeline.symbolic import PatternVerification, known_on_patterns, limits_of
 from circuitproof.reading import Fields
 from circuitproof.semantics.frozen import open_model
 from circuitproof.semantics.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
-from circuitproof.tasks.catalogue import find_task
+from circuitproof.tasks.loading import load_task, not_listed
+from circuitproof.tasks.symbolic import SymbolicTask
 from circuitproof.verify.battery import Battery, prove
 from circuitproof.verify.claim import Claim
 from circuitproof.verify.properties import (
@@ -32,6 +36,9 @@ from circuitproof.verify.properties import (
     property_to_json,
 )
 from circuitproof.verify.search import Effort
+from circuitproof.verify.symbolic.battery import SymbolicBattery, prove_pattern
+from circuitproof.verify.symbolic.claim import SymbolicClaim
+from circuitproof.verify.symbolic.cover import Budget
 from circuitproof.verify.verdict import Verdict, settle
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
@@ -61,21 +68,44 @@ class Request:
     circuit: Path | None
     """A circuit file; without one, all edges: the model itself."""
     task: str
+    """A task by name, or its file."""
     properties: tuple[Property, ...]
     place: Place | None = None
     """Where robustness perturbs; without one, the final residual."""
     effort: Effort | None = None
+    measures_floats: bool = False
+    """Whether to run the circuit in torch as well, once all is proved and written."""
+    pattern: str | None = None
+    """The text of a pattern, where it is not the task file's own."""
+    budget: Budget | None = None
+    """How far the prompts of a pattern are divided."""
+    find_limits: bool = False
+    """Whether to look for the largest part of a pattern on which a refuted claim is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floats:
+    """What torch makes of a claim: measured, not proved."""
+
+    error: float
+    """The largest difference between torch's candidate logits and the exact ones."""
+    agreement: int
+    """On how many prompts circuit and model decide alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """Floats were to be measured and could not be."""
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The answers, and how far floats are from them."""
+    """The answers and, if that was asked for, how far floats are from them."""
 
     battery: Battery
-    float_error: float | None
-    """The largest difference between torch's candidate logits and the exact ones; nothing without torch."""
-    float_agreement: int | None
-    """On how many prompts circuit and model decide alike in torch: measured, not proved."""
+    floats: Floats | Unmeasured | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -85,6 +115,7 @@ class Verification:
     def to_json(self) -> Json:
         """Return the whole result as JSON."""
         claim = self.battery.claim
+        floats = self.floats if isinstance(self.floats, Floats) else None
         answers: list[Json] = [
             {
                 "property": property_to_json(answer.prop),
@@ -105,30 +136,70 @@ class Verification:
             "prompts": len(claim.task.domain),
             "cells": self.battery.cells,
             "ties": self.battery.ties,
-            "float_error": "infinite" if self.float_error == inf else self.float_error,
-            "float_agreement": self.float_agreement,
+            "float_error": None if floats is None else "infinite" if floats.error == inf else floats.error,
+            "float_agreement": None if floats is None else floats.agreement,
             "answers": answers,
         }
 
 
-def verify(request: Request, out: Path | None) -> Verification:
+def verify(request: Request, out: Path | None) -> Verification | PatternVerification:
     """Answer every property asked for, and write the bundle if a place for it is given."""
     if out is not None and out.exists():
         raise InputError(f"{out} already exists; remove it or choose another place")
-    battery = prove(claim_of(request), request.effort)
-    found = _measured(request.model, battery)
+    claim = claim_of(request)
+    begun = time.perf_counter()
+    battery = prove_claim(claim, request)
+    seconds = time.perf_counter() - begun
     if out is not None:
         write_bundle(out, battery)
-    return found
+    match battery:
+        case Battery():
+            floats = measure_floats(request.model, battery) if request.measures_floats else None
+            return Verification(battery, floats)
+        case SymbolicBattery():
+            limits = limits_of(battery, request.budget or Budget()) if request.find_limits else None
+            return PatternVerification(battery, seconds, limits)
+        case _:
+            assert_never(battery)
 
 
-def claim_of(request: Request) -> Claim:
+def prove_claim(claim: Claim | SymbolicClaim, request: Request) -> Battery | SymbolicBattery:
+    """Answer every property of a claim, on listed prompts or on a pattern, with the effort asked for."""
+    match claim:
+        case Claim():
+            return prove(claim, request.effort)
+        case SymbolicClaim():
+            return prove_pattern(claim, request.budget or Budget())
+        case _:
+            assert_never(claim)
+
+
+def listed_claim_of(request: Request) -> Claim:
+    """Return the claim that is asked about, which must list its prompts."""
+    claim = claim_of(request)
+    if isinstance(claim, SymbolicClaim):
+        raise not_listed(claim.task)
+    return claim
+
+
+def claim_of(request: Request) -> Claim | SymbolicClaim:
     """Return the claim that is asked about."""
     frozen = open_model(request.model)
     circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
     place = request.place or Place()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
-    return Claim(frozen, circuit, find_task(request.task), properties)
+    task = load_task(request.task, frozen.declaration.alphabet, request.pattern)
+    if isinstance(task, SymbolicTask):
+        _refuse_unasked(request.measures_floats, "--measure-floats", task.name, "is about a pattern")
+        return SymbolicClaim(frozen, circuit, task, known_on_patterns(properties))
+    _refuse_unasked(request.find_limits, "--limits", task.name, "lists its prompts")
+    task.refuse_smaller(frozen.architecture.vocabulary)
+    return Claim(frozen, circuit, task, properties)
+
+
+def _refuse_unasked(is_given: bool, flag: str, task: str, why: str) -> None:  # noqa: FBT001  # the flag itself
+    if is_given:
+        raise InputError(f"{flag} is given, but task {task!r} {why}; leave it out")
 
 
 def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Property, ...]:
@@ -155,10 +226,20 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
 
 
-def _measured(path: Path, battery: Battery) -> Verification:
-    """Measure in torch how far logits are from the exact ones, and where circuit and model decide alike."""
+def measure_floats(path: Path, battery: Battery) -> Floats | Unmeasured:
+    """Measure in torch how far logits are from the exact ones, and where circuit and model decide alike.
+
+    What was proved does not depend on it, so a failure is told and not raised.
+    """
     if find_spec("torch") is None:
-        return Verification(battery, None, None)
+        return Unmeasured("torch is not installed")
+    try:
+        return _measured(path, battery)
+    except (CircuitproofError, RuntimeError, MemoryError) as error:
+        return Unmeasured(str(error) or type(error).__name__)
+
+
+def _measured(path: Path, battery: Battery) -> Floats:
     from circuitproof.model.checkpoint import load_model
     from circuitproof.model.decisions import task_logits
 
@@ -172,7 +253,7 @@ def _measured(path: Path, battery: Battery) -> Verification:
         for number, logit in zip(numbers, logits, strict=True)
     )
     agreeing = sum(_maximal(one) == _maximal(other) for one, other in zip(circuit, alone, strict=True))
-    return Verification(battery, error, agreeing)
+    return Floats(error, agreeing)
 
 
 def _maximal(logits: Sequence[float]) -> list[int]:

@@ -5,13 +5,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from circuitproof.architecture import (
+    Activation,
     Architecture,
     Attention,
+    BandNorm,
     Gelu,
     LayerNorm,
+    LeakyRelu,
+    NoNorm,
+    Norm,
+    Relu,
     Shapes,
     read_architecture,
     tensor_shapes,
@@ -52,12 +58,9 @@ class Declaration:
     def inexact_operator(self) -> str | None:
         """Return what keeps the whole model from being computed exactly, if anything does."""
         sizes = self.architecture
-        if isinstance(sizes.norm, LayerNorm):
-            return "LayerNorm"
-        if isinstance(sizes.activation, Gelu):
-            return "GELU"
         is_neural = len(self.programs) < sizes.layers * sizes.heads
-        return "softmax" if is_neural and sizes.attention is Attention.SOFTMAX else None
+        operators = (sizes.norm, sizes.activation, *((sizes.attention,) if is_neural else ()))
+        return next((name for name in map(_inexact, operators) if name is not None), None)
 
     def shapes(self) -> Shapes:
         """Return every tensor of the model with its shape."""
@@ -139,6 +142,21 @@ def read_program_lines(fields: Fields, architecture: Architecture) -> ProgramHea
     """Read an object of programs, each a list of lines, that name only tokens of the architecture."""
     size = architecture.vocabulary
     return read_program_heads(fields, lambda key: parse_lines(fields.texts(key), fields.path(key), size))
+
+
+def _inexact(operator: Norm | Activation | Attention) -> str | None:
+    """Return the name of an operator that has no exact value."""
+    match operator:
+        case LayerNorm():
+            return "LayerNorm"
+        case Gelu():
+            return "GELU"
+        case Attention.SOFTMAX:
+            return "softmax"
+        case NoNorm() | BandNorm() | Relu() | LeakyRelu() | Attention.SPARSEMAX:
+            return None
+        case _:
+            assert_never(operator)
 
 
 def _head(key: str, fields: Fields) -> Head:

@@ -13,5 +13,8 @@ TASK_NAMES = tuple(_DECLARED)
 def find_task(name: str) -> Task:
     """Return the task called `name`."""
     if name not in _DECLARED:
-        raise InputError(f"there is no task {name!r}; known tasks: {', '.join(TASK_NAMES)}")
+        raise InputError(
+            f"there is no task {name!r}; known tasks: {', '.join(TASK_NAMES)}, "
+            "or a task file that ends in .toml or .json"
+        )
     return _DECLARED[name]()

@@ -21,7 +21,7 @@ from circuitproof.tasks.openers import listed_opener_task
 from circuitproof.tasks.task import Task
 
 OPENER = "opener"
-_MOST = 1_000_000
+MOST_PROMPTS = 1_000_000
 """How many prompts one generator may have; more would take minutes to hash."""
 
 
@@ -64,13 +64,18 @@ class Template:
 
     def slots(self) -> tuple[str, ...]:
         """Return the names of the slots, in order of appearance."""
-        try:
-            names = [name for _, name, _, _ in Formatter().parse(self.text) if name is not None]
-        except ValueError as error:
-            raise DeclarationError(f"template {self.name!r} is {self.text!r}: {error}") from error
-        if wrong := [name for name in names if not name.isidentifier()]:
-            raise DeclarationError(f"template {self.name!r} has the slot {{{wrong[0]}}}, want a plain name")
-        return tuple(names)
+        return slot_names(self.name, self.text)
+
+
+def slot_names(template: str, text: str) -> tuple[str, ...]:
+    """Return the names of the slots of a text, in order of appearance."""
+    try:
+        names = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        raise DeclarationError(f"template {template!r} is {text!r}: {error}") from error
+    if wrong := [name for name in names if not name.isidentifier()]:
+        raise DeclarationError(f"template {template!r} has the slot {{{wrong[0]}}}, want a plain name")
+    return tuple(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +170,10 @@ class Generator:
     def _refuse_too_many(self) -> None:
         sizes = {slot.name: len(slot.words) for slot in self.slots}
         count = sum(prod(sizes[name] for name in self._names(template)) for template in self.templates)
-        if (total := count * len(self.answers)) > _MOST:
-            raise DeclarationError(f"{self.task}: the templates give {total} prompts, want at most {_MOST}")
+        if (total := count * len(self.answers)) > MOST_PROMPTS:
+            raise DeclarationError(
+                f"{self.task}: the templates give {total} prompts, want at most {MOST_PROMPTS}"
+            )
 
     def _names(self, template: Template) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for name in template.slots() if name != OPENER))

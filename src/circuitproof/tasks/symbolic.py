@@ -3,18 +3,17 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TypeAlias
 
 from circuitproof.canonical import Digest, Json, digest_json
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.reading import Fields, read_toml, reading, reading_part
+from circuitproof.reading import Fields, reading_part
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.automaton import Automaton, State, automaton
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.pattern_text import Sets, parse_pattern, print_pattern
-from circuitproof.tasks.patterns import Pattern, Tokens
-from circuitproof.tasks.task import OnlyOpener, SameOpener
+from circuitproof.tasks.patterns import Pattern, Tokens, read_pattern
+from circuitproof.tasks.task import OnlyOpener, SameOpener, read_rules
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -231,8 +230,26 @@ def _shown(prompt: Prompt) -> str:
     return str(prompt) if len(prompt) <= most else f"({', '.join(map(str, prompt[:most]))}, ...)"
 
 
-def load_symbolic_task(path: Path, text: str | None = None) -> SymbolicTask:
-    """Read a task file; `text` is the pattern, where it is not the file's own.
+def read_symbolic_task(fields: Fields) -> SymbolicTask:
+    """Read a declaration as `SymbolicTask.to_json` writes it."""
+    with reading_part(fields, "domain") as part, reading_part(part, "pattern") as written:
+        pattern = read_pattern(written)
+    answer, relation = read_rules(fields)
+    if not isinstance(answer, OnlyOpener) or not isinstance(relation, SameOpener):
+        raise InputError(f"{fields.where} has a table, but answers and classes on a pattern are rules")
+    return SymbolicTask(
+        name=fields.text("name"),
+        vocabulary=fields.integer("vocabulary", least=1),
+        candidates=fields.integers("candidates"),
+        pattern=pattern,
+        answer=answer,
+        relation=relation,
+        names=_read_names(fields),
+    )
+
+
+def read_written_pattern(fields: Fields, text: str | None = None) -> SymbolicTask:
+    """Read a task as a person writes it; `text` is the pattern, where it is not the file's own.
 
         name = "quotes"
         vocabulary = 50257
@@ -245,14 +262,6 @@ def load_symbolic_task(path: Path, text: str | None = None) -> SymbolicTask:
     `classes`, the openers of the relation, are those of the answers unless they are given; `[names]` gives
     tokens names for readers.
     """
-    try:
-        with reading(read_toml(path), str(path)) as fields:
-            return _read_task(fields, text)
-    except DeclarationError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def _read_task(fields: Fields, text: str | None) -> SymbolicTask:
     sets: Sets = {}
     if fields.has("sets"):
         with reading_part(fields, "sets") as part:

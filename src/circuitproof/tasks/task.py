@@ -125,6 +125,11 @@ class Task:
         if alphabet is not None and alphabet != self.alphabet:
             raise InputError(f"the model's alphabet is not that of task {self.name!r}: token names differ")
 
+    def refuse_smaller(self, vocabulary: int) -> None:
+        """Refuse a model that has fewer tokens than the alphabet."""
+        if len(self.alphabet) > vocabulary:
+            raise InputError(f"task {self.name!r} has {len(self.alphabet)} tokens, the model {vocabulary}")
+
     @property
     def digest(self) -> Digest:
         """Return the digest of the whole declaration."""
@@ -196,10 +201,7 @@ def read_task(fields: Fields) -> Task:
     """Read a task's declaration."""
     with reading_part(fields, "domain") as part:
         domain = read_domain(part)
-    with reading_part(fields, "answer") as part:
-        answer = _read_answer(part)
-    with reading_part(fields, "relation") as part:
-        relation = _read_relation(part)
+    answer, relation = read_rules(fields)
     return Task(
         name=fields.text("name"),
         alphabet=Alphabet(fields.texts("alphabet")),
@@ -208,6 +210,15 @@ def read_task(fields: Fields) -> Task:
         answer=answer,
         relation=relation,
     )
+
+
+def read_rules(fields: Fields) -> tuple[Answer, Relation]:
+    """Read P and R of a declaration."""
+    with reading_part(fields, "answer") as part:
+        answer = _read_answer(part)
+    with reading_part(fields, "relation") as part:
+        relation = _read_relation(part)
+    return answer, relation
 
 
 def _read_answer(fields: Fields) -> Answer:

@@ -72,6 +72,12 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
     return Battery(claim, folded, tuple(remarked))
 
 
+def prove_also(battery: Battery, prop: LesionIdentity) -> Battery:
+    """Return a battery that answers a lesion identity as well; it needs no folds, so none are made again."""
+    claim = replace(battery.claim, properties=(*battery.claim.properties, prop))
+    return replace(battery, claim=claim, answers=(*battery.answers, answer_identity(claim.frozen, prop)))
+
+
 def _is_proof(answer: Answer) -> bool:
     return isinstance(answer.outcome, Proved)
 

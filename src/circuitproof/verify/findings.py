@@ -1,10 +1,10 @@
 """What was found on the way to an answer: for readers; no proof depends on it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from statistics import median_low
+from statistics import median
 
 from circuitproof.canonical import Json
 from circuitproof.circuits.graph import Edge
@@ -51,8 +51,7 @@ class Findings:
 
     def distribution(self) -> Mapping[str, Fraction]:
         """Return the smallest, the median and the largest finite radius."""
-        finite = sorted(r.value for r in self.radii if r is not None and r.value is not None)
-        return {"min": finite[0], "median": median_low(finite), "max": finite[-1]} if finite else {}
+        return spread([r.value for r in self.radii if r is not None and r.value is not None])
 
     def words(self) -> str:
         """Say in a few words what was found."""
@@ -72,6 +71,14 @@ class Findings:
             "radii": [None if radius is None else str(radius) for radius in self.radii],
             "radius": {name: write_rational(value) for name, value in self.distribution().items()},
         }
+
+
+def spread(sizes: Sequence[Fraction]) -> Mapping[str, Fraction]:
+    """Return the smallest, the median and the largest of some numbers, nothing of none.
+
+    The median of an even number is the mean of the two in the middle.
+    """
+    return {"min": min(sizes), "median": median(sizes), "max": max(sizes)} if sizes else {}
 
 
 def shown(value: Fraction) -> str:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from circuitproof.architecture import Activation, Attention, LeakyRelu, NoNorm, Norm
+from circuitproof.architecture import Activation, Attention, NoNorm, Norm, slope_of
 from circuitproof.arithmetic.affine import Affine, Forms, Scores
 from circuitproof.arithmetic.exact import Exact
 from circuitproof.arithmetic.forms import Region
@@ -74,7 +74,7 @@ class _Cut(Affine):
         if values.is_constant or self.hidden:
             self._refuse(values)
             return super().activate(values, activation)
-        self.slope = activation.slope if isinstance(activation, LeakyRelu) else Fraction(0)
+        self.slope = slope_of(activation)
         self.hidden = [values.sheet(row) for row in values.slopes]
         width, count = values.constant.shape[1], len(values.slopes)
         if (count * width) ** 2 > _MOST_SLOPES:
