@@ -37,15 +37,6 @@ class Tensor:
         """Return the numbers as they are stored."""
         return struct.unpack(f"<{len(self.content) // 4}f", self.content)
 
-    def numbers(self):
-        """Return the exact numbers."""
-        return [Fraction(x) for x in self.floats()]
-
-    @property
-    def is_finite(self):
-        """Say whether all numbers are numbers."""
-        return all(map(isfinite, self.floats()))
-
     @property
     def digest(self):
         """Return the digest of the bytes."""
@@ -78,22 +69,22 @@ class Model:
         return self.rows[name][place]
 
     def matrix(self, name):
-        """Return all rows that are known, in order."""
-        demand(self.rows.get(name), f"{name} has no rows of numbers")
-        return list(self.rows[name].values())
+        """Return all rows, in order; each must be one of numbers."""
+        found = self.rows.get(name)
+        demand(found and sorted(found) == list(range(len(found))), f"{name} lacks rows of numbers")
+        return [found[place] for place in range(len(found))]
 
 
 def rows_of(tensors, places):
-    """Return the rows of tensors (none of what is not finite); `places` says which are there if not all."""
+    """Return the rows of tensors that are all numbers; `places` says which are there if not all."""
     table = {}
     for name, tensor in tensors.items():
-        table[name] = {}
-        if not tensor.is_finite:
-            continue
-        numbers, width = tensor.numbers(), prod(tensor.shape[1:])
-        rows = [numbers[k : k + width] for k in range(0, len(numbers), width)]
-        found = rows if len(tensor.shape) > 1 else [row[0] for row in rows]
-        table[name] = dict(zip(places.get(name) or range(len(found)), found, strict=True))
+        floats, width = tensor.floats(), prod(tensor.shape[1:])
+        rows = [floats[k : k + width] for k in range(0, len(floats), width)]
+        known = zip(places.get(name) or range(len(rows)), rows, strict=True)
+        exact = {place: list(map(Fraction, row)) for place, row in known if all(map(isfinite, row))}
+        is_vector = len(tensor.shape) == 1
+        table[name] = {place: row[0] if is_vector else row for place, row in exact.items()}
     return table
 
 
