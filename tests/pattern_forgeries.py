@@ -259,6 +259,14 @@ def robust_before_a_norm() -> Bundle:
     return made.sealed(ROBUST, made.by_label(lambda opener, _: made.shown(made.of(opener))))
 
 
+def _through_brackets() -> Bundle:
+    made = uniform()
+    evidence = made.settled()
+    lines = ["default 0", "add 1 when unmatched {0: 1, 2: 3}", "otherwise self"]
+    made.bundle.claim["programs"] = {"0.0": lines}
+    return made.sealed(EQUIVALENCE, evidence)
+
+
 def _prompt_outside() -> Bundle:
     bundle = honest()
     bundle.domain["prompts"].append([0, 1, 1])
@@ -296,13 +304,19 @@ FORGED: dict[str, Callable[[], Bundle]] = {
     "shown_prompts_are_decided": _shown_ties,
     "leaves_allow_the_place": _perturbed_elsewhere,
     "leaves_allow_the_norm": robust_before_a_norm,
+    "leaves_allow_the_conditions": _through_brackets,
     "shown_prompts_are_of_the_pattern": _prompt_outside,
     "patterns_have_rules": _classes_by_table,
     "classes_list_tokens_in_order": _unknown_token,
     "patterns_have_four_properties": _another_property,
 }
 """For each rule about patterns a bundle that breaks just that rule."""
-STOPPING = {"questions_are_known", "patterns_have_rules", "patterns_have_four_properties"}
+STOPPING = {
+    "questions_are_known",
+    "leaves_allow_the_conditions",
+    "patterns_have_rules",
+    "patterns_have_four_properties",
+}
 """Rules without which there is nothing to look up."""
 REFUTING = {"shown_prompts_do_not_need_the_edge"}
 """Rules about refutations."""

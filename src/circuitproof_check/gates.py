@@ -7,6 +7,7 @@ cannot be read.
 from dataclasses import dataclass
 from enum import Enum
 
+from .architecture import live_nodes
 from .claim import Claim, Property
 from .reading import fields, mapping, require
 
@@ -16,13 +17,14 @@ _COUNTED = ("subset minimality", "minimum")
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The keys of a leaf, and the properties, domain, norm and place of claims that it is for."""
+    """The keys of a leaf, and the properties, domain, norm, place and programs of claims that it is for."""
 
     keys: tuple[str, ...]
     shows: tuple[str, ...]
     domain: str = "any"
     norm: str = "any"
     place: str = "any"
+    programs: str = "any"
 
 
 class Leaf(Enum):
@@ -52,8 +54,12 @@ GATES: dict[Leaf, Gate] = {
     Leaf.MODEL_FOLD: Gate(("fold", "model"), ("faithfulness",), "list"),
     Leaf.RADIUS: Gate(("fold", "radius"), ("robustness",), "list", "none", "final"),
     Leaf.REGIONS: Gate(("fold", "regions"), ("robustness",), "list"),
-    Leaf.MARGINS: Gate(("decision", "margins"), (*_DECIDED, "robustness"), "pattern", "none", "final"),
-    Leaf.LESION_MARGINS: Gate(("decision", "margins", "lesion"), ("necessity",), "pattern", "none"),
+    Leaf.MARGINS: Gate(
+        ("decision", "margins"), (*_DECIDED, "robustness"), "pattern", "none", "final", "no brackets"
+    ),
+    Leaf.LESION_MARGINS: Gate(
+        ("decision", "margins", "lesion"), ("necessity",), "pattern", "none", "any", "no brackets"
+    ),
     Leaf.PROMPTS: Gate(("prompts",), _DECIDED, "pattern"),
     Leaf.ROBUST_PROMPTS: Gate(("prompts",), ("robustness",), "pattern", "none", "final"),
     Leaf.LESION_PROMPTS: Gate(("prompts",), ("necessity",), "pattern"),
@@ -81,4 +87,12 @@ def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tup
     require("leaves_allow_the_norm", gate.norm == "any" or not has_norm, where, found[0].value)
     is_final = claimed.kind != "robustness" or (claimed.at, claimed.positions) == ("logits input", "last")
     require("leaves_allow_the_place", gate.place == "any" or is_final, where, found[0].value, claimed.at)
+    is_plain = gate.programs == "any" or not _follows_brackets(claim)
+    require("leaves_allow_the_conditions", is_plain, where, found[0].value)
     return found[0], list(fields(value, where, *gate.keys))
+
+
+def _follows_brackets(claim: Claim) -> bool:
+    """Say whether a head on the way to the logits has a program with a condition on brackets."""
+    heads = {(node.layer, node.head) for node in live_nodes(claim.edges, claim.architecture) if node.is_head}
+    return any(claim.programs[head].has_brackets for head in heads & claim.programs.keys())

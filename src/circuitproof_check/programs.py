@@ -136,6 +136,12 @@ class Program:
         found = (w for w, condition in self.rules if condition is None or _holds(condition, seen, query, key))
         return sum(found, self.default)
 
+    @property
+    def has_brackets(self) -> bool:
+        """Say whether a condition looks at brackets, which no machine follows through a pattern."""
+        found = self.conditions()
+        return any(isinstance(one, Linked) or (isinstance(one, Count) and one.is_depth) for one in found)
+
     def conditions(self) -> Iterator[Condition]:
         """Return every condition, and every part of one."""
         for _, condition in self.rules:

@@ -20,11 +20,11 @@ def rows() -> list[list[str]]:
 def test_the_table_of_the_specification_is_that_of_the_checker():
     """A precondition that one of them does not know is none."""
     written = {
-        name: (keys.replace("`", "").split(", "), shows.split(", "), domain, norm, place)
-        for name, keys, shows, domain, norm, place in rows()
+        name: (keys.replace("`", "").split(", "), shows.split(", "), domain, norm, place, programs)
+        for name, keys, shows, domain, norm, place, programs in rows()
     }
     kept = {
-        leaf.value: (list(gate.keys), list(gate.shows), gate.domain, gate.norm, gate.place)
+        leaf.value: (list(gate.keys), list(gate.shows), gate.domain, gate.norm, gate.place, gate.programs)
         for leaf, gate in GATES.items()
     }
     assert written == kept

@@ -152,7 +152,7 @@ def _machine(condition: Condition, query: Query) -> Machine:
         case Count(is_key, of, False, most, compared):
             return _count(of, min(most, query.longest), compared, is_key=is_key)
         case Count() | Linked():
-            raise UnsettledError("a row depends on brackets")
+            raise NotImplementedError("no machine follows brackets; gates and questions refuse them before")
         case Not(part):
             inner = _machine(part, query)
             return Machine(inner.starts, lambda s, k: [(not a, b) for a, b in inner.step(s, k)], inner.ends)

@@ -197,6 +197,8 @@ class Walk:
         spelled = {f"{layer}.{index}": (layer, index) for layer, index in self.case.claim.programs}
         if (head := spelled.get(text(name, where))) is None:
             raise UnsettledError("the head has no program")
+        if self.case.claim.programs[head].has_brackets:
+            raise UnsettledError("a row depends on brackets")
         return head
 
     def _settle(self, values: list[object], region: Region, where: str) -> None:
