@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -71,18 +71,21 @@ class Claim:
     properties: tuple[Property, ...]
     declared: Declared | None = None
     """The pattern that the claim is about, where the prompts are only those that are shown."""
+    unreached: int = 0
+    """How many prompts there are whose logits the perturbation of robustness does not reach."""
 
 
-def unreached(claim: Claim, claimed: Property) -> int:
-    """Return how many prompts there are whose logits a perturbation does not reach."""
+def _unreached(claim: Claim, claimed: Property) -> int:
     name, _, side = claimed.at.rpartition(" ")
-    node = all_nodes(claim.architecture)[name]
+    node = all_nodes(claim.architecture).get(name)
+    is_place = node is not None and side in ("input", "output")
+    require("places_are_sides_of_nodes", is_place, "robustness", claimed.at)
     readers: dict[Node, list[Node]] = {}
     for source, target in claim.edges:
         readers.setdefault(source, []).append(target)
     count = 0
     for prompt in claim.prompts:
-        read = _read_positions(claim, readers, prompt)[side == "output"].get(node, set())
+        read = _read_positions(claim, readers, prompt)[side == "output"].get(node or EMBED, set())
         last = len(prompt) - 1
         if isinstance(claimed.positions, tuple):
             perturbed = set(claimed.positions)
@@ -131,7 +134,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     prompts, pattern = read_domain(domain, size)
     is_counted = integer(count, "claim.domain.prompts") == len(prompts)
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
-    return Claim(
+    claim = Claim(
         architecture=size,
         lines=lines,
         programs=parsed,
@@ -142,18 +145,14 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
         properties=_read_properties(properties, "claim.properties"),
         declared=read_declared(pattern[0], task, size) if pattern else None,
     )
+    perturbed = [one for one in claim.properties if one.kind == "robustness"]
+    return replace(claim, unreached=_unreached(claim, perturbed[0])) if perturbed else claim
 
 
-def check_place(claim: Claim, entry: Property, shortest: int) -> None:
-    """Demand that there is a place at which it is perturbed, also in a prompt of the shortest length."""
-    name, _, side = entry.at.rpartition(" ")
-    is_place = name in all_nodes(claim.architecture) and side in ("input", "output")
-    require("places_are_sides_of_nodes", is_place, "robustness", entry.at)
-    if isinstance(entry.positions, tuple):
-        fits = max(entry.positions) < shortest
-        require("positions_are_in_every_prompt", fits, "robustness", entry.positions)
-    is_reaching = unreached(claim, entry) < len(claim.prompts)
-    require("perturbations_reach_the_logits", is_reaching, "robustness", entry.at, entry.positions)
+def check_positions(entry: Property, shortest: int) -> None:
+    """Demand that a prompt of the shortest length has the perturbed positions too."""
+    fits = not isinstance(entry.positions, tuple) or max(entry.positions) < shortest
+    require("positions_are_in_every_prompt", fits, entry.kind, entry.positions)
 
 
 def check_format(found: object, wanted: str) -> None:

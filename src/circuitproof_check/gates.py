@@ -17,13 +17,14 @@ _COUNTED = ("subset minimality", "minimum")
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The keys of a leaf, and the properties, domain, norm, place and programs of claims that it is for."""
+    """The keys of a leaf, and and what a claim must be for it."""
 
     keys: tuple[str, ...]
     shows: tuple[str, ...]
     domain: str = "any"
     norm: str = "any"
     place: str = "any"
+    reach: str = "any"
     programs: str = "any"
 
 
@@ -52,21 +53,27 @@ GATES: dict[Leaf, Gate] = {
     Leaf.FOLD: Gate(("fold",), (*_DECIDED, *_COUNTED), "list"),
     Leaf.LESION_FOLD: Gate(("fold", "lesion"), ("necessity",), "list"),
     Leaf.MODEL_FOLD: Gate(("fold", "model"), ("faithfulness",), "list"),
-    Leaf.RADIUS: Gate(("fold", "radius"), ("robustness",), "list", "none", "final"),
-    Leaf.REGIONS: Gate(("fold", "regions"), ("robustness",), "list"),
+    Leaf.RADIUS: Gate(("fold", "radius"), ("robustness",), "list", "none", "final", "some prompt"),
+    Leaf.REGIONS: Gate(("fold", "regions"), ("robustness",), "list", reach="some prompt"),
     Leaf.MARGINS: Gate(
-        ("decision", "margins"), (*_DECIDED, "robustness"), "pattern", "none", "final", "no brackets"
+        ("decision", "margins"),
+        (*_DECIDED, "robustness"),
+        "pattern",
+        "none",
+        "final",
+        "some prompt",
+        "no brackets",
     ),
     Leaf.LESION_MARGINS: Gate(
-        ("decision", "margins", "lesion"), ("necessity",), "pattern", "none", "any", "no brackets"
+        ("decision", "margins", "lesion"), ("necessity",), "pattern", "none", programs="no brackets"
     ),
     Leaf.PROMPTS: Gate(("prompts",), _DECIDED, "pattern"),
-    Leaf.ROBUST_PROMPTS: Gate(("prompts",), ("robustness",), "pattern", "none", "final"),
+    Leaf.ROBUST_PROMPTS: Gate(("prompts",), ("robustness",), "pattern", "none", "final", "some prompt"),
     Leaf.LESION_PROMPTS: Gate(("prompts",), ("necessity",), "pattern"),
     Leaf.REPLAY: Gate(("prompt", "fold"), (*_DECIDED, *_COUNTED)),
     Leaf.LESION_REPLAY: Gate(("prompt", "fold", "lesion"), ("necessity",)),
     Leaf.MODEL_REPLAY: Gate(("prompt", "fold", "model"), ("faithfulness",), "list"),
-    Leaf.PERTURBED_REPLAY: Gate(("prompt", "fold", "eta"), ("robustness",)),
+    Leaf.PERTURBED_REPLAY: Gate(("prompt", "fold", "eta"), ("robustness",), reach="some prompt"),
     Leaf.SAME_DIGEST: Gate(("same",), ("lesion identity",)),
     Leaf.OTHER_DIGEST: Gate(("tensor",), ("lesion identity",)),
 }
@@ -85,8 +92,11 @@ def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tup
     gate = GATES[found[0]]
     has_norm = claim.architecture.norm is not None
     require("leaves_allow_the_norm", gate.norm == "any" or not has_norm, where, found[0].value)
-    is_final = claimed.kind != "robustness" or (claimed.at, claimed.positions) == ("logits input", "last")
-    require("leaves_allow_the_place", gate.place == "any" or is_final, where, found[0].value, claimed.at)
+    if claimed.kind == "robustness":
+        is_final = (claimed.at, claimed.positions) == ("logits input", "last")
+        require("leaves_allow_the_place", gate.place == "any" or is_final, where, found[0].value, claimed.at)
+        is_reaching = gate.reach == "any" or claim.unreached < len(claim.prompts)
+        require("perturbations_reach_the_logits", is_reaching, where, claimed.at, claimed.positions)
     is_plain = gate.programs == "any" or not _follows_brackets(claim)
     require("leaves_allow_the_conditions", is_plain, where, found[0].value)
     return found[0], list(fields(value, where, *gate.keys))

@@ -11,7 +11,7 @@ from enum import Enum
 from . import identity
 from .architecture import Edges, all_edges, logits_node, read_edges, smaller_circuits
 from .case import Case, Decision, check_clear, split
-from .claim import Claim, Property, check_format, check_place, read_property
+from .claim import Claim, Property, check_format, check_positions, read_property
 from .forward import Forward
 from .patterns import walk
 from .reading import fields, integer, items, rationals, require, text
@@ -42,7 +42,7 @@ def judge(
     walk.check_prompts(case)
     for claimed in claim.properties:
         if claimed.kind == "robustness":
-            check_place(claim, claimed, walk.shortest(case))
+            check_positions(claimed, walk.shortest(case))
     entries, wanted = items(answers, "answers"), len(claim.properties)
     require("every_property_is_answered", len(entries) == wanted, where, len(entries), wanted)
     answered = [

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from .architecture import Edge, Edges, live_nodes, name_of
 from .case import Case
-from .claim import Claim, Property, unreached
+from .claim import Claim, Property
 from .patterns import walk
 
 
@@ -26,7 +26,7 @@ def found_remarks(case: Case, claimed: Property, proved: Sequence[Property]) -> 
         case "equivalence" | "subset minimality" | "minimum":
             return ["constant answer"] if is_constant else []
         case "robustness" if case.claim.declared is None:
-            count = unreached(case.claim, claimed)
+            count = case.claim.unreached
             return [f"unreached prompts: {count}"] if count else []
         case _:
             return []
