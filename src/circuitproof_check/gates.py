@@ -17,7 +17,7 @@ _COUNTED = ("subset minimality", "minimum")
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The keys of a leaf, and and what a claim must be for it."""
+    """The keys of a leaf, and what a claim must be for it."""
 
     keys: tuple[str, ...]
     shows: tuple[str, ...]

@@ -91,6 +91,21 @@ def test_a_hole_is_found_again_when_its_mending_is_taken_out(name, monkeypatch):
     assert HOLES[name].search()
 
 
+@pytest.mark.slow
+def test_the_four_holes_are_found_by_the_hunt_itself(monkeypatch):
+    """With their mendings out, and asks that nobody chose: the first ones, with as many for a liar as usual."""
+    norm, order, base, opener = list(HOLES)[:4]
+    without((*MENDED[norm], *MENDED[order], *MENDED[base], *MENDED[opener]), monkeypatch)
+    monkeypatch.setattr(World, "atoms", old_atoms)
+    found = hunt(placed(*HOLES[norm].liars[0]), corpus=FEW).accepted
+    assert any(HOLES[norm].word in one.falsehood for one in found)
+    found = insisting(FEW).accepted
+    ordered = [one for one in found if known_ask(one.seed).flaw.startswith("ordered")]
+    assert any(HOLES[order].word in one.falsehood for one in ordered)
+    assert any(HOLES[base].word in one.falsehood for one in found)
+    assert any(HOLES[opener].word in one.falsehood for one in found)
+
+
 def test_liars_have_names_of_their_own():
     """A name must lead back to one change of one place."""
     names = [mutant.name for mutant in all_mutants()]
