@@ -93,7 +93,7 @@ def test_a_hole_is_found_again_when_its_mending_is_taken_out(name, monkeypatch):
 
 @pytest.mark.slow
 def test_the_four_holes_are_found_by_the_hunt_itself(monkeypatch):
-    """With their mendings out, and asks that nobody chose: the first ones, with as many for a liar as usual."""
+    """Their mendings are out, and nobody chose the asks: the first ones, as many for a liar as usual."""
     norm, order, base, opener = list(HOLES)[:4]
     without((*MENDED[norm], *MENDED[order], *MENDED[base], *MENDED[opener]), monkeypatch)
     monkeypatch.setattr(World, "atoms", old_atoms)
