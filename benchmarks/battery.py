@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.circuits.circuit import Circuit, circuit_of
-from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
-from circuitproof.model.checkpoint import StoredModel, load_model, save_model
-from circuitproof.model.decisions import task_logits
-from circuitproof.model.release import import_release
-from circuitproof.model.transformer import Transformer, initialise
-from circuitproof.pipeline.recipe import load_recipe
-from circuitproof.semantics.frozen import open_model
-from circuitproof.tasks.quotes import toy_quotes
-from circuitproof.tasks.task import Task
-from circuitproof.verify.battery import Battery, prove
-from circuitproof.verify.claim import Claim
-from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.declare.circuits.circuit import Circuit, circuit_of
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
+from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.declare.tasks.task import Task
+from circuitproof.forward.frozen import open_model
+from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
+from circuitproof.lab.model.decisions import task_logits
+from circuitproof.lab.model.release import import_release
+from circuitproof.lab.model.transformer import Transformer, initialise
+from circuitproof.lab.runs.recipe import load_recipe
+from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
 from gpt2_width import CIRCUIT, quote_task, write_model
 from timing import median_seconds, print_table
 from twin import Twin, exact_tensors

@@ -4,21 +4,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.circuits.circuit import Circuit
-from circuitproof.circuits.graph import Head
-from circuitproof.circuits.spelling import load_circuit
-from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
-from circuitproof.model.release import import_release
-from circuitproof.pipeline.cross_check import Compared
-from circuitproof.pipeline.extraction import THRESHOLDS, Method, extract
-from circuitproof.pipeline.recipe import load_recipe
-from circuitproof.pipeline.training import MODEL, train_recipe
-from circuitproof.semantics.frozen import open_model
-from circuitproof.tasks.catalogue import find_task
-from circuitproof.train.loop import Watcher
-from circuitproof.verify.claim import Claim
-from circuitproof.verify.properties import Property
-from circuitproof.verify.trim import trim
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.catalogue import find_task
+from circuitproof.forward.frozen import open_model
+from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.lab.model.release import import_release
+from circuitproof.lab.runs.cross_check import Compared
+from circuitproof.lab.runs.extraction import THRESHOLDS, Method, extract
+from circuitproof.lab.runs.recipe import load_recipe
+from circuitproof.lab.runs.training import MODEL, train_recipe
+from circuitproof.lab.train.loop import Watcher
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import Property
+from circuitproof.prove.trim import trim
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
 RECIPES = Path(__file__).parents[1] / "recipes"

@@ -14,21 +14,21 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.architecture import inverse_root
-from circuitproof.circuits.circuit import Circuit, whole
-from circuitproof.circuits.graph import Graph
-from circuitproof.discover.attribute import arrange
-from circuitproof.discover.choices import Granularity, Objective, Order, Search
-from circuitproof.discover.objective import Measure, Meter, Tolerance
-from circuitproof.discover.parts import Part, parts_of
-from circuitproof.discover.sweep import sweep
-from circuitproof.model.transformer import Transformer, initialise
-from circuitproof.pipeline.recipe import load_recipe
-from circuitproof.pipeline.training import train_recipe
-from circuitproof.tasks.domain import Domain
-from circuitproof.tasks.quotes import toy_quotes
-from circuitproof.tasks.task import Task
-from circuitproof.train.loop import Watcher
+from circuitproof.declare.architecture import inverse_root
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.declare.tasks.task import Task
+from circuitproof.lab.discover.attribute import arrange
+from circuitproof.lab.discover.choices import Granularity, Objective, Order, Search
+from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
+from circuitproof.lab.discover.parts import Part, parts_of
+from circuitproof.lab.discover.sweep import sweep
+from circuitproof.lab.model.transformer import Transformer, initialise
+from circuitproof.lab.runs.recipe import load_recipe
+from circuitproof.lab.runs.training import train_recipe
+from circuitproof.lab.train.loop import Watcher
 from timing import print_table
 
 RECIPES = Path(__file__).parents[1] / "recipes"

@@ -16,20 +16,20 @@ from itertools import product
 from pathlib import Path
 
 from cases import RADII, Case, public_cases, ruled, trained_cases
-from circuitproof.certificate.bundle import write_bundle
-from circuitproof.circuits.graph import Mlp
-from circuitproof.pipeline.cross_check import Asking, compare
-from circuitproof.pipeline.radii import find_radii
-from circuitproof.pipeline.verification import Place
-from circuitproof.semantics.forward import Side
-from circuitproof.semantics.frozen import Frozen, open_model
-from circuitproof.semantics.interface import Interface, Span
-from circuitproof.verify.battery import prove
-from circuitproof.verify.disturbed import Question, disturb
-from circuitproof.verify.properties import Robustness
-from circuitproof.verify.radius import find_radius
-from circuitproof.verify.search import Effort, Method
-from circuitproof.verify.solvers.choices import Engine
+from circuitproof.bundle.listed import write_bundle
+from circuitproof.declare.circuits.graph import Mlp
+from circuitproof.forward.forward import Side
+from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.forward.interface import Interface, Span
+from circuitproof.lab.runs.cross_check import Asking, compare
+from circuitproof.lab.runs.radii import find_radii
+from circuitproof.lab.runs.verification import Place
+from circuitproof.prove.balls.disturbed import Question, disturb
+from circuitproof.prove.balls.radius import find_radius
+from circuitproof.prove.balls.search import Effort, Method
+from circuitproof.prove.battery import prove
+from circuitproof.prove.properties import Robustness
+from circuitproof.solvers.choices import Engine
 from circuitproof_check.main import check
 from gpt2_width import CIRCUIT, quote_task, write_model
 from timing import print_table, shown, timed

@@ -14,9 +14,9 @@ from itertools import product
 from pathlib import Path
 
 from cases import RADII, TASKS, Case, found, public_cases, ruled, trained_cases
-from circuitproof.pipeline.cross_check import Asking, compare
-from circuitproof.verify.battery import prove
-from circuitproof.verify.properties import (
+from circuitproof.lab.runs.cross_check import Asking, compare
+from circuitproof.prove.battery import prove
+from circuitproof.prove.properties import (
     Equivalence,
     Invariance,
     Necessity,
@@ -24,7 +24,7 @@ from circuitproof.verify.properties import (
     Robustness,
     kind_of,
 )
-from circuitproof.verify.solvers.choices import Engine
+from circuitproof.solvers.choices import Engine
 from timing import print_table, shown, timed
 
 ANCHORS = 8

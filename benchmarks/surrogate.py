@@ -10,21 +10,21 @@ from collections.abc import Callable
 import numpy as np
 from safetensors.torch import load
 
-from circuitproof.surrogate.equivalence import enumerate_words
-from circuitproof.surrogate.fitting import Fitting, exact_network, fit_network
-from circuitproof.surrogate.machines import TEMPLATES, ladder
-from circuitproof.surrogate.program import Program
-from circuitproof.surrogate.queries import disagreement, symbols
-from circuitproof.surrogate.refutation import MOST_MEANINGS, list_meanings
-from circuitproof.surrogate.registers import Counter
-from circuitproof.surrogate.relation import Relation, relation_of
-from circuitproof.surrogate.synthesis import Exhausted, Goal, synthesise
-from circuitproof.surrogate.template import Signature, count_programs
-from circuitproof.surrogate.words import Word, Words
-from circuitproof.tasks.alphabet import Alphabet
-from circuitproof.verify.solvers.cvc5 import Cvc5
-from circuitproof.verify.solvers.results import Unsatisfiable
-from circuitproof.verify.solvers.z3 import Z3
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.lab.surrogate.equivalence import enumerate_words
+from circuitproof.lab.surrogate.fitting import Fitting, exact_network, fit_network
+from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
+from circuitproof.lab.surrogate.program import Program
+from circuitproof.lab.surrogate.queries import disagreement, symbols
+from circuitproof.lab.surrogate.refutation import MOST_MEANINGS, list_meanings
+from circuitproof.lab.surrogate.registers import Counter
+from circuitproof.lab.surrogate.relation import Relation, relation_of
+from circuitproof.lab.surrogate.synthesis import Exhausted, Goal, synthesise
+from circuitproof.lab.surrogate.template import Signature, count_programs
+from circuitproof.lab.surrogate.words import Word, Words
+from circuitproof.solvers.cvc5 import Cvc5
+from circuitproof.solvers.results import Unsatisfiable
+from circuitproof.solvers.z3 import Z3
 from timing import print_table
 
 TOKENS, ANSWERS = Alphabet(("[", "]", "x")), Alphabet(("x", "]", "]]"))

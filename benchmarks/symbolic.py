@@ -10,19 +10,19 @@ from typing import TypeVar
 
 import torch
 
-from circuitproof.certificate.symbolic import write_symbolic_bundle
-from circuitproof.circuits.circuit import circuit_of
-from circuitproof.circuits.graph import EMBED, LOGITS, Edge
-from circuitproof.model.checkpoint import StoredModel, save_model
-from circuitproof.model.transformer import Transformer, initialise
-from circuitproof.pipeline.symbolic import scientific
-from circuitproof.semantics.frozen import open_model
-from circuitproof.tasks.pattern_text import parse_pattern
-from circuitproof.tasks.symbolic import SymbolicTask
-from circuitproof.tasks.task import OnlyOpener, SameOpener
-from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
-from circuitproof.verify.symbolic.battery import prove_pattern
-from circuitproof.verify.symbolic.claim import SymbolicClaim
+from circuitproof.bundle.patterned import write_symbolic_bundle
+from circuitproof.declare.circuits.circuit import circuit_of
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge
+from circuitproof.declare.tasks.pattern_text import parse_pattern
+from circuitproof.declare.tasks.patterned import SymbolicTask
+from circuitproof.declare.tasks.task import OnlyOpener, SameOpener
+from circuitproof.forward.frozen import open_model
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.lab.model.transformer import Transformer, initialise
+from circuitproof.lab.runs.symbolic import scientific
+from circuitproof.prove.patterns.battery import prove_pattern
+from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
 from circuitproof_check.main import check
 from gpt2_width import ARCHITECTURE, CIRCUIT, DOUBLE, HEAD, OPENERS, PROGRAM, SINGLE, VOCABULARY
 from timing import print_table

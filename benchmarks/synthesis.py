@@ -14,24 +14,24 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.circuits.graph import Head
-from circuitproof.distill.choices import Growth
-from circuitproof.distill.demand import demands_of
-from circuitproof.distill.ground import Ground
-from circuitproof.distill.meanings import Meanings
-from circuitproof.distill.synthesis import Bounds, Synthesis
-from circuitproof.distill.synthesise import accepts, freeze, synthesise
-from circuitproof.distill.unrealisable import Unrealisable, recheck
-from circuitproof.model.transformer import Transformer
-from circuitproof.pipeline.recipe import load_recipe
-from circuitproof.pipeline.training import train_recipe
-from circuitproof.programs.candidates import Grammar, Word, WordKind, words_of
-from circuitproof.programs.syntax import Feature, Pick
-from circuitproof.programs.text import to_text
-from circuitproof.semantics.frozen import Frozen
-from circuitproof.tasks.brackets import toy_brackets
-from circuitproof.tasks.quotes import toy_quotes
-from circuitproof.train.loop import Watcher
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.candidates import Grammar, Word, WordKind, words_of
+from circuitproof.declare.programs.syntax import Feature, Pick
+from circuitproof.declare.programs.text import to_text
+from circuitproof.declare.tasks.brackets import toy_brackets
+from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.forward.frozen import Frozen
+from circuitproof.lab.distill.choices import Growth
+from circuitproof.lab.distill.demand import demands_of
+from circuitproof.lab.distill.ground import Ground
+from circuitproof.lab.distill.meanings import Meanings
+from circuitproof.lab.distill.synthesis import Bounds, Synthesis
+from circuitproof.lab.distill.synthesise import accepts, freeze, synthesise
+from circuitproof.lab.distill.unrealisable import Unrealisable, recheck
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.runs.recipe import load_recipe
+from circuitproof.lab.runs.training import train_recipe
+from circuitproof.lab.train.loop import Watcher
 from timing import print_table
 
 RECIPE = Path(__file__).parents[1] / "recipes" / "toy-band.toml"

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from places import REFERENCE
+
 # A busy machine must not turn a law into a failure. CIRCUITPROOF_EXAMPLES=1000 is the nightly size.
 settings.register_profile(
     "circuitproof", deadline=None, max_examples=int(os.environ.get("CIRCUITPROOF_EXAMPLES", "30"))
@@ -21,12 +23,11 @@ if "CIRCUITPROOF_ROUNDING" in os.environ:
 
     other_rounding(int(os.environ["CIRCUITPROOF_ROUNDING"]))
 
-_REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "reference"
 
 
 @pytest.fixture
 def reference() -> Path:
     """Return the folder of the paper's public artifacts, which the product does not contain."""
-    if not _REFERENCE.is_dir():
-        pytest.skip(f"the public artifacts of the paper are not at {_REFERENCE}")
-    return _REFERENCE
+    if not REFERENCE.is_dir():
+        pytest.skip(f"the public artifacts of the paper are not at {REFERENCE}")
+    return REFERENCE

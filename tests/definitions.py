@@ -2,9 +2,9 @@
 
 from fractions import Fraction
 
-from circuitproof.arithmetic.ledger import Ledger
-from circuitproof.arithmetic.table import Terms
-from circuitproof.arithmetic.terms import Comparison, Relation, Sum, Variable, is_true, symbols, value_of
+from circuitproof.solvers.assertions import Ledger
+from circuitproof.solvers.table import Terms
+from circuitproof.solvers.terms import Comparison, Relation, Sum, Variable, is_true, symbols, value_of
 
 
 def solved(ledger: Ledger, known: dict | None = None) -> dict:

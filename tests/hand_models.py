@@ -8,20 +8,20 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from circuitproof.architecture import Architecture, Attention, NoNorm, Relu
-from circuitproof.circuits.circuit import Circuit
-from circuitproof.circuits.graph import Head
-from circuitproof.circuits.spelling import parse_circuit
-from circuitproof.model.checkpoint import StoredModel, save_model
-from circuitproof.model.transformer import Transformer
-from circuitproof.programs.text import parse
-from circuitproof.semantics.declaration import NO_PROGRAMS, ProgramHeads
-from circuitproof.semantics.frozen import Frozen, open_model
-from circuitproof.tasks.alphabet import Alphabet
-from circuitproof.tasks.domain import Domain
-from circuitproof.tasks.task import AnswerTable, ClassTable, Task
-from circuitproof.verify.claim import Claim
-from circuitproof.verify.properties import Equivalence, Necessity, Property
+from circuitproof.declare.architecture import Architecture, Attention, NoNorm, Relu
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.programs.text import parse
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads
+from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import Equivalence, Necessity, Property
 
 Weights = Mapping[str, Sequence[object]]
 

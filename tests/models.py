@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from circuitproof.architecture import (
+from circuitproof.declare.architecture import (
     Activation,
     Architecture,
     Attention,
@@ -19,10 +19,10 @@ from circuitproof.architecture import (
     Relu,
     inverse_root,
 )
-from circuitproof.circuits.graph import Head
-from circuitproof.model.transformer import Transformer
-from circuitproof.programs.text import parse
-from circuitproof.semantics.declaration import NO_PROGRAMS, ProgramHeads
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.text import parse
+from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads
+from circuitproof.lab.model.transformer import Transformer
 
 NORMS = (
     NoNorm(),

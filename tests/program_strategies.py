@@ -5,7 +5,7 @@ from itertools import chain
 
 from hypothesis import strategies as st
 
-from circuitproof.programs.syntax import (
+from circuitproof.declare.programs.syntax import (
     TOKEN_FEATURES,
     AllOf,
     Bracketed,

@@ -2,7 +2,16 @@
 
 from fractions import Fraction
 
-from circuitproof.programs.syntax import AllOf, AnyOf, Bracketed, Brackets, Condition, Not, Scan, Tally
+from circuitproof.declare.programs.syntax import (
+    AllOf,
+    AnyOf,
+    Bracketed,
+    Brackets,
+    Condition,
+    Not,
+    Scan,
+    Tally,
+)
 
 
 def compares(found, comparison, value):

@@ -877,16 +877,16 @@ def told(asked: Ask, directory: Path) -> Told:
 
 def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> None:
     """Make the claim with the product's constructors, prove it, and write the bundle."""
-    from circuitproof.certificate.bundle import write_bundle
-    from circuitproof.certificate.symbolic import write_symbolic_bundle
-    from circuitproof.circuits.spelling import parse_circuit
-    from circuitproof.semantics.frozen import open_model
-    from circuitproof.verify.battery import prove
-    from circuitproof.verify.claim import Claim
-    from circuitproof.verify.effort import Effort
-    from circuitproof.verify.symbolic.battery import prove_pattern
-    from circuitproof.verify.symbolic.claim import SymbolicClaim
-    from circuitproof.verify.symbolic.cover import Budget
+    from circuitproof.bundle.listed import write_bundle
+    from circuitproof.bundle.patterned import write_symbolic_bundle
+    from circuitproof.declare.circuits.spelling import parse_circuit
+    from circuitproof.forward.frozen import open_model
+    from circuitproof.prove.battery import prove
+    from circuitproof.prove.claim import Claim
+    from circuitproof.prove.effort import Effort
+    from circuitproof.prove.patterns.battery import prove_pattern
+    from circuitproof.prove.patterns.claim import SymbolicClaim
+    from circuitproof.prove.patterns.cover import Budget
 
     frozen = open_model(model)
     circuit = parse_circuit(asked.circuit, "ask")
@@ -900,7 +900,7 @@ def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> N
 
 
 def _rules(task: dict[str, Any]):
-    from circuitproof.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener
+    from circuitproof.declare.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener
 
     answer, relation = task["answer"], task["relation"]
     is_rule = answer["kind"] == "only opener"
@@ -915,9 +915,9 @@ def _rules(task: dict[str, Any]):
 
 
 def _task(asked: Ask):
-    from circuitproof.tasks.alphabet import Alphabet
-    from circuitproof.tasks.domain import Domain
-    from circuitproof.tasks.task import Task
+    from circuitproof.declare.tasks.alphabet import Alphabet
+    from circuitproof.declare.tasks.domain import Domain
+    from circuitproof.declare.tasks.task import Task
 
     prompts = tuple(map(tuple, asked.task["prompts"]))
     answer, relation = _rules(asked.task)
@@ -927,10 +927,10 @@ def _task(asked: Ask):
 
 
 def _symbolic_task(asked: Ask):
-    from circuitproof.reading import Fields
-    from circuitproof.tasks.pattern_text import parse_pattern
-    from circuitproof.tasks.patterns import read_pattern
-    from circuitproof.tasks.symbolic import SymbolicTask
+    from circuitproof.declare.tasks.pattern_text import parse_pattern
+    from circuitproof.declare.tasks.patterned import SymbolicTask
+    from circuitproof.declare.tasks.patterns import read_pattern
+    from circuitproof.text.reading import Fields
 
     pattern = asked.task["pattern"]
     read = parse_pattern(spelled_pattern(pattern)) if asked.seed % 2 else read_pattern(Fields(pattern, "ask"))
@@ -940,9 +940,9 @@ def _symbolic_task(asked: Ask):
 
 
 def _property(prop: dict[str, Any], frozen, base: Path | None):
-    from circuitproof.circuits.spelling import parse_circuit
-    from circuitproof.semantics.interface import Span, parse_interface
-    from circuitproof.verify import properties as of
+    from circuitproof.declare.circuits.spelling import parse_circuit
+    from circuitproof.forward.interface import Span, parse_interface
+    from circuitproof.prove import properties as of
 
     match prop["kind"]:
         case "robustness":
@@ -963,8 +963,8 @@ def _property(prop: dict[str, Any], frozen, base: Path | None):
 
 def lesion_identity(base: Path, frozen):
     """Return the claim that a model without its program heads is its base."""
-    from circuitproof.semantics.frozen import open_model
-    from circuitproof.verify.identity import identity_with
+    from circuitproof.forward.frozen import open_model
+    from circuitproof.prove.identity import identity_with
 
     return identity_with(open_model(base), frozen)
 

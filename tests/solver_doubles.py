@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from circuitproof.verify.solvers.results import Result
+from circuitproof.solvers.results import Result
 
 
 @dataclass

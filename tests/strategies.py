@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from circuitproof.architecture import (
+from circuitproof.declare.architecture import (
     Architecture,
     Attention,
     BandNorm,
@@ -16,11 +16,11 @@ from circuitproof.architecture import (
     NoNorm,
     Relu,
 )
-from circuitproof.circuits.circuit import Circuit
-from circuitproof.circuits.graph import Graph
-from circuitproof.tasks.alphabet import Alphabet
-from circuitproof.tasks.domain import Domain
-from circuitproof.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener, Task
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener, Task
 
 sizes = st.integers(1, 2000)
 positive_rationals = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from circuitproof.arithmetic.grid import grid_of_fractions
-from circuitproof.surrogate.machines import TEMPLATES
-from circuitproof.surrogate.network import Layer, Network, Shape
-from circuitproof.surrogate.program import Program
-from circuitproof.surrogate.relation import Relation, relation_of
-from circuitproof.surrogate.synthesis import Goal
-from circuitproof.surrogate.template import Signature
-from circuitproof.surrogate.words import Words
-from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.exact.grid import grid_of_fractions
+from circuitproof.lab.surrogate.machines import TEMPLATES
+from circuitproof.lab.surrogate.network import Layer, Network, Shape
+from circuitproof.lab.surrogate.program import Program
+from circuitproof.lab.surrogate.relation import Relation, relation_of
+from circuitproof.lab.surrogate.synthesis import Goal
+from circuitproof.lab.surrogate.template import Signature
+from circuitproof.lab.surrogate.words import Words
 
 AB = Alphabet(("a", "b"))
 NO_YES = Alphabet(("no", "yes"))

@@ -3,18 +3,18 @@
 from fractions import Fraction
 from random import Random
 
-from circuitproof.architecture import Architecture, Attention, LeakyRelu, NoNorm, inverse_root
-from circuitproof.circuits.circuit import circuit_of
-from circuitproof.circuits.graph import LOGITS, Graph, Head
-from circuitproof.programs.text import parse
-from circuitproof.tasks.pattern_text import parse_pattern
-from circuitproof.tasks.symbolic import SymbolicTask
-from circuitproof.tasks.task import OnlyOpener, SameOpener
-from circuitproof.verify.claim import reads_prompt
-from circuitproof.verify.fold import fold
-from circuitproof.verify.properties import Equivalence, Invariance, Necessity, Robustness
-from circuitproof.verify.robustness import directions, radii
-from circuitproof.verify.symbolic.claim import SymbolicClaim
+from circuitproof.declare.architecture import Architecture, Attention, LeakyRelu, NoNorm, inverse_root
+from circuitproof.declare.circuits.circuit import circuit_of
+from circuitproof.declare.circuits.graph import LOGITS, Graph, Head
+from circuitproof.declare.programs.text import parse
+from circuitproof.declare.tasks.pattern_text import parse_pattern
+from circuitproof.declare.tasks.patterned import SymbolicTask
+from circuitproof.declare.tasks.task import OnlyOpener, SameOpener
+from circuitproof.prove.balls.robustness import directions, radii
+from circuitproof.prove.claim import reads_prompt
+from circuitproof.prove.fold import fold
+from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
 from hand_models import freeze
 from models import random_model
 

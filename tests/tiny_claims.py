@@ -6,14 +6,15 @@ from random import Random
 
 import torch
 
-from circuitproof.architecture import BandNorm, LeakyRelu, Lift, NoNorm, Relu
-from circuitproof.circuits.circuit import circuit_of
-from circuitproof.circuits.graph import Head
-from circuitproof.model.transformer import Transformer
-from circuitproof.programs.text import parse
-from circuitproof.verify.claim import Claim, reads_prompt
-from circuitproof.verify.fold import fold
-from circuitproof.verify.properties import (
+from circuitproof.declare.architecture import BandNorm, LeakyRelu, Lift, NoNorm, Relu
+from circuitproof.declare.circuits.circuit import circuit_of
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.text import parse
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.prove.balls.robustness import directions, radii
+from circuitproof.prove.claim import Claim, reads_prompt
+from circuitproof.prove.fold import fold
+from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
     Invariance,
@@ -21,7 +22,6 @@ from circuitproof.verify.properties import (
     Property,
     Robustness,
 )
-from circuitproof.verify.robustness import directions, radii
 from hand_models import PLAIN, freeze, table_task
 
 NORMS = (

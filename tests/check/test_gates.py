@@ -6,8 +6,9 @@ from pathlib import Path
 
 import circuitproof_check
 from circuitproof_check.gates import GATES, Leaf
+from places import DOCS
 
-SPECIFICATION = Path(__file__).resolve().parents[2] / "docs" / "certificate.md"
+SPECIFICATION = DOCS / "certificate.md"
 
 
 def rows() -> list[list[str]]:

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from circuitproof.circuits.spelling import load_circuit
 from circuitproof.cli.main import main
-from circuitproof.model.checkpoint import StoredModel, save_model
-from circuitproof.tasks.alphabet import TOY
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from circuitproof import __version__
-from circuitproof.circuits.circuit import whole
-from circuitproof.circuits.graph import Graph
 from circuitproof.cli.main import app, main
-from circuitproof.model.checkpoint import StoredModel, load_model, save_model
-from circuitproof.model.transformer import Transformer, initialise
-from circuitproof.pipeline.recipe import load_recipe
-from circuitproof.tasks.alphabet import TOY
+from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
+from circuitproof.lab.model.transformer import Transformer, initialise
+from circuitproof.lab.runs.recipe import load_recipe
 from recipes import write_recipe
 from releases import changed, release_files, without, write_release
 

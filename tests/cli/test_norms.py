@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from circuitproof.cli.main import main
-from circuitproof.model.checkpoint import load_model
+from circuitproof.lab.model.checkpoint import load_model
 from norm_recipes import write_norm_recipe
 
 

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from circuitproof.canonical import readable_json
-from circuitproof.model.checkpoint import StoredModel, save_model
-from circuitproof.tasks.alphabet import TOY
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.text.canonical import readable_json
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 
@@ -51,7 +51,7 @@ def test_anchors_alone_end_with_4(run, files):
 def test_a_contradiction_ends_with_3(run, files, monkeypatch):
     """Neither proved nor refuted: a failure, with the query left in the working directory."""
     monkeypatch.chdir(files)
-    monkeypatch.setattr("circuitproof.verify.solvers.encode._bounded", lambda *_: ())
+    monkeypatch.setattr("circuitproof.solvers.encode._bounded", lambda *_: ())
     code, out, err = run("verify", *claim(files), "--epsilon", "1/3", "--engine", "all")
     assert (code, out) == (3, "")
     assert err.startswith("circuitproof: engines disagree: ")

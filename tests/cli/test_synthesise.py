@@ -3,9 +3,9 @@ import json
 import pytest
 
 from circuitproof.cli.main import main
-from circuitproof.model.checkpoint import StoredModel, save_model
-from circuitproof.programs.text import parse
-from circuitproof.tasks.alphabet import TOY
+from circuitproof.declare.programs.text import parse
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from circuitproof.architecture import Attention, BandNorm, Gelu, GeluForm, LayerNorm, Lift
-from circuitproof.canonical import readable_json
 from circuitproof.cli.main import main
-from circuitproof.model.checkpoint import StoredModel, save_model
-from circuitproof.model.transformer import Transformer
-from circuitproof.pipeline import verification
-from circuitproof.tasks.alphabet import TOY, Alphabet
-from circuitproof.tasks.quotes import toy_quotes
+from circuitproof.declare.architecture import Attention, BandNorm, Gelu, GeluForm, LayerNorm, Lift
+from circuitproof.declare.tasks.alphabet import TOY, Alphabet
+from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.runs import verification
+from circuitproof.text.canonical import readable_json
 from hand_models import DOUBLE, LAST_FILLER, QUOTE_EDGES, QUOTE_SIZES, SINGLE, circuit_of, quote_model, rows
 
 

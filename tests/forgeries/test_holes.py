@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 
 from bundle_maker import Bundle
-from circuitproof.certificate.symbolic import write_symbolic_bundle
-from circuitproof.circuits.spelling import load_circuit
-from circuitproof.model.release import import_release
-from circuitproof.semantics.frozen import open_model
-from circuitproof.tasks.catalogue import find_task
-from circuitproof.tasks.pattern_text import parse_pattern
-from circuitproof.tasks.symbolic import SymbolicTask
-from circuitproof.tasks.task import OnlyOpener, SameOpener
-from circuitproof.verify.battery import prove
-from circuitproof.verify.claim import Claim
-from circuitproof.verify.properties import Robustness
-from circuitproof.verify.symbolic import battery
-from circuitproof.verify.symbolic.claim import SymbolicClaim
-from circuitproof.verify.symbolic.goals import Robust
-from circuitproof.verify.verdict import Verdict
+from circuitproof.bundle.patterned import write_symbolic_bundle
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.catalogue import find_task
+from circuitproof.declare.tasks.pattern_text import parse_pattern
+from circuitproof.declare.tasks.patterned import SymbolicTask
+from circuitproof.declare.tasks.task import OnlyOpener, SameOpener
+from circuitproof.forward.frozen import open_model
+from circuitproof.lab.model.release import import_release
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.patterns import battery
+from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.patterns.goals import Robust
+from circuitproof.prove.properties import Robustness
+from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from pattern_forgeries import EQUIVALENCE, Patterned, robust_before_a_norm, suiting
 from rule_removal import without

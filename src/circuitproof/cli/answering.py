@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, NoReturn, assert_never
 
 import typer
 
-from circuitproof.verify.properties import Kind
+from circuitproof.prove.properties import Kind
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from circuitproof.pipeline.symbolic import PatternVerification
-    from circuitproof.pipeline.verification import Request, Verification
-    from circuitproof.verify.symbolic.battery import SymbolicAnswer
-    from circuitproof.verify.symbolic.frontier import FailingCell, FailingChoice, Frontier
+    from circuitproof.lab.runs.symbolic import PatternVerification
+    from circuitproof.lab.runs.verification import Request, Verification
+    from circuitproof.prove.patterns.battery import SymbolicAnswer
+    from circuitproof.prove.patterns.frontier import FailingCell, FailingChoice, Frontier
 
 _CELLS_SHOWN = 8
 
@@ -21,9 +21,9 @@ _CELLS_SHOWN = 8
 def show_answers_to(request: "Request", out: Path | None, *, as_json: bool) -> NoReturn:
     """Answer a request, print the answers, and end with the verdict's exit code."""
     from circuitproof.cli.show import show_json
-    from circuitproof.pipeline.symbolic import PatternVerification
-    from circuitproof.pipeline.verification import Verification, verify
-    from circuitproof.verify.verdict import EXIT_CODES
+    from circuitproof.lab.runs.symbolic import PatternVerification
+    from circuitproof.lab.runs.verification import Verification, verify
+    from circuitproof.prove.verdict import EXIT_CODES
 
     found = verify(request, out)
     if as_json:
@@ -42,7 +42,7 @@ def show_answers_to(request: "Request", out: Path | None, *, as_json: bool) -> N
 def _show_listed(found: "Verification", *, is_told: bool) -> None:
     """Print the answers, unless they are told already, and what kept floats from being measured."""
     from circuitproof.cli.show import show_note, show_verification
-    from circuitproof.pipeline.verification import Unmeasured
+    from circuitproof.lab.runs.verification import Unmeasured
 
     if not is_told:
         show_verification(found)
@@ -52,8 +52,8 @@ def _show_listed(found: "Verification", *, is_told: bool) -> None:
 
 def _show_pattern(found: "PatternVerification") -> None:
     from circuitproof.cli.show import claim_title, show_line, show_table
-    from circuitproof.pipeline.symbolic import scientific
-    from circuitproof.tasks.pattern_text import print_pattern
+    from circuitproof.declare.tasks.pattern_text import print_pattern
+    from circuitproof.lab.runs.symbolic import scientific
 
     battery = found.battery
     task = battery.claim.task
@@ -75,7 +75,7 @@ def _row(found: "PatternVerification", answer: "SymbolicAnswer") -> tuple[str, s
 
 def _seen(found: "PatternVerification", answer: "SymbolicAnswer") -> str:
     """Say in a few words what an answer rests on."""
-    from circuitproof.verify.symbolic.evidence import IdleEdge, Open, shown
+    from circuitproof.prove.patterns.evidence import IdleEdge, Open, shown
 
     if isinstance(answer.evidence, Open):
         return answer.evidence.reason
@@ -92,8 +92,8 @@ def _seen(found: "PatternVerification", answer: "SymbolicAnswer") -> str:
 
 def _show_frontier(found: "Frontier") -> None:
     from circuitproof.cli.show import show_line
-    from circuitproof.pipeline.symbolic import scientific
-    from circuitproof.tasks.pattern_text import print_pattern
+    from circuitproof.declare.tasks.pattern_text import print_pattern
+    from circuitproof.lab.runs.symbolic import scientific
 
     perturbed = "" if found.epsilon is None else f" after a perturbation of {found.epsilon}"
     if found.cells:
@@ -108,7 +108,7 @@ def _show_frontier(found: "Frontier") -> None:
 
 
 def _place(cell: "FailingCell | FailingChoice") -> str:
-    from circuitproof.verify.symbolic.frontier import FailingCell
+    from circuitproof.prove.patterns.frontier import FailingCell
 
     if isinstance(cell, FailingCell):
         return f"{cell.head} reads token {cell.token} at {cell.position}"

@@ -8,7 +8,7 @@ import typer
 from circuitproof.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from circuitproof.pipeline.construction import Artifact
+    from circuitproof.lab.runs.construction import Artifact
 
 
 def construct(
@@ -27,9 +27,9 @@ def construct(
 ) -> None:
     """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""
     from circuitproof.cli.show import show_json, show_note
-    from circuitproof.pipeline.construction import construct as build
-    from circuitproof.pipeline.construction_recipe import load_construction
-    from circuitproof.verify.verdict import EXIT_CODES, worst
+    from circuitproof.lab.runs.construction import construct as build
+    from circuitproof.lab.runs.construction_recipe import load_construction
+    from circuitproof.prove.verdict import EXIT_CODES, worst
 
     loaded = load_construction(recipe, base)
     folder = out or Path("build") / loaded.name
@@ -94,7 +94,7 @@ def _lines(artifact: "Artifact") -> list[str]:
 
 
 def _draw(found: "tuple[Artifact, ...]", path: Path) -> None:
-    from circuitproof.report.lesions import Panel, draw_lesions
+    from circuitproof.lab.reports.lesions import Panel, draw_lesions
 
     draw_lesions(
         [

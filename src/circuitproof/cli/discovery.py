@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, ModelOption, Out, TaskName
-from circuitproof.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
 
 
 def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorded
@@ -41,8 +41,8 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
     from circuitproof.cli.show import progress, show_candidates, show_json, show_line
-    from circuitproof.pipeline.extraction import THRESHOLDS, Method, report_path
-    from circuitproof.pipeline.extraction import extract as extract_circuit
+    from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
+    from circuitproof.lab.runs.extraction import extract as extract_circuit
 
     method = Method(
         objective=objective,
@@ -71,8 +71,8 @@ def circuit(
     as_json: AsJson = False,
 ) -> None:
     """Read a circuit in our spelling, the release's or EAP-IG's, and print it in ours."""
-    from circuitproof.circuits.spelling import load_circuit
     from circuitproof.cli.show import show_json, show_line
+    from circuitproof.declare.circuits.spelling import load_circuit
 
     loaded = load_circuit(file)
     kept = loaded.live() if live else loaded
@@ -93,7 +93,7 @@ def import_release(
 ) -> None:
     """Turn a model of the paper's public release into a model directory, with its circuits beside."""
     from circuitproof.cli.show import show_json, show_line
-    from circuitproof.model.release import import_release as convert
+    from circuitproof.lab.model.release import import_release as convert
 
     release = convert(source, out)
     if as_json:

@@ -10,9 +10,9 @@ from circuitproof.cli.options import AsJson
 from circuitproof.errors import ExitCode
 
 if TYPE_CHECKING:
-    from circuitproof.circuits.graph import Head
-    from circuitproof.distill.migrate import Migration
-    from circuitproof.pipeline.distillation import Round, SeedReport
+    from circuitproof.declare.circuits.graph import Head
+    from circuitproof.lab.distill.migrate import Migration
+    from circuitproof.lab.runs.distillation import Round, SeedReport
 
 _ROUNDS = (
     "seed#",
@@ -58,8 +58,8 @@ def distill(
 ) -> None:
     """Replace neural heads by programs, heal under three objectives, and prove what is left."""
     from circuitproof.cli.show import show_json
-    from circuitproof.pipeline.distillation import distill as distill_recipe
-    from circuitproof.pipeline.distillation_recipe import load_distillation_recipe
+    from circuitproof.lab.runs.distillation import distill as distill_recipe
+    from circuitproof.lab.runs.distillation_recipe import load_distillation_recipe
 
     loaded = load_distillation_recipe(recipe)
     loaded = loaded.with_seeds(seed) if seed else loaded
@@ -102,7 +102,7 @@ def _round_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
 
 
 def _measured(done: "Round", migration: "Migration") -> tuple[str, ...]:
-    from circuitproof.distill.lesion import Where
+    from circuitproof.lab.distill.lesion import Where
 
     joint = migration.effect(Where.MODEL, tuple(done.programs))
     core = migration.behaviour.core(done.programs)
@@ -120,14 +120,14 @@ def _measured(done: "Round", migration: "Migration") -> tuple[str, ...]:
 
 
 def _program_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
-    from circuitproof.programs.text import to_text
+    from circuitproof.declare.programs.text import to_text
 
     for head, program in report.rounds[-1].programs.items() if report.rounds else ():
         yield (f"{report.seed}", _names([head]), "; ".join(to_text(program).splitlines()))
 
 
 def _proof_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
-    from circuitproof.verify.properties import Kind
+    from circuitproof.prove.properties import Kind
 
     kinds = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY, Kind.ROBUSTNESS)
     for proof in report.proofs:

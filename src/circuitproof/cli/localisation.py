@@ -10,9 +10,9 @@ from circuitproof.cli.options import AsJson
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from circuitproof.pipeline.frontier import Point
-    from circuitproof.pipeline.localisation import Localisation
-    from circuitproof.report.frontier import Mark
+    from circuitproof.lab.reports.frontier import Mark
+    from circuitproof.lab.runs.frontier import Point
+    from circuitproof.lab.runs.localisation import Localisation
 
 
 def localise(
@@ -36,9 +36,9 @@ def localise(
 ) -> None:
     """Extract circuits, open each generation's gate once, and prove what is left; runs can be resumed."""
     from circuitproof.cli.show import show_json, show_line, show_note
-    from circuitproof.pipeline.localisation import localise as run
-    from circuitproof.pipeline.protocol import load_protocol
-    from circuitproof.verify.verdict import EXIT_CODES
+    from circuitproof.lab.runs.localisation import localise as run
+    from circuitproof.lab.runs.protocol import load_protocol
+    from circuitproof.prove.verdict import EXIT_CODES
 
     protocol = load_protocol(recipe)
     folder = out or Path("build") / protocol.name
@@ -62,10 +62,10 @@ def ledger(
     as_json: AsJson = False,
 ) -> None:
     """Check a ledger's chain and list what was declared, looked at, burned and measured."""
-    from circuitproof.canonical import Digest
     from circuitproof.cli.show import show_json, show_line
     from circuitproof.errors import InputError
-    from circuitproof.tasks.ledger import Ledger
+    from circuitproof.lab.runs.ledger import Ledger
+    from circuitproof.text.canonical import Digest
 
     if not file.exists():
         raise InputError(f"cannot read {file}: there is no such ledger")
@@ -108,7 +108,7 @@ def _show(found: "Localisation") -> None:
 
 
 def _draw(found: "Localisation", path: Path) -> None:
-    from circuitproof.report.frontier import Series, draw_frontier
+    from circuitproof.lab.reports.frontier import Series, draw_frontier
 
     draw_frontier(
         [
@@ -126,7 +126,7 @@ def _draw(found: "Localisation", path: Path) -> None:
 
 
 def _marks(points: "Sequence[Point]") -> "tuple[Mark, ...]":
-    from circuitproof.report.frontier import Mark
+    from circuitproof.lab.reports.frontier import Mark
 
     ranked = sorted(points, key=lambda point: len(point.circuit))
     return tuple(

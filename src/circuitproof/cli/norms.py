@@ -8,8 +8,8 @@ import typer
 from circuitproof.cli.options import AsJson, Out
 
 if TYPE_CHECKING:
-    from circuitproof.pipeline.norm_removal import Fold, NormRemoval
-    from circuitproof.train.loop import Evaluation
+    from circuitproof.lab.runs.norm_removal import Fold, NormRemoval
+    from circuitproof.lab.train.loop import Evaluation
 
 
 def remove_norm(
@@ -29,9 +29,9 @@ def remove_norm(
 ) -> None:
     """Fade the norms of a model out in training and fold them away; an interrupted run goes on."""
     from circuitproof.cli.show import progress, show_json
-    from circuitproof.pipeline.norm_recipe import load_norm_recipe
-    from circuitproof.pipeline.norm_removal import Watchers, remove_norms
-    from circuitproof.train.loop import Watcher
+    from circuitproof.lab.runs.norm_recipe import load_norm_recipe
+    from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
+    from circuitproof.lab.train.loop import Watcher
 
     loaded = load_norm_recipe(recipe)
     before = 0 if model is not None else loaded.source.plan.steps

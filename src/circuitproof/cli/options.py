@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from circuitproof.verify.properties import Kind
+from circuitproof.prove.properties import Kind
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]

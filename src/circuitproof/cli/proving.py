@@ -22,8 +22,8 @@ from circuitproof.cli.options import (
     TaskName,
 )
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds
-from circuitproof.verify.effort import Method
-from circuitproof.verify.solvers.choices import Branching, Engine
+from circuitproof.prove.effort import Method
+from circuitproof.solvers.choices import Branching, Engine
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -55,10 +55,10 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
     from circuitproof.cli.answering import show_answers_to
     from circuitproof.cli.solvers import show_cross_check
-    from circuitproof.pipeline.cross_check import Asking
-    from circuitproof.pipeline.verification import Place, Request, parse_properties
-    from circuitproof.verify.search import Effort
-    from circuitproof.verify.symbolic.cover import Budget
+    from circuitproof.lab.runs.cross_check import Asking
+    from circuitproof.lab.runs.verification import Place, Request, parse_properties
+    from circuitproof.prove.balls.search import Effort
+    from circuitproof.prove.patterns.cover import Budget
 
     request = Request(
         model=model,
@@ -88,8 +88,8 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
     from circuitproof.cli.show import show_json, show_minimality
-    from circuitproof.pipeline.minimality import find_minimum
-    from circuitproof.verify.verdict import EXIT_CODES
+    from circuitproof.lab.runs.minimality import find_minimum
+    from circuitproof.prove.verdict import EXIT_CODES
 
     found = find_minimum(model, task, most=most, budget=budget, out=out)
     if as_json:

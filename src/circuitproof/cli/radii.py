@@ -7,7 +7,7 @@ import typer
 from circuitproof.cli.options import AsJson, At, CircuitFile, ModelPath, Parts, Perturbed, TaskName
 
 if TYPE_CHECKING:
-    from circuitproof.pipeline.radii import Radii
+    from circuitproof.lab.runs.radii import Radii
 
 
 def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
@@ -21,8 +21,8 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
 ) -> None:
     """Find how large a perturbation must be to change each decision: exactly, or between proved bounds."""
     from circuitproof.cli.show import show_json
-    from circuitproof.pipeline.radii import find_radii
-    from circuitproof.pipeline.verification import Place
+    from circuitproof.lab.runs.radii import find_radii
+    from circuitproof.lab.runs.verification import Place
 
     found = find_radii(model, task, circuit, Place(at, positions), budget)
     if as_json:
@@ -34,7 +34,7 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
 
 def _show(found: "Radii") -> None:
     from circuitproof.cli.show import show_line, show_table
-    from circuitproof.verify.findings import shown
+    from circuitproof.prove.findings import shown
 
     absolute, relative = found.distribution(), found.distribution(is_relative=True)
     rows = [(name, shown(size), shown(relative[name])) for name, size in absolute.items() if name in relative]

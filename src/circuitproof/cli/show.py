@@ -9,17 +9,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from circuitproof.canonical import Json, readable_json
+from circuitproof.text.canonical import Json, readable_json
 
 if TYPE_CHECKING:
-    from circuitproof.pipeline.extraction import Extraction
-    from circuitproof.pipeline.minimality import Minimality
-    from circuitproof.pipeline.verification import Verification
-    from circuitproof.verify.claim import Claim
-    from circuitproof.verify.properties import Property
-    from circuitproof.verify.remarks import Remark
-    from circuitproof.verify.symbolic.claim import SymbolicClaim
-    from circuitproof.verify.verdict import Answer, Verdict
+    from circuitproof.lab.runs.extraction import Extraction
+    from circuitproof.lab.runs.minimality import Minimality
+    from circuitproof.lab.runs.verification import Verification
+    from circuitproof.prove.claim import Claim
+    from circuitproof.prove.patterns.claim import SymbolicClaim
+    from circuitproof.prove.properties import Property
+    from circuitproof.prove.remarks import Remark
+    from circuitproof.prove.verdict import Answer, Verdict
 
 _WIDE = None if sys.stdout.isatty() else 1000
 """Where nobody looks at a terminal, lines are not broken."""
@@ -71,7 +71,7 @@ def progress(title: str, total: int) -> Iterator[Progress]:
 
 def show_verification(found: "Verification") -> None:
     """Print the answers as a table, and beside them how much they say."""
-    from circuitproof.pipeline.verification import Floats
+    from circuitproof.lab.runs.verification import Floats
 
     battery = found.battery
     show_answers(claim_title(battery.claim, found.verdict), battery.answers)
@@ -134,7 +134,7 @@ def answer_row(answer: "Answer") -> tuple[str, str, str, str]:
 
 def property_name(prop: "Property") -> str:
     """Return a property as a table names it: robustness with its size, place and positions."""
-    from circuitproof.verify.properties import Robustness, kind_of
+    from circuitproof.prove.properties import Robustness, kind_of
 
     if not isinstance(prop, Robustness):
         return kind_of(prop)
@@ -148,7 +148,7 @@ def with_remarks(seen: str, remarks: "Sequence[Remark]") -> str:
 
 def _seen(answer: "Answer") -> str:
     """Say in a few words what an answer rests on."""
-    from circuitproof.verify.evidence import Open
+    from circuitproof.prove.evidence import Open
 
     if isinstance(answer.evidence, Open):
         return answer.evidence.reason

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from circuitproof.cli.options import AsJson, At, CircuitFile, Epsilon, ModelOption, Out, Perturbed, TaskName
-from circuitproof.verify.properties import Kind
-from circuitproof.verify.solvers.choices import Branching, Engine
+from circuitproof.prove.properties import Kind
+from circuitproof.solvers.choices import Branching, Engine
 
 if TYPE_CHECKING:
-    from circuitproof.pipeline.cost import Account, Costs
-    from circuitproof.pipeline.cross_check import Asking, Compared
-    from circuitproof.pipeline.verification import Request
-    from circuitproof.verify.solvers.rulings import Ruling
+    from circuitproof.lab.runs.cost import Account, Costs
+    from circuitproof.lab.runs.cross_check import Asking, Compared
+    from circuitproof.lab.runs.verification import Request
+    from circuitproof.solvers.rulings import Ruling
 
 Engines = Annotated[
     Engine,
@@ -37,8 +37,8 @@ Branched = Annotated[
 def show_cross_check(request: "Request", asking: "Asking", out: Path | None, *, as_json: bool) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
     from circuitproof.cli.show import claim_title, show_json, show_line, show_table
-    from circuitproof.pipeline.cross_check import cross_check
-    from circuitproof.verify.verdict import EXIT_CODES
+    from circuitproof.lab.runs.cross_check import cross_check
+    from circuitproof.prove.verdict import EXIT_CODES
 
     found = cross_check(request, asking, out)
     if as_json:
@@ -70,8 +70,8 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
 ) -> None:
     """Write every query of a claim as an SMT-LIB file that says what each answer means."""
     from circuitproof.cli.show import show_json, show_line
-    from circuitproof.pipeline.cross_check import Asking, write_queries
-    from circuitproof.pipeline.verification import Place, Request, parse_properties
+    from circuitproof.lab.runs.cross_check import Asking, write_queries
+    from circuitproof.lab.runs.verification import Place, Request, parse_properties
 
     request = Request(
         model=model,
@@ -110,8 +110,8 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
 ) -> None:
     """Count what the four properties of circuits assert, by source, and per edge beside the paper's."""
     from circuitproof.cli.show import show_json
-    from circuitproof.pipeline.cost import CostRequest, count_costs
-    from circuitproof.reading import Fields
+    from circuitproof.lab.runs.cost import CostRequest, count_costs
+    from circuitproof.text.reading import Fields
 
     found = count_costs(
         CostRequest(
@@ -133,7 +133,7 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
 
 def _show_costs(task: str, found: "Costs") -> None:
     from circuitproof.cli.show import show_line, show_table
-    from circuitproof.pipeline.cost import PAPER_PER_EDGE, explain
+    from circuitproof.lab.runs.cost import PAPER_PER_EDGE, explain
 
     columns = ("circuit", "edges#", "per edge#", "paper#", "norm#", "attention#", "mlp#", "embedding#")
     more = ("decision#", "per norm#", "products#", "branches#", "encode s#", "solve s", "total#")
@@ -149,8 +149,8 @@ def _show_costs(task: str, found: "Costs") -> None:
 
 
 def _counts(one: "Account") -> tuple[str, ...]:
-    from circuitproof.arithmetic.ledger import Source
-    from circuitproof.pipeline.cost import PAPER_PER_EDGE
+    from circuitproof.lab.runs.cost import PAPER_PER_EDGE
+    from circuitproof.solvers.assertions import Source
 
     total = one.total
     return (

@@ -9,7 +9,7 @@ import typer
 from circuitproof.cli.options import AsJson, Out
 
 if TYPE_CHECKING:
-    from circuitproof.surrogate.lesson import Account, Lesson
+    from circuitproof.lab.surrogate.lesson import Account, Lesson
 
 
 def surrogate(
@@ -22,9 +22,9 @@ def surrogate(
     Exit code 0 if every teacher ends with a proved program; 1 if the family has none for some teacher.
     """
     from circuitproof.cli.show import show_json, show_note
-    from circuitproof.pipeline.surrogate import run_surrogate, settle_lessons
-    from circuitproof.pipeline.surrogate_recipe import load_surrogate_recipe
-    from circuitproof.verify.verdict import EXIT_CODES
+    from circuitproof.lab.runs.surrogate import run_surrogate, settle_lessons
+    from circuitproof.lab.runs.surrogate_recipe import load_surrogate_recipe
+    from circuitproof.prove.verdict import EXIT_CODES
 
     lessons = run_surrogate(load_surrogate_recipe(recipe), out, show_note)
     if as_json:

@@ -34,8 +34,8 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
 ) -> None:
     """Prove or refute what a circuit does on every prompt of a pattern: the same as verify --task FILE."""
     from circuitproof.cli.answering import show_answers_to
-    from circuitproof.pipeline.verification import Request, parse_properties
-    from circuitproof.verify.symbolic.cover import Budget
+    from circuitproof.lab.runs.verification import Request, parse_properties
+    from circuitproof.prove.patterns.cover import Budget
 
     request = Request(
         model=model,

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, ModelOption, Out, Tasks
-from circuitproof.discover.choices import Objective
-from circuitproof.distill.choices import Growth, Scope
-from circuitproof.programs.syntax import Pick
+from circuitproof.declare.programs.syntax import Pick
+from circuitproof.lab.discover.choices import Objective
+from circuitproof.lab.distill.choices import Growth, Scope
 
 if TYPE_CHECKING:
-    from circuitproof.pipeline.synthesis import Report
+    from circuitproof.lab.runs.synthesis import Report
 
 _Circuits = Annotated[
     list[Path] | None,
@@ -62,11 +62,11 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
 ) -> None:
     """Find a program that can take a head's place, accepted exactly, or certify that none in bounds can."""
     from circuitproof.cli.show import show_json
-    from circuitproof.distill.synthesis import Bounds
-    from circuitproof.pipeline.synthesis import Request, parse_brackets
-    from circuitproof.pipeline.synthesis import synthesise as synthesise_program
-    from circuitproof.programs.candidates import Grammar
-    from circuitproof.verify.verdict import EXIT_CODES
+    from circuitproof.declare.programs.candidates import Grammar
+    from circuitproof.lab.distill.synthesis import Bounds
+    from circuitproof.lab.runs.synthesis import Request, parse_brackets
+    from circuitproof.lab.runs.synthesis import synthesise as synthesise_program
+    from circuitproof.prove.verdict import EXIT_CODES
 
     grammar = Grammar(
         rules=rules,
@@ -98,7 +98,7 @@ def recheck(
 ) -> None:
     """Check a certificate that no program will do: list the language anew, and repeat every refutation."""
     from circuitproof.cli.show import show_json, show_line
-    from circuitproof.pipeline.synthesis import recheck_certificate
+    from circuitproof.lab.runs.synthesis import recheck_certificate
 
     found = recheck_certificate(certificate, model, task)
     programs, meanings = found.language.program_count(), len(found.refuted)
@@ -112,9 +112,9 @@ def recheck(
 
 def _show(found: "Report", out: Path) -> None:
     from circuitproof.cli.show import show_line, show_table
-    from circuitproof.pipeline.synthesis import certificate_path
-    from circuitproof.programs.text import to_text
-    from circuitproof.verify.verdict import Verdict
+    from circuitproof.declare.programs.text import to_text
+    from circuitproof.lab.runs.synthesis import certificate_path
+    from circuitproof.prove.verdict import Verdict
 
     result = found.synthesis
     rows = [

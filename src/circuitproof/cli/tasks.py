@@ -8,7 +8,7 @@ import typer
 from circuitproof.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from circuitproof.pipeline.declared import DeclaredTask
+    from circuitproof.lab.runs.declared import DeclaredTask
 
 
 def task(
@@ -40,7 +40,7 @@ def task(
 ) -> None:
     """Say what a task asks: prompts, candidates, answers, classes, and the digest that claims carry."""
     from circuitproof.cli.show import show_json
-    from circuitproof.pipeline.declared import find_declared, write_declaration
+    from circuitproof.lab.runs.declared import find_declared, write_declaration
 
     found = find_declared(name, model)
     if out is not None:
@@ -53,7 +53,7 @@ def task(
 
 def _show(found: "DeclaredTask", out: Path | None) -> None:
     from circuitproof.cli.show import show_line
-    from circuitproof.pipeline.symbolic import scientific
+    from circuitproof.lab.runs.symbolic import scientific
 
     show_line(f"{found.name}: {scientific(found.prompts)} prompts, digest {found.digest}")
     if found.pattern is not None:

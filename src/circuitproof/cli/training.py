@@ -17,9 +17,9 @@ def train(
 ) -> None:
     """Train the model of a recipe; an interrupted run goes on where it stopped."""
     from circuitproof.cli.show import progress, show_json, show_note
-    from circuitproof.pipeline.recipe import load_recipe
-    from circuitproof.pipeline.training import MODEL, train_recipe
-    from circuitproof.train.loop import Evaluation, Watcher
+    from circuitproof.lab.runs.recipe import load_recipe
+    from circuitproof.lab.runs.training import MODEL, train_recipe
+    from circuitproof.lab.train.loop import Evaluation, Watcher
 
     loaded = load_recipe(recipe)
     folder = out or Path("build") / loaded.name
@@ -48,7 +48,7 @@ def evaluate(
 ) -> None:
     """Run a model and circuits of it on tasks: how many prompts are right, and by what margin (in floats)."""
     from circuitproof.cli.show import show_json, show_table
-    from circuitproof.pipeline.evaluation import evaluate as evaluate_model
+    from circuitproof.lab.runs.evaluation import evaluate as evaluate_model
 
     rows = evaluate_model(model, task or [], circuit or [])
     if as_json:

@@ -1,0 +1,1 @@
+"""What is asked of what: architectures, circuits, programs, and tasks, as data."""

@@ -1,0 +1,120 @@
+"""A circuit: the edges that are kept, as a set with an algebra and a file format."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Graph, Node
+from circuitproof.errors import DeclarationError
+from circuitproof.text.canonical import Digest, Json, digest_json
+
+
+class Ablation(StrEnum):
+    """What a node reads in place of an edge that is not kept."""
+
+    ZERO = "zero"
+    """Nothing: the edge contributes zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circuit:
+    """The kept edges of a graph. Two circuits combine only when graph and ablation are the same."""
+
+    graph: Graph
+    edges: frozenset[Edge]
+    ablation: Ablation = Ablation.ZERO
+
+    def __post_init__(self) -> None:
+        for edge in self.edges:
+            if edge.source not in self.graph or edge.target not in self.graph:
+                raise DeclarationError(
+                    f"edge {edge} is outside {self.graph.layers} layers of {self.graph.heads} heads"
+                )
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def __iter__(self) -> Iterator[Edge]:
+        """Walk the edges sorted by source and then by target."""
+        return iter(sorted(self.edges, key=lambda edge: edge.place))
+
+    def __contains__(self, edge: Edge) -> bool:
+        return edge in self.edges
+
+    def __or__(self, other: "Circuit") -> "Circuit":
+        return replace(self, edges=self.edges | self._alike(other).edges)
+
+    def __and__(self, other: "Circuit") -> "Circuit":
+        return replace(self, edges=self.edges & self._alike(other).edges)
+
+    def __sub__(self, other: "Circuit") -> "Circuit":
+        return replace(self, edges=self.edges - self._alike(other).edges)
+
+    def __le__(self, other: "Circuit") -> bool:
+        return self.edges <= self._alike(other).edges
+
+    def without(self, *edges: Edge) -> "Circuit":
+        """Return the circuit with some kept edges deleted."""
+        if absent := [edge for edge in edges if edge not in self.edges]:
+            raise DeclarationError(f"edge {absent[0]} cannot be deleted: the circuit does not keep it")
+        return replace(self, edges=self.edges.difference(edges))
+
+    def lesions(self) -> "tuple[Circuit, ...]":
+        """Return the circuits that lack just one kept edge, in the order of the edges."""
+        return tuple(self.without(edge) for edge in self)
+
+    def live(self) -> "Circuit":
+        """Return the part that reaches `logits`; the rest is dead and changes nothing.
+
+        An edge out of a node that reads nothing stays: it carries that node's constant.
+        """
+        reached: set[Node] = {LOGITS}
+        kept: set[Edge] = set()
+        for edge in sorted(self.edges, key=lambda edge: edge.target.place, reverse=True):
+            if edge.target in reached:
+                kept.add(edge)
+                reached.add(edge.source)
+        return replace(self, edges=frozenset(kept))
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Return the nodes that a kept edge touches, in the order of computation."""
+        touched = {node for edge in self.edges for node in (edge.source, edge.target)}
+        return tuple(sorted(touched, key=lambda node: node.place))
+
+    def sources(self, target: Node) -> tuple[Node, ...]:
+        """Return the nodes whose output `target` reads, in the order of computation."""
+        return tuple(edge.source for edge in self if edge.target == target)
+
+    @property
+    def digest(self) -> Digest:
+        """Return the digest of the circuit's file content."""
+        return digest_json(self.to_json())
+
+    def to_json(self) -> Json:
+        """Return the circuit as JSON in our own spelling."""
+        return {
+            "layers": self.graph.layers,
+            "heads": self.graph.heads,
+            "ablation": str(self.ablation),
+            "edges": [str(edge) for edge in self],
+        }
+
+    def _alike(self, other: "Circuit") -> "Circuit":
+        if (self.graph, self.ablation) != (other.graph, other.ablation):
+            raise DeclarationError("circuits of different graphs or ablations cannot be combined")
+        return other
+
+
+def whole(graph: Graph) -> Circuit:
+    """Return the circuit that keeps every edge: the model itself."""
+    return Circuit(graph, frozenset(graph.edges()))
+
+
+def empty(graph: Graph) -> Circuit:
+    """Return the circuit that keeps nothing."""
+    return Circuit(graph, frozenset())
+
+
+def circuit_of(graph: Graph, edges: Iterable[Edge]) -> Circuit:
+    """Return the circuit that keeps `edges`."""
+    return Circuit(graph, frozenset(edges))

@@ -1,0 +1,46 @@
+"""All circuits worth asking about up to a size: live, and reading their prompt.
+
+A circuit with dead edges computes what its live part computes, and one in which `embed` does not reach
+`logits` cannot read its prompt; both are left out.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+from circuitproof.declare.circuits.circuit import Circuit, circuit_of
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Node
+
+
+def circuits_of_size(graph: Graph, edges: Iterable[Edge], size: int) -> tuple[Circuit, ...]:
+    """Return the live circuits of exactly `size` of the given edges that read their prompt.
+
+    They are in the order of their edges, as sequences of edges sorted by source and then by target.
+
+    >>> graph = Graph(1, 1)
+    >>> [" & ".join(map(str, circuit)) for circuit in circuits_of_size(graph, graph.edges(), 1)]
+    ['embed -> logits']
+    """
+    into: dict[Node, list[Edge]] = {}
+    for edge in sorted(edges, key=lambda edge: edge.place):
+        into.setdefault(edge.target, []).append(edge)
+    targets = sorted(into, key=lambda node: node.place, reverse=True)
+    found = [circuit_of(graph, chosen) for chosen in _grow(into, targets, frozenset({LOGITS}), size)]
+    return tuple(sorted(found, key=lambda circuit: [edge.place for edge in circuit]))
+
+
+def _grow(
+    into: dict[Node, list[Edge]], targets: Sequence[Node], reached: frozenset[Node], size: int
+) -> Iterator[tuple[Edge, ...]]:
+    """Choose edges target by target, from the logits back, so that each set is met once and none is dead."""
+    if not size:
+        if EMBED in reached:
+            yield ()
+        return
+    for place, target in enumerate(targets):
+        if target not in reached:
+            continue
+        for count in range(1, size + 1):
+            for chosen in combinations(into[target], count):
+                sources = reached | {edge.source for edge in chosen}
+                for rest in _grow(into, targets[place + 1 :], sources, size - count):
+                    yield (*chosen, *rest)

@@ -1,0 +1,174 @@
+"""Reading circuits in the three common spellings: ours, the paper's release, and EAP-IG.
+
+| ours       | release      | EAP-IG  |
+|------------|--------------|---------|
+| `embed`    | `emb`        | `input` |
+| `head 0.1` | `attn_0_h_1` | `a0.h1` |
+| `attn 0`   | `attn_0`     |         |
+| `mlp 0`    | `mlp_0`      | `m0`    |
+| `logits`   | `logits`     | `logits`|
+
+`attn L` is a block: the union of the heads of layer L.
+An EAP-IG file names no ablation; it is read as `zero`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from circuitproof.declare.circuits.circuit import Ablation, Circuit
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp, Node
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.text.reading import Fields, read_json, reading
+
+_NAMES = re.compile(
+    r"(?P<embed>embed|emb|input)|(?P<logits>logits)"
+    r"|(?:head (?P<l1>N)\.(?P<h1>N)|attn_(?P<l2>N)_h_(?P<h2>N)|a(?P<l3>N)\.h(?P<h3>N))"
+    r"|attn[ _](?P<block>N)|(?:mlp[ _]|m)(?P<mlp>N)".replace("N", "[0-9]{1,9}")
+)
+_EAP_IG_EDGE = re.compile(r"(?P<source>.+)->(?P<target>[^<]+)(?:<(?P<input>[qkv])>)?")
+_HEAD_INPUTS = frozenset("qkv")
+
+
+def load_circuit(path: Path) -> Circuit:
+    """Read a circuit file in any of the three spellings."""
+    return parse_circuit(read_json(path), str(path))
+
+
+def parse_circuit(content: object, where: str) -> Circuit:
+    """Read a circuit in any of the three spellings; the shape of `edges` and the key `n_layers` tell."""
+    fields = Fields(content, where)
+    edges = fields.value("edges")
+    if isinstance(edges, dict):
+        return _parse_eap_ig(fields)
+    if fields.has("n_layers"):
+        return _parse_release(fields)
+    return _parse_ours(content, where)
+
+
+def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
+    """Return the node that a name in any spelling stands for, or the heads of a block."""
+    match = _NAMES.fullmatch(name)
+    if match is None:
+        raise InputError(f"{where}: {name!r} is not a node; want embed, head L.H, attn L, mlp L or logits")
+    nodes = _nodes_of(match, graph)
+    if outside := [node for node in nodes if node not in graph]:
+        raise InputError(f"{where}: {outside[0]} is outside {graph.layers} layers of {graph.heads} heads")
+    return nodes
+
+
+def _nodes_of(match: re.Match[str], graph: Graph) -> tuple[Node, ...]:
+    group = match.groupdict()
+    if group["embed"]:
+        return (EMBED,)
+    if group["logits"]:
+        return (LOGITS,)
+    if group["block"]:
+        return tuple(Head(int(group["block"]), index) for index in range(graph.heads))
+    if group["mlp"]:
+        return (Mlp(int(group["mlp"])),)
+    layer, index = next((group[f"l{k}"], group[f"h{k}"]) for k in "123" if group[f"l{k}"])
+    return (Head(int(layer), int(index)),)
+
+
+def _parse_ours(content: object, where: str) -> Circuit:
+    with reading(content, where) as fields:
+        graph = Graph(fields.integer("layers", least=1), fields.integer("heads", least=1))
+        ablation = fields.choice("ablation", Ablation)
+        names: list[tuple[str, str]] = []
+        for index, text in enumerate(fields.texts("edges")):
+            source, arrow, target = text.partition(" -> ")
+            if not arrow:
+                raise InputError(f"{where}.edges[{index}] is {text!r}, want 'source -> target'")
+            names.append((source, target))
+    return _kept(graph, ablation, names, where)
+
+
+def _parse_release(fields: Fields) -> Circuit:
+    graph = Graph(fields.integer("n_layers", least=1), fields.integer("n_heads", least=1))
+    ablation = fields.choice("ablation", Ablation)
+    names = fields.each("edges", lambda edge: (edge.text("source"), edge.text("target")))
+    count = fields.integer("num_edges") if fields.has("num_edges") else len(names)
+    if count != len(names):
+        raise InputError(f"{fields.path('num_edges')} is {count}, but {len(names)} are listed")
+    return _kept(graph, ablation, names, fields.where)
+
+
+def _parse_eap_ig(fields: Fields) -> Circuit:
+    sizes = fields.fields("cfg")
+    if sizes.has("parallel_attn_mlp") and sizes.boolean("parallel_attn_mlp"):
+        raise InputError(f"{fields.where}: attention and MLP in parallel are not supported, want a sequence")
+    graph = Graph(sizes.integer("n_layers", least=1), sizes.integer("n_heads", least=1))
+    inputs = _kept_inputs(fields.fields("edges"))
+    _refuse_partial_inputs(inputs, fields.where)
+    _refuse_partial_nodes(fields)
+    _refuse_dropped_nodes(fields, inputs)
+    return _kept(graph, Ablation.ZERO, inputs, fields.where)
+
+
+def _kept_inputs(edges: Fields) -> dict[tuple[str, str], set[str]]:
+    inputs: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for name in edges.keys():  # noqa: SIM118  # Fields is not a mapping
+        match = _EAP_IG_EDGE.fullmatch(name)
+        if match is None:
+            raise InputError(
+                f"{edges.path(name)} is not an edge; want 'source->target' or 'source->target<q>'"
+            )
+        if edges.fields(name).boolean("in_graph"):
+            inputs[match["source"], match["target"]].update(match["input"] or _HEAD_INPUTS)
+    return inputs
+
+
+def _refuse_partial_nodes(fields: Fields) -> None:
+    if fields.has("neurons"):
+        raise InputError(f"{fields.path('neurons')} keeps single neurons; only whole nodes are supported")
+    nodes = _nodes_field(fields)
+    for name in nodes.keys():  # noqa: SIM118  # Fields is not a mapping
+        if isinstance(nodes.value(name), dict) and nodes.fields(name).has("neurons"):
+            raise InputError(f"{nodes.path(name)} keeps single neurons; only whole nodes are supported")
+
+
+def _refuse_dropped_nodes(fields: Fields, edges: Iterable[tuple[str, str]]) -> None:
+    """Refuse a kept edge at a node that is not kept: EAP-IG drops such an edge before it runs."""
+    nodes = _nodes_field(fields)
+    for source, target in edges:
+        for name in (source, target):
+            if name != str(LOGITS) and nodes.has(name) and not _is_kept(nodes, name):
+                raise InputError(f"{fields.where}: {source} -> {target} is kept, but the node {name} is not")
+
+
+def _nodes_field(fields: Fields) -> Fields:
+    return fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
+
+
+def _is_kept(nodes: Fields, name: str) -> bool:
+    if isinstance(nodes.value(name), dict):
+        return nodes.fields(name).boolean("in_graph")
+    return nodes.boolean(name)
+
+
+def _refuse_partial_inputs(inputs: dict[tuple[str, str], set[str]], where: str) -> None:
+    for (source, target), kept in inputs.items():
+        if missing := _HEAD_INPUTS - kept:
+            raise InputError(
+                f"{where}: {source} -> {target} keeps {', '.join(sorted(kept))} "
+                f"but not {', '.join(sorted(missing))}; "
+                "a head reads one input here, so keep q, k and v together or drop them together"
+            )
+
+
+def _kept(graph: Graph, ablation: Ablation, names: Iterable[tuple[str, str]], where: str) -> Circuit:
+    edges: set[Edge] = set()
+    for source, target in names:
+        for one in parse_nodes(source, graph, where):
+            for other in parse_nodes(target, graph, where):
+                edges.add(_edge(one, other, where))
+    return Circuit(graph, frozenset(edges), ablation)
+
+
+def _edge(source: Node, target: Node, where: str) -> Edge:
+    try:
+        return Edge(source, target)
+    except DeclarationError as error:
+        raise InputError(f"{where}: {error}") from error

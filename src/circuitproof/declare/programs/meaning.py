@@ -1,0 +1,255 @@
+"""What a program means: for each query of a prompt, the exact weights of the keys it attends to."""
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import accumulate
+from math import lcm
+from typing import TypeAlias, assert_never
+
+from circuitproof.declare.programs.syntax import (
+    AllOf,
+    AnyOf,
+    Atom,
+    Bracketed,
+    Brackets,
+    Comparison,
+    Condition,
+    Feature,
+    Formula,
+    Link,
+    Not,
+    Otherwise,
+    Pick,
+    Place,
+    Program,
+    Scan,
+    Tally,
+    Value,
+    atoms,
+)
+from circuitproof.errors import InputError
+
+Row: TypeAlias = tuple[tuple[int, Fraction], ...]
+"""The keys with weight, by position, and their weights, which sum to 1 unless there are none."""
+
+_Reading: TypeAlias = Callable[[Sequence[int], int, int], int]
+_Filter: TypeAlias = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
+"""From the tokens up to the query, the last of them, and some keys: those that are kept, in order."""
+
+_READINGS: dict[Feature, _Reading] = {
+    Feature.KEY_POSITION: lambda _, __, key: key,
+    Feature.QUERY_POSITION: lambda _, query, __: query,
+    Feature.RELATIVE_DISTANCE: lambda _, query, key: query - key,
+    Feature.ABSOLUTE_DISTANCE: lambda _, query, key: abs(query - key),
+    Feature.KEY_TOKEN: lambda seen, _, key: seen[key],
+    Feature.QUERY_TOKEN: lambda seen, query, _: seen[query],
+    Feature.TOKEN_MATCH: lambda seen, query, key: seen[query] == seen[key],
+}
+
+# The constant of a condition comes first so that `partial` can hold it: `5 > x` says `x < 5`.
+_COMPARISONS: dict[Comparison, Callable[[int, int], bool]] = {
+    Comparison.EQUAL: operator.eq,
+    Comparison.UNEQUAL: operator.ne,
+    Comparison.LESS: operator.gt,
+    Comparison.AT_MOST: operator.ge,
+    Comparison.MORE: operator.lt,
+    Comparison.AT_LEAST: operator.le,
+}
+
+
+def row(program: Program, prompt: Sequence[int], query: int) -> Row:
+    r"""Return the attention of position `query`: each causal key's weight divided by their sum.
+
+    Keys without weight are left out. When no key has any, `otherwise` decides: the query's own position,
+    or an empty row. Nothing behind the query is looked at.
+
+    >>> from circuitproof.declare.programs.text import parse
+    >>> row(parse("default 0\nadd 1 when key_token in {7}\notherwise self"), (7, 8, 7), 2)
+    ((0, Fraction(1, 2)), (2, Fraction(1, 2)))
+    """
+    if not 0 <= query < len(prompt):
+        raise InputError(
+            f"query {query} is outside a prompt of {len(prompt)} tokens; want 0 to {len(prompt) - 1}"
+        )
+    scaled, filters = whole_weights(program), _filters(program)
+    seen = prompt[: query + 1]
+    weights = [scaled.default] * len(seen)
+    for weight, keep in zip(scaled.rules, filters, strict=True):
+        for key in keep(seen, range(len(seen))):
+            weights[key] += weight
+    return _normalised(weights) or _fallback(program.otherwise, query)
+
+
+def reads(program: Program) -> frozenset[Feature]:
+    """Return the features that the rows of a program may depend on.
+
+    The row of a query is determined by its position and by these features of it and its causal keys, taken
+    together: a scan, a count or a stack looks at other keys than the one it speaks of. A rule of weight zero
+    reads nothing.
+    """
+    return frozenset(
+        feature
+        for rule in program.rules
+        if rule.weight
+        for condition in rule.conditions
+        for atom in atoms(condition)
+        for feature in _features(atom)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WholeWeights:
+    """The weights of a program as integers: all times their common denominator, which rows cancel."""
+
+    default: int
+    rules: tuple[int, ...]
+
+
+@lru_cache(maxsize=256)
+def whole_weights(program: Program) -> WholeWeights:
+    """Return the weights of a program, in the order of its rules, without their common denominator."""
+    weights = [rule.weight for rule in program.rules]
+    scale = lcm(*(weight.denominator for weight in (program.default, *weights)))
+    return WholeWeights(int(program.default * scale), tuple(int(weight * scale) for weight in weights))
+
+
+def closings(seen: Sequence[int], brackets: Brackets) -> dict[int, int | None]:
+    """Return, for each opener's position, the position of the closer that takes it off the stack, if any."""
+    openers, pairs = brackets.openers, frozenset(brackets.pairs)
+    closed: dict[int, int | None] = {}
+    stack: list[int] = []
+    for position, token in enumerate(seen):
+        if token in openers:
+            stack.append(position)
+            closed[position] = None
+        elif stack and (seen[stack[-1]], token) in pairs:
+            closed[stack.pop()] = position
+    return closed
+
+
+def _features(atom: Atom) -> Iterable[Feature]:
+    match atom:
+        case Condition(feature):
+            return (feature,)
+        case Tally() | Bracketed():
+            return (Feature.KEY_TOKEN,)
+        case _:
+            assert_never(atom)
+
+
+@lru_cache(maxsize=256)
+def _filters(program: Program) -> tuple[_Filter, ...]:
+    return tuple(_chain([_filter(condition) for condition in rule.conditions]) for rule in program.rules)
+
+
+def _filter(formula: Formula) -> _Filter:
+    match formula:
+        case Condition():
+            return _comparison(formula)
+        case Tally():
+            return _tally(formula)
+        case Bracketed(link, brackets):
+            return _linked(link, brackets)
+        case Not(part):
+            return _negated(_filter(part))
+        case Scan(pick, part):
+            return _picked(pick, _filter(part))
+        case AllOf(parts):
+            return _chain([_filter(part) for part in parts])
+        case AnyOf(parts):
+            return _union([_filter(part) for part in parts])
+        case _:
+            assert_never(formula)
+
+
+def _comparison(condition: Condition) -> _Filter:
+    read = _READINGS[condition.feature]
+    holds = _test(condition.comparison, condition.value)
+    return lambda seen, keys: [key for key in keys if holds(read(seen, len(seen) - 1, key))]
+
+
+def _tally(tally: Tally) -> _Filter:
+    holds = _test(tally.comparison, tally.value)
+
+    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+        counts = _counts(seen, tally.of)
+        if tally.at is Place.QUERY:
+            return keys if holds(min(counts[-1], tally.bound)) else ()
+        return [key for key in keys if holds(min(counts[key], tally.bound))]
+
+    return keep
+
+
+def _counts(seen: Sequence[int], of: tuple[int, ...] | Brackets) -> Sequence[int]:
+    """Return the count at each position."""
+    if not isinstance(of, Brackets):
+        return tuple(accumulate(token in of for token in seen))
+    steps = [0] * len(seen)
+    for opener, closer in closings(seen, of).items():
+        steps[opener] += 1
+        if closer is not None:
+            steps[closer] -= 1
+    return tuple(accumulate(steps))
+
+
+def _linked(link: Link, brackets: Brackets) -> _Filter:
+    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+        wanted = None if link is Link.UNMATCHED else len(seen) - 1
+        linked = {opener for opener, closer in closings(seen, brackets).items() if closer == wanted}
+        return [key for key in keys if key in linked]
+
+    return keep
+
+
+def _negated(keep: _Filter) -> _Filter:
+    def keep_others(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+        kept = frozenset(keep(seen, keys))
+        return [key for key in keys if key not in kept]
+
+    return keep_others
+
+
+def _picked(pick: Pick, keep: _Filter) -> _Filter:
+    place = 0 if pick is Pick.FIRST else -1
+
+    def keep_one(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+        found = keep(seen, range(len(seen) - 1 if pick is Pick.NEAREST else len(seen)))
+        return [key for key in keys if key == found[place]] if found else ()
+
+    return keep_one
+
+
+def _chain(filters: Sequence[_Filter]) -> _Filter:
+    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+        for one in filters:
+            keys = one(seen, keys)
+        return keys
+
+    return keep
+
+
+def _union(filters: Sequence[_Filter]) -> _Filter:
+    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+        kept = frozenset[int]().union(*(one(seen, keys) for one in filters))
+        return [key for key in keys if key in kept]
+
+    return keep
+
+
+def _test(comparison: Comparison, value: Value) -> Callable[[int], bool]:
+    if isinstance(value, tuple):
+        return frozenset(value).__contains__
+    return partial(_COMPARISONS[comparison], value)
+
+
+def _normalised(weights: Sequence[int]) -> Row:
+    total = sum(weights)
+    shares = {weight: Fraction(weight, total) for weight in set(weights) if weight}
+    return tuple((key, shares[weight]) for key, weight in enumerate(weights) if weight)
+
+
+def _fallback(otherwise: Otherwise, query: int) -> Row:
+    return ((query, Fraction(1)),) if otherwise is Otherwise.SELF else ()

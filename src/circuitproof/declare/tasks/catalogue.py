@@ -1,0 +1,20 @@
+"""The tasks that can be called by name."""
+
+from circuitproof.declare.tasks.brackets import toy_brackets
+from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import InputError
+
+_DECLARED = {"quotes": toy_quotes, "brackets": toy_brackets}
+
+TASK_NAMES = tuple(_DECLARED)
+
+
+def find_task(name: str) -> Task:
+    """Return the task called `name`."""
+    if name not in _DECLARED:
+        raise InputError(
+            f"there is no task {name!r}; known tasks: {', '.join(TASK_NAMES)}, "
+            "or a task file that ends in .toml or .json"
+        )
+    return _DECLARED[name]()

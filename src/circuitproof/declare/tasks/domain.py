@@ -1,0 +1,67 @@
+"""The declared set of prompts: ordered, unique, sorted into strata, and pinned by a digest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from circuitproof.errors import DeclarationError
+from circuitproof.text.canonical import Digest, Json, digest_json
+from circuitproof.text.reading import Fields
+
+Prompt: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """An enumerated domain. `strata` names, prompt by prompt, the group it belongs to."""
+
+    prompts: tuple[Prompt, ...]
+    strata: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.prompts:
+            raise DeclarationError("domain: no prompts; a claim about an empty domain says nothing")
+        if len(self.strata) != len(self.prompts):
+            raise DeclarationError(
+                f"domain: {len(self.strata)} strata for {len(self.prompts)} prompts; give each prompt one"
+            )
+        self._refuse_repeats()
+        for index, prompt in enumerate(self.prompts):
+            if not prompt or min(prompt) < 0:
+                raise DeclarationError(
+                    f"domain: prompt {index} is {prompt}, want at least one token, none negative"
+                )
+
+    def __len__(self) -> int:
+        return len(self.prompts)
+
+    def _refuse_repeats(self) -> None:
+        first: dict[Prompt, int] = {}
+        for index, prompt in enumerate(self.prompts):
+            if first.setdefault(prompt, index) != index:
+                raise DeclarationError(
+                    f"domain: prompts {first[prompt]} and {index} are both {prompt}; list each prompt once"
+                )
+
+    @property
+    def longest(self) -> int:
+        """Return the length of the longest prompt."""
+        return max(map(len, self.prompts))
+
+    @property
+    def digest(self) -> Digest:
+        """Return the digest of the prompts and strata in their order."""
+        return digest_json(self.to_json())
+
+    def sizes(self) -> Mapping[str, int]:
+        """Return how many prompts each stratum has, in order of appearance."""
+        return {stratum: self.strata.count(stratum) for stratum in dict.fromkeys(self.strata)}
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the domain as JSON that `read_domain` reads back."""
+        return {"prompts": [list(prompt) for prompt in self.prompts], "strata": list(self.strata)}
+
+
+def read_domain(fields: Fields) -> Domain:
+    """Read an enumerated domain."""
+    return Domain(fields.integer_rows("prompts"), fields.texts("strata"))

@@ -1,0 +1,261 @@
+"""Prompts from templates, in an order that no model can influence: balanced, hashed, without repeats.
+
+A generator fills the slots of its templates in every way, puts the prompts of each opener and template in
+the order of their hashes, and deals them out in turn. A split is a run of that order: development data and
+gates that do not overlap are runs that do not overlap.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import prod
+from string import Formatter
+from typing import Protocol
+
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.declare.tasks.openers import listed_opener_task
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import DeclarationError
+from circuitproof.text.canonical import Digest, Json, digest_bytes, digest_json
+
+OPENER = "opener"
+MOST_PROMPTS = 1_000_000
+"""How many prompts one generator may have; more would take minutes to hash."""
+
+
+class Encoder(Protocol):
+    """What turns a text into tokens."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """Return the tokens it speaks."""
+        ...
+
+    def encode(self, text: str) -> Prompt:
+        """Return the tokens of a text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Texts whose words are names of tokens."""
+
+    alphabet: Alphabet
+
+    def encode(self, text: str) -> Prompt:
+        """Return the token of each word."""
+        return self.alphabet.tokens(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text with slots in braces, one of which is `{opener}`; a brace itself is written twice."""
+
+    name: str
+    text: str
+
+    def __post_init__(self) -> None:
+        if self.slots().count(OPENER) != 1:
+            raise DeclarationError(
+                f"template {self.name!r} is {self.text!r}, want the slot {{{OPENER}}} exactly once"
+            )
+
+    def slots(self) -> tuple[str, ...]:
+        """Return the names of the slots, in order of appearance."""
+        return slot_names(self.name, self.text)
+
+
+def slot_names(template: str, text: str) -> tuple[str, ...]:
+    """Return the names of the slots of a text, in order of appearance."""
+    try:
+        names = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        raise DeclarationError(f"template {template!r} is {text!r}: {error}") from error
+    if wrong := [name for name in names if not name.isidentifier()]:
+        raise DeclarationError(f"template {template!r} has the slot {{{wrong[0]}}}, want a plain name")
+    return tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A name and the words that can stand there."""
+
+    name: str
+    words: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.words or len(set(self.words)) != len(self.words):
+            raise DeclarationError(f"slot {self.name!r} has words {self.words}, want some, all distinct")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A generated prompt and where it comes from."""
+
+    prompt: Prompt
+    opener: str
+    """The opener as its template spells it: the stratum."""
+    template: str
+    position: int
+    """Where the opener's token stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generator:
+    """A task's prompts, as data: nothing here depends on a model."""
+
+    task: str
+    salt: str
+    """Changes the order and nothing else."""
+    encoder: Encoder
+    answers: tuple[tuple[str, str], ...]
+    """Pairs (opener, answer), each one token."""
+    templates: tuple[Template, ...]
+    slots: tuple[Slot, ...]
+
+    def __post_init__(self) -> None:
+        names = [slot.name for slot in self.slots]
+        if not self.templates or not self.answers:
+            raise DeclarationError(f"{self.task}: want at least one template and one opener")
+        if len(set(names)) != len(names) or OPENER in names:
+            raise DeclarationError(f"{self.task}: slots are {names}, want distinct names, none {OPENER!r}")
+        if len({template.name for template in self.templates}) != len(self.templates):
+            raise DeclarationError(f"{self.task}: two templates have one name; give each its own")
+        for template in self.templates:
+            if missing := [name for name in template.slots() if name not in (*names, OPENER)]:
+                raise DeclarationError(
+                    f"template {template.name!r} has a slot {{{missing[0]}}} without words"
+                )
+
+    @property
+    def digest(self) -> Digest:
+        """Return the digest of everything that the order depends on, the vocabulary included."""
+        return digest_json(self.to_json())
+
+    @property
+    def vocabulary_digest(self) -> Digest:
+        """Return the digest of the names of all tokens."""
+        return vocabulary_digest(self.encoder.alphabet)
+
+    def to_json(self) -> Json:
+        """Return the generator as JSON."""
+        return {
+            "task": self.task,
+            "salt": self.salt,
+            "vocabulary": str(self.vocabulary_digest),
+            "answers": [list(pair) for pair in self.answers],
+            "templates": [[template.name, template.text] for template in self.templates],
+            "slots": [[slot.name, *slot.words] for slot in self.slots],
+        }
+
+    def order(self) -> tuple[Row, ...]:
+        """Return every prompt once: openers take turns, and among an opener's prompts its templates do."""
+        self._refuse_too_many()
+        strata = [
+            _in_turn([self._hashed(template, opener) for template in self.templates])
+            for opener, _ in self.answers
+        ]
+        rows = _in_turn(strata)
+        _refuse_repeats(rows)
+        return tuple(rows)
+
+    def make_task(self, rows: Sequence[Row]) -> Task:
+        """Return the task on some of the prompts."""
+        answers = {self._token(opener): self._token(answer) for opener, answer in self.answers}
+        prompts = [row.prompt for row in rows]
+        return listed_opener_task(self.task, self.encoder.alphabet, prompts, answers)
+
+    def _refuse_too_many(self) -> None:
+        sizes = {slot.name: len(slot.words) for slot in self.slots}
+        count = sum(prod(sizes[name] for name in self._names(template)) for template in self.templates)
+        if (total := count * len(self.answers)) > MOST_PROMPTS:
+            raise DeclarationError(
+                f"{self.task}: the templates give {total} prompts, want at most {MOST_PROMPTS}"
+            )
+
+    def _names(self, template: Template) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for name in template.slots() if name != OPENER))
+
+    def _hashed(self, template: Template, opener: str) -> list[Row]:
+        """Return one opener's prompts from one template, in the order of their hashes."""
+        texts = sorted(self._texts(template, opener), key=lambda text: str(self._hash(template, text)))
+        return [self._row(text, opener, template) for text in texts]
+
+    def _hash(self, template: Template, text: str) -> Digest:
+        return digest_bytes(f"{self.salt}\0{self.task}\0{template.name}\0{text}".encode())
+
+    def _texts(self, template: Template, opener: str) -> Iterator[str]:
+        words = {slot.name: slot.words for slot in self.slots}
+        names = self._names(template)
+        for chosen in product(*(words[name] for name in names)):
+            yield template.text.format(**{OPENER: opener}, **dict(zip(names, chosen, strict=True)))
+
+    def _row(self, text: str, opener: str, template: Template) -> Row:
+        prompt = self.encoder.encode(text)
+        token = self._token(opener)
+        if prompt.count(token) != 1:
+            raise DeclarationError(
+                f"template {template.name!r} gives {text!r}, in which the opener {opener!r} is "
+                f"{prompt.count(token)} tokens {token}; want just one"
+            )
+        return Row(prompt, opener, template.name, prompt.index(token))
+
+    def _token(self, text: str) -> int:
+        match self.encoder.encode(text):
+            case (token,):
+                return token
+            case tokens:
+                raise DeclarationError(f"{self.task}: {text!r} is {len(tokens)} tokens, want one")
+
+
+def vocabulary_digest(alphabet: Alphabet) -> Digest:
+    """Return the digest of the names of all tokens, in order."""
+    return digest_json(list(alphabet.names))
+
+
+def deal(rows: Sequence[Row], sizes: Sequence[int], strata: int) -> tuple[tuple[Row, ...], ...]:
+    """Cut an order into splits of these sizes, one behind the other, each balanced over the strata."""
+    for size in sizes:
+        if size < 1 or size % strata:
+            raise DeclarationError(f"a split of {size} prompts is not balanced; want a multiple of {strata}")
+    if sum(sizes) > len(rows):
+        raise DeclarationError(
+            f"splits of {list(sizes)} prompts need {sum(sizes)}, the templates give {len(rows)} distinct "
+            "ones; a prompt is never used twice: ask for fewer or add templates"
+        )
+    bounds = [sum(sizes[:place]) for place in range(len(sizes) + 1)]
+    splits = tuple(tuple(rows[start:end]) for start, end in pairwise(bounds))
+    for split in splits:
+        _refuse_partial(split, rows, strata)
+    return splits
+
+
+def _refuse_partial(split: Sequence[Row], rows: Sequence[Row], strata: int) -> None:
+    if missing := {row.template for row in rows} - {row.template for row in split}:
+        raise DeclarationError(
+            f"a split of {len(split)} prompts has none from template {min(missing)!r}; ask for more prompts"
+        )
+    counts = Counter(row.opener for row in split)
+    if len(counts) != strata or len(set(counts.values())) != 1:
+        raise DeclarationError(
+            f"a split of {len(split)} prompts has {dict(counts)} of the openers, want as many of each; "
+            "an opener has no prompts left"
+        )
+
+
+def _in_turn(groups: Sequence[Sequence[Row]]) -> list[Row]:
+    """Take one row of each group in turn, until all are empty."""
+    longest = max(map(len, groups))
+    return [group[place] for place in range(longest) for group in groups if place < len(group)]
+
+
+def _refuse_repeats(rows: Sequence[Row]) -> None:
+    first: dict[Prompt, Row] = {}
+    for row in rows:
+        if first.setdefault(row.prompt, row) is not row:
+            raise DeclarationError(
+                f"templates {first[row.prompt].template!r} and {row.template!r} both give prompt "
+                f"{row.prompt}; repeated prompts would count one observation as several"
+            )

@@ -1,0 +1,53 @@
+"""Tasks that ask for the type of the only opener in a prompt."""
+
+from collections.abc import Iterable, Mapping
+
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.task import OnlyOpener, SameOpener, Task
+
+
+def opener_task(
+    name: str, alphabet: Alphabet, answers: Mapping[str, str], marker: str, fillers: Iterable[str]
+) -> Task:
+    """Return the toy task `<BOS> marker x1 opener x2 x3` with every filler in every place.
+
+    The answer is what `answers` maps the opener to; which filler stands where must not matter.
+    """
+    letters = alphabet.tokens(fillers)
+    start = alphabet.tokens(("<BOS>", marker))
+    pairs = tuple(zip(alphabet.tokens(answers), alphabet.tokens(answers.values()), strict=True))
+    rows = [
+        ((*start, first, opener, second, third), alphabet.names[opener])
+        for opener, _ in pairs
+        for first in letters
+        for second in letters
+        for third in letters
+    ]
+    return Task(
+        name=name,
+        alphabet=alphabet,
+        candidates=tuple(dict.fromkeys(answer for _, answer in pairs)),
+        domain=Domain(tuple(prompt for prompt, _ in rows), tuple(stratum for _, stratum in rows)),
+        answer=OnlyOpener(pairs),
+        relation=SameOpener(tuple(opener for opener, _ in pairs)),
+    )
+
+
+def listed_opener_task(
+    name: str, alphabet: Alphabet, prompts: Iterable[tuple[int, ...]], answers: Mapping[int, int]
+) -> Task:
+    """Return the task on listed prompts, each with exactly one of the openers that `answers` maps.
+
+    Strata are the openers' names; prompts with the same opener must be decided alike.
+    """
+    rule = OnlyOpener(tuple(answers.items()))
+    listed = tuple(prompts)
+    return Task(
+        name=name,
+        alphabet=alphabet,
+        candidates=tuple(dict.fromkeys(answers.values())),
+        domain=Domain(listed, tuple(alphabet.names[rule.opener(prompt)] for prompt in listed)),
+        answer=rule,
+        relation=SameOpener(tuple(answers)),
+    )

@@ -1,0 +1,303 @@
+"""The text of patterns: `any{1..1024} with exactly 1 of [366, 705]`, read with places and written back.
+
+    text     = choice ["with" clause {"and" clause}] ["up" "to" N "tokens"]
+    choice   = sequence {"|" sequence}
+    sequence = unit [times] {unit [times]}
+    unit     = class | "(" choice ")"
+    times    = "*" | "+" | "?" | "{N}" | "{N..M}" | "{N..}"
+    class    = simple ["but" simple]
+    simple   = "any" | N | name | "[" (N | name) {"," (N | name)} "]"
+    clause   = ("exactly" N [".." M] | "at" "most" N | "at" "least" N) "of" class
+             | class "only" "at" N [".." M]
+
+A name stands for a set of tokens that is declared beside the text.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from circuitproof.declare.tasks.patterns import (
+    ANY,
+    Choice,
+    Clause,
+    Count,
+    Only,
+    Pattern,
+    Repeat,
+    Sequence,
+    Shape,
+    Tokens,
+    longest_of,
+)
+from circuitproof.errors import DeclarationError, InputError
+
+_PIECES = re.compile(
+    r"(?P<blank>\s+)|(?P<word>[A-Za-z_][A-Za-z_0-9-]*|[0-9]+|\.\.|[][{}()|*+?,])|(?P<stray>.)"
+)
+_NUMBER = re.compile(r"[0-9]{1,12}")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9-]*")
+_RESERVED = frozenset(
+    {"any", "but", "with", "and", "exactly", "at", "most", "least", "of", "only", "up", "to", "tokens"}
+)
+_SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+
+Sets = Mapping[str, tuple[int, ...]]
+Built = TypeVar("Built")
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    column: int
+
+
+def parse_pattern(text: str, sets: Sets | None = None, where: str = "pattern") -> Pattern:
+    """Read a pattern; a mistake is refused with its column.
+
+    >>> print_pattern(parse_pattern("any{1..8} with exactly 1 of quotes", {"quotes": (9, 10)}))
+    'any{1..8} with exactly 1 of [9, 10]'
+    """
+    for name in sets or {}:
+        if name in _RESERVED or not _NAME.fullmatch(name):
+            raise InputError(f"{where}: a set is called {name!r}, want a name that is no word of patterns")
+    return _Parser(text, sets or {}, where).pattern()
+
+
+def print_pattern(pattern: Pattern) -> str:
+    """Return the text of a pattern that reads back as the same."""
+    text = _print(pattern.shape, 0)
+    if pattern.clauses:
+        text += " with " + " and ".join(map(_print_clause, pattern.clauses))
+    if longest_of(pattern.shape) != pattern.longest:
+        text += f" up to {pattern.longest} tokens"
+    return text
+
+
+class _Parser:
+    def __init__(self, text: str, sets: Sets, where: str) -> None:
+        self._text, self._sets, self._where = text, sets, where
+        self._words: list[_Word] = []
+        for piece in _PIECES.finditer(text):
+            word = _Word(piece[0], piece.start() + 1)
+            if piece.lastgroup == "stray":
+                raise self._refusal(word, f"found {word.text!r}, want a word, a number or a sign")
+            if piece.lastgroup == "word":
+                self._words.append(word)
+        self._words.append(_Word("", len(text) + 1))
+        self._place = 0
+
+    def pattern(self) -> Pattern:
+        """Read to the end."""
+        start = self._word
+        shape = self._choice()
+        clauses: list[Clause] = []
+        if self._skip("with"):
+            clauses.append(self._clause())
+            while self._skip("and"):
+                clauses.append(self._clause())
+        longest = self._longest(shape)
+        if self._word.text:
+            raise self._unwanted("the end, 'with', 'and' or 'up to N tokens'" if clauses else "a token class")
+        return self._build(start, lambda: Pattern(shape, tuple(clauses), longest))
+
+    def _longest(self, shape: Shape) -> int:
+        most, word = longest_of(shape), self._word
+        if self._skip("up"):
+            self._expect("to")
+            given = self._number()
+            self._expect("tokens")
+            return given if most is None else min(given, most)
+        if most is None:
+            raise self._refusal(word, "the pattern has no longest prompt, want 'up to N tokens' at its end")
+        return most
+
+    def _choice(self) -> Shape:
+        parts = [self._sequence()]
+        while self._skip("|"):
+            parts.append(self._sequence())
+        flat = tuple(one for part in parts for one in (part.parts if isinstance(part, Choice) else (part,)))
+        return flat[0] if len(flat) == 1 else Choice(flat)
+
+    def _sequence(self) -> Shape:
+        parts = [self._unit()]
+        while self._starts_unit():
+            parts.append(self._unit())
+        flat = tuple(one for part in parts for one in (part.parts if isinstance(part, Sequence) else (part,)))
+        return flat[0] if len(flat) == 1 else Sequence(flat)
+
+    def _starts_unit(self) -> bool:
+        text = self._word.text
+        is_name = bool(_NAME.fullmatch(text)) and (text == "any" or text not in _RESERVED)
+        return text in ("(", "[") or is_name or bool(_NUMBER.fullmatch(text))
+
+    def _unit(self) -> Shape:
+        start = self._word
+        if self._skip("("):
+            shape = self._choice()
+            self._expect(")")
+        else:
+            shape = self._class()
+        if (sign := self._word.text) in _SIGNS:
+            self._place += 1
+            return Repeat(shape, *_SIGNS[sign])
+        return self._build(start, lambda: self._times(shape)) if self._skip("{") else shape
+
+    def _times(self, shape: Shape) -> Shape:
+        least = self._number()
+        most: int | None = least
+        if self._skip(".."):
+            most = None if self._word.text == "}" else self._number()
+        self._expect("}")
+        return Repeat(shape, least, most)
+
+    def _class(self) -> Tokens:
+        start = self._word
+        first = self._simple()
+        if not self._skip("but"):
+            return first
+        second = self._simple()
+        return self._build(start, lambda: _difference(first, second))
+
+    def _simple(self) -> Tokens:
+        if self._skip("any"):
+            return ANY
+        if not self._skip("["):
+            start = self._word
+            return self._build(start, lambda: Tokens(tuple(sorted(set(self._members())))))
+        start = self._word
+        listed = [*self._members()]
+        while self._skip(","):
+            listed += self._members()
+        self._expect("]")
+        return self._build(start, lambda: Tokens(tuple(sorted(set(listed)))))
+
+    def _members(self) -> tuple[int, ...]:
+        word = self._word
+        if _NUMBER.fullmatch(word.text):
+            return (self._number(),)
+        if word.text in self._sets:
+            self._place += 1
+            return self._sets[word.text]
+        known = f", one of the sets {', '.join(self._sets)}" if self._sets else ""
+        raise self._unwanted(f"a token class: any, a token's number, [...]{known}")
+
+    def _clause(self) -> Clause:
+        start = self._word
+        if self._skip("exactly"):
+            least = self._number()
+            most = self._number() if self._skip("..") else least
+            return self._build(start, lambda: Count(self._of(), least, most))
+        if self._skip("at"):
+            is_most = self._skip("most")
+            if not is_most:
+                self._expect("least", "'most' or 'least'")
+            number = self._number()
+            return self._build(
+                start, lambda: Count(self._of(), *((0, number) if is_most else (number, None)))
+            )
+        of = self._class()
+        self._expect("only")
+        self._expect("at")
+        first = self._number()
+        last = self._number() if self._skip("..") else first
+        return self._build(start, lambda: Only(of, first, last))
+
+    def _of(self) -> Tokens:
+        self._expect("of")
+        return self._class()
+
+    def _number(self) -> int:
+        if not _NUMBER.fullmatch(self._word.text):
+            raise self._unwanted("a whole number")
+        self._place += 1
+        return int(self._words[self._place - 1].text)
+
+    @property
+    def _word(self) -> _Word:
+        return self._words[self._place]
+
+    def _skip(self, text: str) -> bool:
+        found = self._word.text == text
+        self._place += found
+        return found
+
+    def _expect(self, text: str, wanted: str = "") -> None:
+        if not self._skip(text):
+            raise self._unwanted(wanted or repr(text))
+
+    def _build(self, start: _Word, make: Callable[[], Built]) -> Built:
+        try:
+            return make()
+        except DeclarationError as error:
+            raise self._refusal(start, str(error)) from error
+
+    def _unwanted(self, wanted: str) -> InputError:
+        found = repr(self._word.text) if self._word.text else "the end of the text"
+        return self._refusal(self._word, f"found {found}, want {wanted}")
+
+    def _refusal(self, word: _Word, sentence: str) -> InputError:
+        shown = "".join(sign if sign.isprintable() else " " for sign in self._text)
+        return InputError(
+            f"{self._where}, column {word.column}: {sentence}\n  {shown}\n  {' ' * (word.column - 1)}^"
+        )
+
+
+def _difference(first: Tokens, second: Tokens) -> Tokens:
+    ours, theirs = frozenset(first.listed), frozenset(second.listed)
+    match first.is_complement, second.is_complement:
+        case True, False:
+            return Tokens(tuple(sorted(ours | theirs)), is_complement=True)
+        case True, True:
+            return Tokens(tuple(sorted(theirs - ours)))
+        case False, False:
+            return Tokens(tuple(sorted(ours - theirs)))
+        case _:
+            return Tokens(tuple(sorted(ours & theirs)))
+
+
+def _print(shape: Shape, tightness: int) -> str:
+    match shape:
+        case Tokens():
+            return _print_tokens(shape) if tightness <= 1 or not shape.is_complement else _in_brackets(shape)
+        case Sequence(parts):
+            text = " ".join(_print(part, 1) for part in parts)
+            return f"({text})" if tightness > 1 else text
+        case Choice(parts):
+            text = " | ".join(_print(part, 0) for part in parts)
+            return f"({text})" if tightness > 0 else text
+        case Repeat(part, least, most):
+            text = f"{_print(part, 2)}{_print_times(least, most)}"
+            return f"({text})" if tightness > 1 else text
+
+
+def _in_brackets(tokens: Tokens) -> str:
+    return "any" if tokens == ANY else f"({_print_tokens(tokens)})"
+
+
+def _print_tokens(tokens: Tokens) -> str:
+    listed = str(tokens.listed[0]) if len(tokens.listed) == 1 else f"[{', '.join(map(str, tokens.listed))}]"
+    if not tokens.is_complement:
+        return listed
+    return f"any but {listed}" if tokens.listed else "any"
+
+
+def _print_times(least: int, most: int | None) -> str:
+    signs = {times: sign for sign, times in _SIGNS.items()}
+    if (least, most) in signs:
+        return signs[least, most]
+    return f"{{{least}}}" if least == most else f"{{{least}..{'' if most is None else most}}}"
+
+
+def _print_clause(clause: Clause) -> str:
+    match clause:
+        case Only(of, first, last):
+            places = str(first) if first == last else f"{first}..{last}"
+            return f"{_print_tokens(of)} only at {places}"
+        case Count(of, least, most):
+            if most is None:
+                return f"at least {least} of {_print_tokens(of)}"
+            if least == 0 < most:
+                return f"at most {most} of {_print_tokens(of)}"
+            return f"exactly {least}{'' if least == most else f'..{most}'} of {_print_tokens(of)}"

@@ -1,0 +1,117 @@
+"""Tasks on listed prompts as a person writes them: names or numbers, one by one or from templates."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.domain import Domain, Prompt
+from circuitproof.declare.tasks.openers import listed_opener_task
+from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.declare.tasks.templates import read_filled
+from circuitproof.errors import InputError
+from circuitproof.text.reading import Fields, reading_part
+
+_OF_THE_MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """Tokens by name, or by number."""
+
+    numbers: Mapping[str, int]
+
+    def token(self, entry: object, where: str) -> int:
+        """Return the token that an entry of a file means."""
+        if isinstance(entry, str) and entry in self.numbers:
+            return self.numbers[entry]
+        if isinstance(entry, int) and not isinstance(entry, bool):
+            return entry
+        raise InputError(
+            f"{where} is {entry!r}, want a token's number or one of the {len(self.numbers)} names "
+            "of the alphabet"
+        )
+
+    def prompt(self, entry: object, where: str) -> Prompt:
+        """Return the prompt that a text of names, or a list of numbers and names, means."""
+        parts = entry.split() if isinstance(entry, str) else entry
+        if not isinstance(parts, list):
+            raise InputError(f"{where} is {entry!r}, want a text of names or a list of tokens")
+        tokens: list[object] = [*parts]  # pyright: ignore[reportUnknownVariableType]  # entries of unread TOML
+        return tuple(self.token(part, f"{where}[{place}]") for place, part in enumerate(tokens))
+
+    def tokens(self, fields: Fields, key: str) -> tuple[int, ...]:
+        """Return the tokens of the list at `key`."""
+        return self.prompt(list(fields.items(key)), fields.path(key))
+
+
+def read_written(fields: Fields, model: Alphabet | None) -> Task:
+    """Read a task that lists its prompts or gives templates; `model` are the names of the model's tokens."""
+    alphabet = _read_alphabet(fields, model)
+    spelling = Spelling({name: token for token, name in enumerate(alphabet.names)})
+    read = _read_templates if fields.has("templates") else _read_listed
+    task = read(fields, alphabet, spelling)
+    if fields.has("candidates"):
+        return replace(task, candidates=spelling.tokens(fields, "candidates"))
+    return task
+
+
+def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
+    if fields.value("alphabet") != _OF_THE_MODEL:
+        return Alphabet(fields.texts("alphabet"))
+    if model is None:
+        raise InputError(
+            f"{fields.path('alphabet')} is {_OF_THE_MODEL!r}, but there is no model here that names its "
+            "tokens; list the names, or give a model that has an alphabet"
+        )
+    return model
+
+
+def _read_listed(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task:
+    where = fields.path("prompts")
+    prompts = tuple(
+        spelling.prompt(entry, f"{where}[{place}]") for place, entry in enumerate(fields.items("prompts"))
+    )
+    if fields.has("openers"):
+        with reading_part(fields, "openers") as part:
+            pairs = {spelling.token(name, part.where): part.value(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+        answers = {opener: spelling.token(entry, fields.path("openers")) for opener, entry in pairs.items()}
+        return listed_opener_task(fields.text("name"), alphabet, prompts, answers)
+    tabled = spelling.tokens(fields, "answers")
+    if len(tabled) != len(prompts):
+        raise InputError(
+            f"{fields.path('answers')} has {len(tabled)} entries for {len(prompts)} prompts; "
+            "give one per prompt"
+        )
+    strata = tuple(alphabet.text((answer,)) for answer in tabled)
+    return _tabled(fields.text("name"), alphabet, Domain(prompts, strata), (tabled, _read_labels(fields)))
+
+
+def _read_labels(fields: Fields) -> tuple[Hashable, ...]:
+    labels = fields.items("classes")
+    if wrong := [label for label in labels if not isinstance(label, (str, int)) or isinstance(label, bool)]:
+        raise InputError(f"{fields.path('classes')} has {wrong[0]!r}, want whole numbers or names")
+    return tuple(label for label in labels if isinstance(label, (str, int)))
+
+
+def _read_templates(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task:
+    filled, where = read_filled(fields), fields.path("templates")
+    prompts = tuple(spelling.prompt(one.text, f"{where}, {one.text!r}") for one in filled)
+    answers = tuple(spelling.token(one.answer, f"{where}, the answer to {one.text!r}") for one in filled)
+    domain = Domain(prompts, tuple(one.template for one in filled))
+    return _tabled(fields.text("name"), alphabet, domain, (answers, [one.group for one in filled]))
+
+
+def _tabled(
+    name: str, alphabet: Alphabet, domain: Domain, asked: tuple[tuple[int, ...], Sequence[Hashable]]
+) -> Task:
+    """Return the task with these answers and classes; the candidates are the answers that occur."""
+    answers, labels = asked
+    places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    return Task(
+        name=name,
+        alphabet=alphabet,
+        candidates=tuple(dict.fromkeys(answers)),
+        domain=domain,
+        answer=AnswerTable(answers),
+        relation=ClassTable(tuple(places[label] for label in labels)),
+    )

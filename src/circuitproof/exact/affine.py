@@ -1,0 +1,320 @@
+"""Forms affine in a perturbation as an arithmetic: exact on a region where every branch is known.
+
+Linear operations need no branch. An operator with branches follows the one at a sample point, once it knows
+the signs that make that branch right in the whole region: from the ball, or from the region's bounds. Where
+it does not know, it stops with `OpenSignError`, which says on which form to split the region.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
+from typing import TypeAlias, TypeVar, assert_never, cast
+
+import numpy as np
+
+from circuitproof.declare.architecture import (
+    Activation,
+    Attention,
+    BandNorm,
+    LayerNorm,
+    NoNorm,
+    Norm,
+    slope_of,
+)
+from circuitproof.errors import NotExactError
+from circuitproof.exact.bands import band
+from circuitproof.exact.exact import Exact
+from circuitproof.exact.forms import Region, Sign
+from circuitproof.exact.grid import (
+    Grid,
+    Integers,
+    add,
+    matmul,
+    multiply,
+    multiply_columns,
+    uniform,
+    zeros,
+)
+from circuitproof.exact.protocol import Contexts, RationalRow
+from circuitproof.exact.sheets import Condition, Ground, Sheet, columns_of, projected, settle
+
+Result = TypeVar("Result")
+Slopes: TypeAlias = Mapping[int, Grid]
+"""For the rows of a batch that depend on the perturbation, a row of slopes per variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """A batch of rows of forms; rows without slopes are constant."""
+
+    constant: Grid
+    slopes: Slopes
+
+    @property
+    def is_constant(self) -> bool:
+        """Say whether no row depends on the perturbation."""
+        return not self.slopes
+
+    def sheet(self, row: int) -> Sheet:
+        """Return a row as one matrix of integers: the constants above the slopes."""
+        constant = self.constant.take([row])
+        slopes = self.slopes[row]
+        exponent = min(constant.exponent, slopes.exponent)
+        stacked = Grid(
+            np.concatenate([_shifted(constant, exponent), _shifted(slopes, exponent)]),
+            exponent,
+            (*constant.denominators, *slopes.denominators),
+        )
+        even = uniform(stacked)
+        factor, below = (1 << exponent, 1) if exponent >= 0 else (1, 1 << -exponent)
+        return Sheet(even.numbers * factor, even.denominators[0] * below)
+
+
+Scores: TypeAlias = tuple[Forms, ...]
+"""Scores or weights of attention, a single row of forms per context."""
+
+
+@dataclass(slots=True)
+class Affine:
+    """The arithmetic of forms on a region, with the branches at one of its points."""
+
+    region: Region
+    point: tuple[Fraction, ...]
+    known: dict[int, object] = field(default_factory=dict[int, object])
+    """Results by the number of the operation that do not depend on the region: other runs may share them."""
+    traced: list[Condition] | None = None
+    """If given, conditions that do not hold in the whole region are listed here instead of stopping."""
+    attentions: int = 0
+    """How many heads have computed scores: tells where a run stopped."""
+    _operations: int = 0
+    _is_free: bool = True
+    """No operator with branches has met a form yet."""
+
+    def constant(self, rows: Grid) -> Forms:
+        """Return known numbers as values."""
+        return Forms(rows, {})
+
+    def take(self, values: Forms, rows: Sequence[int]) -> Forms:
+        """Return the rows at these places."""
+        slopes = {place: values.slopes[row] for place, row in enumerate(rows) if row in values.slopes}
+        return Forms(values.constant.take(rows), slopes)
+
+    def add(self, left: Forms, right: Forms) -> Forms:
+        """Return the sum, row by row."""
+        total = add(left.constant, right.constant)
+        count = total.shape[0]
+        pairs = zip(_spread(left, count), _spread(right, count), strict=True)
+        return _forms(total, {row: _sum(one, other) for row, (one, other) in enumerate(pairs)})
+
+    def affine(self, values: Forms, weight: Grid, bias: Grid | None) -> Forms:
+        """Return weight · row + bias for every row."""
+        return self._once(lambda: _affine(values, weight, bias))
+
+    def mix(self, rows: Sequence[RationalRow], values: Forms) -> Forms:
+        """Return sums of rows with known weights."""
+        slopes = {place: _mixed(row, values.slopes) for place, row in enumerate(rows)}
+        return _forms(Exact().mix(rows, values.constant), slopes)
+
+    def scores(self, queries: Forms, keys: Forms, contexts: Contexts, scale: Fraction) -> Scores:
+        """Return for each context the scaled products of its query with its keys."""
+        self.attentions += 1
+        return self._once(lambda: tuple(_scores(queries, keys, context, scale) for context in contexts))
+
+    def attention(self, scores: Scores, attention: Attention) -> Scores:
+        """Return sparsemax of each row of scores."""
+        if attention is not Attention.SPARSEMAX:
+            raise NotExactError(f"{attention} attention has no exact value; want sparsemax or program heads")
+        self._is_free = self._is_free and all(row.is_constant for row in scores)
+        return self._once(lambda: tuple(self._sparsemax(row, attention) for row in scores))
+
+    def weigh(self, weights: Scores, contexts: Contexts, values: Forms) -> Forms:
+        """Return for each context the sum of the values at its keys, weighted."""
+
+        def compute() -> Forms:
+            rows = [_weighed(row, keys, values) for row, (_, keys) in zip(weights, contexts, strict=True)]
+            return _stacked(rows, values.constant.shape[1])
+
+        return self._once(compute)
+
+    def activate(self, values: Forms, activation: Activation) -> Forms:
+        """Apply an activation to every number."""
+        slope = slope_of(activation)
+        return self._branching(
+            values,
+            lambda rows: Exact().activate(rows, activation),
+            lambda sheet: self._rectified(sheet, slope),
+        )
+
+    def normalise(self, values: Forms, norm: Norm, gain: tuple[Grid, Grid]) -> Forms:
+        """Apply a norm to every row, then scale and shift its columns."""
+        match norm:
+            case NoNorm():
+                return values
+            case LayerNorm():
+                raise NotExactError("LayerNorm has no exact value; remove the norms or use BandNorm")
+            case BandNorm():
+                return self._branching(
+                    values,
+                    lambda rows: Exact().normalise(rows, norm, gain),
+                    lambda sheet: self._banded(sheet, norm, gain),
+                )
+            case _:
+                assert_never(norm)
+
+    def _branching(
+        self, values: Forms, plain: Callable[[Grid], Grid], bend: Callable[[Sheet], Forms]
+    ) -> Forms:
+        """Apply an operator with branches: to constant rows as numbers, to others on the region."""
+        self._is_free = self._is_free and values.is_constant
+
+        def compute() -> Forms:
+            if values.is_constant:
+                return Forms(plain(values.constant), {})
+            width = values.constant.shape[1]
+            still = [row for row in range(values.constant.shape[0]) if row not in values.slopes]
+            numbers = plain(values.constant.take(still)) if still else zeros(0, width)
+            rows = {row: Forms(numbers.take([place]), {}) for place, row in enumerate(still)}
+            rows |= {row: bend(values.sheet(row)) for row in values.slopes}
+            return _stacked([rows[row] for row in sorted(rows)], width)
+
+        return self._once(compute)
+
+    def _once(self, compute: Callable[[], Result]) -> Result:
+        """Return the result of the next operation, from an earlier run if it is the same in every region.
+
+        It is so until an operator with branches meets a form. What is constant later may be so only here.
+        """
+        number = self._operations
+        self._operations += 1
+        if number in self.known:
+            return cast("Result", self.known[number])
+        result = compute()
+        if self._is_free:
+            self.known[number] = result
+        return result
+
+    def _ground(self, operator: str) -> Ground:
+        return Ground(self.region, self.point, operator, self.traced)
+
+    def _rectified(self, sheet: Sheet, slope: Fraction) -> Forms:
+        ground = self._ground("activation")
+        raised = ground.signs_at(sheet) >= 0
+        wanted = [Sign.AT_LEAST if is_raised else Sign.AT_MOST for is_raised in raised]
+        settle(ground, [columns_of(sheet.numbers, wanted)])
+        factors = np.where(raised, slope.denominator, slope.numerator).astype(object)
+        return _unfolded(Sheet(sheet.numbers * factors, sheet.denominator * slope.denominator))
+
+    def _sparsemax(self, row: Forms, attention: Attention) -> Forms:
+        if row.is_constant:
+            (weights,) = Exact().attention(tuple(row.constant.rows()), attention)
+            numbers = np.array([weights.numbers], dtype=object)
+            return Forms(Grid(numbers, 0, (weights.denominator,)), {})
+        found, _ = projected(self._ground("sparsemax"), row.sheet(0), Fraction(1), None)
+        return _unfolded(found)
+
+    def _banded(self, sheet: Sheet, norm: BandNorm, gain: tuple[Grid, Grid]) -> Forms:
+        balanced = band(self._ground("norm"), sheet, norm)
+        stretched = multiply_columns(
+            Grid(balanced.numbers, 0, (balanced.denominator,) * len(balanced.numbers)), gain[0]
+        )
+        shifted = _unfolded_grid(stretched)
+        return Forms(add(shifted.constant, gain[1]), shifted.slopes)
+
+
+def _affine(values: Forms, weight: Grid, bias: Grid | None) -> Forms:
+    across = weight.transposed()
+    product = matmul(values.constant, across)
+    slopes = {row: matmul(grid, across) for row, grid in values.slopes.items()}
+    return _forms(product if bias is None else add(product, bias), slopes)
+
+
+def _scores(queries: Forms, keys: Forms, context: tuple[int, Sequence[int]], scale: Fraction) -> Forms:
+    """Return the products of a query with its keys: linear unless both depend on the perturbation."""
+    query, chosen = context
+    if query in queries.slopes and any(key in keys.slopes for key in chosen):
+        raise NotExactError("a perturbed query meets a perturbed key: their product is not linear")
+    picked = keys.constant.take(chosen).transposed()
+    constant = matmul(queries.constant.take([query]), picked)
+    rows: dict[int, Grid | None] = {}
+    if query in queries.slopes:
+        rows[0] = multiply(matmul(queries.slopes[query], picked), scale)
+    else:
+        asked = queries.constant.take([query]).transposed()
+        rows[0] = _beside([(matmul(keys.slopes[k], asked) if k in keys.slopes else None) for k in chosen])
+        rows[0] = None if rows[0] is None else multiply(rows[0], scale)
+    return _forms(multiply(constant, scale), rows)
+
+
+def _beside(columns: Sequence[Grid | None]) -> Grid | None:
+    """Return single columns side by side; a column that is not there is zero."""
+    present = [column for column in columns if column is not None]
+    if not present:
+        return None
+    height, exponent = present[0].shape[0], min(column.exponent for column in present)
+    even = [None if column is None else uniform(column) for column in columns]
+    common = lcm(*(column.denominators[0] for column in even if column is not None))
+    numbers = np.zeros((height, len(columns)), dtype=object)
+    for place, column in enumerate(even):
+        if column is not None:
+            numbers[:, place] = _shifted(column, exponent)[:, 0] * (common // column.denominators[0])
+    return Grid(numbers, exponent, (common,) * height)
+
+
+def _weighed(weights: Forms, keys: Sequence[int], values: Forms) -> Forms:
+    """Return the weighted sum of values: linear unless weights and values depend on the perturbation."""
+    if not weights.is_constant and any(key in values.slopes for key in keys):
+        raise NotExactError("perturbed weights meet perturbed values: their product is not linear")
+    (constant,) = weights.constant.fractions()
+    row: RationalRow = tuple((key, weight) for key, weight in zip(keys, constant, strict=True) if weight)
+    total = Exact().mix([row], values.constant)
+    moved = None if weights.is_constant else matmul(weights.slopes[0], values.constant.take(keys))
+    return _forms(total, {0: _sum(_mixed(row, values.slopes), moved)})
+
+
+def _mixed(row: RationalRow, slopes: Slopes) -> Grid | None:
+    total: Grid | None = None
+    for source, weight in row:
+        if source in slopes:
+            total = _sum(total, multiply(slopes[source], weight))
+    return total
+
+
+def _sum(left: Grid | None, right: Grid | None) -> Grid | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return add(left, right)
+
+
+def _spread(values: Forms, count: int) -> list[Grid | None]:
+    is_single = values.constant.shape[0] == 1
+    return [values.slopes.get(0 if is_single else row) for row in range(count)]
+
+
+def _forms(constant: Grid, slopes: Mapping[int, Grid | None]) -> Forms:
+    """Return forms; slopes that are all zero are none."""
+    moving = {row: grid for row, grid in slopes.items() if grid is not None and grid.numbers.any()}
+    return Forms(constant, moving)
+
+
+def _stacked(rows: Sequence[Forms], width: int) -> Forms:
+    """Return single rows as one batch."""
+    exponent = min((row.constant.exponent for row in rows), default=0)
+    numbers = np.empty((len(rows), width), dtype=object)
+    for place, row in enumerate(rows):
+        numbers[place] = _shifted(row.constant, exponent)[0]
+    constant = Grid(numbers, exponent, tuple(row.constant.denominators[0] for row in rows))
+    return Forms(constant, {place: row.slopes[0] for place, row in enumerate(rows) if 0 in row.slopes})
+
+
+def _unfolded(sheet: Sheet) -> Forms:
+    return _unfolded_grid(Grid(sheet.numbers, 0, (sheet.denominator,) * len(sheet.numbers)))
+
+
+def _unfolded_grid(grid: Grid) -> Forms:
+    """Return a matrix of constants above slopes as a single row of forms."""
+    return _forms(grid.take([0]), {0: grid.take(range(1, grid.shape[0]))})
+
+
+def _shifted(grid: Grid, exponent: int) -> Integers:
+    return grid.numbers.astype(object) << (grid.exponent - exponent)

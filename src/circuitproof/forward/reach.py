@@ -1,0 +1,69 @@
+"""Where a circuit is read on the way to the logits, position by position: what perturbations can reach."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import LOGITS, Head, Node
+from circuitproof.declare.programs.meaning import row
+from circuitproof.declare.programs.syntax import Program
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.errors import InputError
+from circuitproof.forward.interface import Interface, Side
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The positions at which each node's input and output are read on the way to the last logits."""
+
+    inputs: Mapping[Node, frozenset[int]]
+    outputs: Mapping[Node, frozenset[int]]
+
+    def at(self, interface: Interface) -> frozenset[int]:
+        """Return the positions at which a place is read."""
+        found = self.inputs if interface.side is Side.INPUT else self.outputs
+        return found.get(interface.node, frozenset())
+
+
+def readings(circuit: Circuit, programs: Mapping[Head, Program], prompt: Prompt) -> Reading:
+    """Return what is read of a prompt: by a neural head all keys of a query, by a program those of weight."""
+    live = circuit.live()
+    inputs: dict[Node, frozenset[int]] = {}
+    outputs: dict[Node, frozenset[int]] = {LOGITS: frozenset({len(prompt) - 1})}
+    for node in sorted({LOGITS, *live.nodes()}, key=lambda node: node.place, reverse=True):
+        inputs[node] = _keys(node, outputs[node], programs, prompt)
+        for source in live.sources(node):
+            outputs[source] = outputs.get(source, frozenset()) | inputs[node]
+    return Reading(inputs, outputs)
+
+
+def unreached(
+    interface: Interface, circuit: Circuit, programs: Mapping[Head, Program], prompts: Sequence[Prompt]
+) -> int:
+    """Return how many prompts have logits that no perturbation at a place can reach."""
+    if interface.is_final_residual:
+        return 0
+    return sum(
+        readings(circuit, programs, prompt).at(interface).isdisjoint(interface.places(len(prompt)))
+        for prompt in prompts
+    )
+
+
+def refuse_unreached_prompts(interface: Interface, count: int, prompts: int) -> None:
+    """Refuse a perturbation that reaches none of the prompts: that it changes nothing says nothing."""
+    if count == prompts:
+        raise InputError(
+            f"a perturbation of {interface} at positions {interface.spelled_positions()} reaches the logits "
+            "of no prompt; choose positions that are read, such as --positions last"
+        )
+
+
+def _keys(
+    node: Node, queries: Collection[int], programs: Mapping[Head, Program], prompt: Prompt
+) -> frozenset[int]:
+    """Return the positions at which a node reads its input for its outputs at `queries`."""
+    if not isinstance(node, Head):
+        return frozenset(queries)
+    if node not in programs:
+        return frozenset(range(max(queries, default=-1) + 1))
+    return frozenset(key for query in queries for key, _ in row(programs[node], prompt, query))

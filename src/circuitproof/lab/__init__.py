@@ -1,0 +1,1 @@
+"""Where circuits come from: models in floats, training, discovery, distillation, surrogates, and runs."""

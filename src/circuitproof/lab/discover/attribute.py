@@ -1,0 +1,101 @@
+"""Scoring every edge of a model with one backward pass through its gates.
+
+A gate of 1 keeps an edge, a gate of 0 removes it, and in between it scales what the edge carries. The score
+of a part is how fast the metric changes when its gates close, at the full model. The metric is the mean
+margin of the wanted decision, not the divergence: the divergence from the model has its minimum at the full
+model, so its gradient vanishes there and would score every edge zero.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import NumericError
+from circuitproof.lab.discover.choices import Order
+from circuitproof.lab.discover.objective import Target
+from circuitproof.lab.discover.parts import Part, topological
+from circuitproof.lab.model.gates import Gates, gates_of, source_column, target_row
+from circuitproof.lab.model.transformer import Transformer
+
+_TOKENS_AT_ONCE = 1 << 12
+"""How many tokens one backward pass keeps in memory; longer tasks add up the gradients of portions."""
+
+
+def arrange(
+    model: Transformer, task: Task, target: Target, parts: Sequence[Part], order: Order
+) -> tuple[Part, ...]:
+    """Return the parts in the order in which they are to be tried."""
+    match order:
+        case Order.TOPOLOGICAL:
+            return topological(parts)
+        case Order.ATTRIBUTION:
+            scores = scores_of(model, task, target, parts)
+            ranks = sorted(range(len(parts)), key=lambda place: (scores[place], parts[place][0].place))
+            return tuple(parts[place] for place in ranks)
+        case _:
+            assert_never(order)
+
+
+def scores_of(model: Transformer, task: Task, target: Target, parts: Sequence[Part]) -> tuple[float, ...]:
+    """Return how much each part matters to the mean margin, to first order; never negative.
+
+    Edges of one part close together, and with all heads of a layer closes the bias that they share.
+    """
+    gates = gates_of([whole(model.graph)])
+    slopes = gate_slopes(model, task, target, gates).tolist()
+    return tuple(
+        abs(sum(slopes[row][column] for row, column in _gates_of_part(gates, part))) for part in parts
+    )
+
+
+def gate_slopes(
+    model: Transformer, task: Task, target: Target, gates: Gates
+) -> Float[Tensor, "target source"]:
+    """Return the derivative of the mean margin with respect to every gate."""
+    values = gates.values.clone().requires_grad_()
+    slopes = torch.zeros_like(values)
+    for places in _portions(task):
+        tokens = torch.tensor([task.domain.prompts[place] for place in places])
+        logits = model.candidate_logits(tokens, task.candidates, replace(gates, values=values))
+        wanted = Target(target.probabilities[places], target.decisions[places])
+        (portion,) = torch.autograd.grad(wanted.margins(logits).sum(), values)
+        slopes += portion
+    if not bool(slopes.isfinite().all()):
+        raise NumericError("the gradient of an edge is NaN or infinite; try the topological order")
+    return slopes[0] / len(task.domain)
+
+
+def _portions(task: Task) -> Iterator[list[int]]:
+    """Yield places of prompts of one length, so many at a time as fit in memory."""
+    lengths: dict[int, list[int]] = {}
+    for place, prompt in enumerate(task.domain.prompts):
+        lengths.setdefault(len(prompt), []).append(place)
+    for length, places in lengths.items():
+        step = max(1, _TOKENS_AT_ONCE // length)
+        for start in range(0, len(places), step):
+            yield places[start : start + step]
+
+
+def _gates_of_part(gates: Gates, part: Part) -> Iterator[tuple[int, int]]:
+    """Yield row and column of each gate that closes with a part."""
+    graph = gates.graph
+    for edge in part:
+        yield target_row(graph, edge.target), source_column(graph, edge.source)
+    for row, layer in _whole_layers(graph, part):
+        yield row, gates.head_columns(layer)[-1]
+
+
+def _whole_layers(graph: Graph, part: Part) -> Iterator[tuple[int, int]]:
+    """Yield the row of each target and the layer of which it loses every head with a part."""
+    heads = Counter(
+        (target_row(graph, edge.target), edge.source.layer) for edge in part if isinstance(edge.source, Head)
+    )
+    return (place for place, count in heads.items() if count == graph.heads)

@@ -1,0 +1,50 @@
+"""The parts of a graph that extraction removes at once: single edges, or all edges between two blocks."""
+
+from collections.abc import Sequence
+from typing import TypeAlias, assert_never
+
+from circuitproof.declare.circuits.circuit import Circuit, circuit_of
+from circuitproof.declare.circuits.graph import Edge, Graph
+from circuitproof.lab.discover.choices import Granularity
+
+Part: TypeAlias = tuple[Edge, ...]
+"""Edges that are removed together; the parts of a graph share no edge and leave none out."""
+
+
+def parts_of(graph: Graph, granularity: Granularity) -> tuple[Part, ...]:
+    """Return every part of a graph, in the order of its edges.
+
+    >>> [len(parts_of(Graph(2, 2), granularity)) for granularity in Granularity]
+    [26, 15]
+    """
+    match granularity:
+        case Granularity.HEAD:
+            return tuple((edge,) for edge in graph.edges())
+        case Granularity.BLOCK:
+            return _between_blocks(graph)
+        case _:
+            assert_never(granularity)
+
+
+def topological(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Return the parts from the logits backwards: the latest reader first, and its latest source first."""
+    return tuple(sorted(parts, key=lambda part: (part[0].target.place, part[0].source.place), reverse=True))
+
+
+def nested(graph: Graph, order: Sequence[Part]) -> tuple[Circuit, ...]:
+    """Return circuits of the last parts of an order: one, then about a third more each time, then all.
+
+    >>> [len(circuit) for circuit in nested(Graph(2, 2), parts_of(Graph(2, 2), Granularity.HEAD))]
+    [1, 2, 3, 4, 5, 7, 9, 12, 16, 21, 26]
+    """
+    sizes = [1]
+    while sizes[-1] < len(order):
+        sizes.append(min(len(order), max(sizes[-1] + 1, round(sizes[-1] * 4 / 3))))
+    return tuple(circuit_of(graph, [edge for part in order[-size:] for edge in part]) for size in sizes)
+
+
+def _between_blocks(graph: Graph) -> tuple[Part, ...]:
+    blocks: dict[object, list[Edge]] = {}
+    for edge in graph.edges():
+        blocks.setdefault((edge.source.place[:2], edge.target.place[:2]), []).append(edge)
+    return tuple(map(tuple, blocks.values()))

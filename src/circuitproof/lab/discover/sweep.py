@@ -1,0 +1,90 @@
+"""A sweep over thresholds: one candidate circuit for each, all of them kept for the report."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from circuitproof.declare.circuits.circuit import Ablation, Circuit
+from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.errors import InputError
+from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
+from circuitproof.lab.discover.choices import Search
+from circuitproof.lab.discover.objective import Measure, Meter, Tolerance, read_measure
+from circuitproof.lab.discover.parts import Part
+from circuitproof.lab.discover.prune import Pruned, prune
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A circuit that a threshold led to."""
+
+    threshold: float
+    circuit: Circuit
+    measure: Measure
+
+    @property
+    def heads(self) -> int:
+        """Return how many heads the circuit touches."""
+        return sum(isinstance(node, Head) for node in self.circuit.nodes())
+
+    def to_json(self) -> Json:
+        """Return the candidate as JSON, with its edges."""
+        return {
+            "threshold": self.threshold,
+            **self.measure.to_json(),
+            "nodes": len(self.circuit.nodes()),
+            "heads": self.heads,
+            "edges": [str(edge) for edge in self.circuit],
+        }
+
+
+def read_candidate(fields: Fields, graph: Graph) -> Candidate:
+    """Read a candidate as `Candidate.to_json` writes it."""
+    named = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
+    circuit = parse_circuit({**named, "edges": list(fields.items("edges"))}, fields.where)
+    candidate = Candidate(fields.number("threshold", above=-1), circuit, read_measure(fields))
+    found = (fields.integer("nodes"), fields.integer("heads"))
+    if found != (len(circuit.nodes()), candidate.heads):
+        raise InputError(f"{fields.where} counts {found} nodes and heads, its edges have others")
+    return candidate
+
+
+def sweep(
+    meter: Meter,
+    order: Sequence[Part],
+    tolerances: Sequence[Tolerance],
+    search: Search = Search.GREEDY,
+    on_candidate: Callable[[Candidate], None] = lambda _: None,
+) -> tuple[Candidate, ...]:
+    """Return the candidate of each tolerance, in the order given.
+
+    Each is what a fresh run would find. Work is shared without changing that: the meter runs no circuit
+    twice, and what became of the parts at one threshold is the guess for the next.
+    """
+    if not tolerances:
+        raise InputError("no thresholds to sweep; give at least one")
+    candidates: list[Candidate] = []
+    guess: Sequence[bool] | None = None
+    for tolerance in tolerances:
+        found = _search(meter, order, tolerance, search, guess)
+        guess = found.removed
+        candidates.append(Candidate(tolerance.threshold, found.circuit, found.measure))
+        on_candidate(candidates[-1])
+    return tuple(candidates)
+
+
+def _search(
+    meter: Meter, order: Sequence[Part], tolerance: Tolerance, search: Search, guess: Sequence[bool] | None
+) -> Pruned:
+    match search:
+        case Search.GREEDY:
+            return prune(meter, order, tolerance, guess)
+        case Search.BISECTION:
+            return prune_prefix(meter, order, tolerance)
+        case Search.RUNS:
+            return prune_runs(meter, order, tolerance)
+        case _:
+            assert_never(search)

@@ -1,0 +1,99 @@
+"""The causal audit: what the programs and the circuit carry, and what a model can do without them.
+
+Redundancy is a fact about a model, not a failure: it is counted before any training and after each rung, so
+that nobody can take a native backup route for one that training built.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.lab.distill.lesion import Behaviour, silence
+from circuitproof.lab.model.decisions import answer_margins, score_of, task_logits
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.text.canonical import Digest, Json, digest_bytes
+from circuitproof.text.reading import Fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """How many prompts of a task are decided right, with nothing and with something taken away.
+
+    All of it is measured in floats; ties are not right.
+    """
+
+    prompts: int
+    model: int
+    circuit: int
+    without_heads: int
+    """The model with all heads that have or will have programs silenced: the native backup route."""
+    without_each: tuple[int, ...]
+    """The model with each of those heads alone silenced."""
+    circuit_without_each: tuple[int, ...]
+    """The circuit with each of them alone silenced."""
+    without_circuit: int
+    """The model without any edge of the circuit."""
+    backup: tuple[int, ...]
+    """The prompts that the backup route covers."""
+    lesion_digest: Digest
+    """The digest of the candidate logits of the model with all those heads silenced, bit by bit."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the audit as JSON that `read_audit` reads back."""
+        return {
+            "prompts": self.prompts,
+            "model": self.model,
+            "circuit": self.circuit,
+            "without_heads": self.without_heads,
+            "without_each": list(self.without_each),
+            "circuit_without_each": list(self.circuit_without_each),
+            "without_circuit": self.without_circuit,
+            "backup": list(self.backup),
+            "lesion_digest": str(self.lesion_digest),
+        }
+
+
+def read_audit(fields: Fields) -> Audit:
+    """Read an audit as `Audit.to_json` writes it."""
+    return Audit(
+        prompts=fields.integer("prompts", least=1),
+        model=fields.integer("model"),
+        circuit=fields.integer("circuit"),
+        without_heads=fields.integer("without_heads"),
+        without_each=fields.integers("without_each"),
+        circuit_without_each=fields.integers("circuit_without_each"),
+        without_circuit=fields.integer("without_circuit"),
+        backup=fields.integers("backup"),
+        lesion_digest=Digest(fields.text("lesion_digest")),
+    )
+
+
+def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Audit:
+    """Silence heads together and one by one, take the circuit's edges out, and count what is left."""
+    task, circuit, everything = behaviour.task, behaviour.circuit, whole(model.graph)
+    silenced = silence(everything, heads)
+    gap = everything.without(*circuit.edges)
+    alone = [silence(everything, [head]) for head in heads]
+    in_model = task_logits(model, task, [everything, silenced, gap, *alone])
+    in_circuit = task_logits(model, task, [circuit, *(silence(circuit, [head]) for head in heads)])
+    rights = [_right(row, task.name) for row in answer_margins(task, in_model)]
+    own, *others = (_right(row, task.name) for row in answer_margins(task, in_circuit))
+    return Audit(
+        prompts=len(task.domain),
+        model=rights[0],
+        circuit=own,
+        without_heads=rights[1],
+        without_each=tuple(rights[3:]),
+        circuit_without_each=tuple(others),
+        without_circuit=rights[2],
+        backup=tuple(torch.nonzero(answer_margins(task, in_model[1:2])[0] > 0).flatten().tolist()),
+        lesion_digest=digest_bytes(in_model[1].contiguous().numpy().tobytes()),
+    )
+
+
+def _right(margins: Tensor, task: str) -> int:
+    return score_of(margins, task).right

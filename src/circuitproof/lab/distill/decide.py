@@ -1,0 +1,209 @@
+"""What a model decides with a candidate in the place of a head, exactly, for many candidates at once.
+
+A decision depends on a candidate only through its rows at the queries that the circuits read of the head:
+for a head of the last layer the deciding query, for an earlier one all of them, or what is left of them in a
+circuit. Candidates with the same rows there are one *variant*; the exact engine computes each distinct row
+of each stage once for all variants of a prompt.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import zip_longest
+from typing import TypeAlias
+
+import numpy as np
+
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.syntax import Otherwise, Program
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.exact.exact import Exact
+from circuitproof.exact.protocol import RationalRow
+from circuitproof.forward.cells import Cells, StagePart
+from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.forward.forward import Forward
+from circuitproof.forward.frozen import Frozen
+from circuitproof.lab.distill.demand import Demand
+from circuitproof.lab.distill.ground import Bytes, Ground, weights_of
+from circuitproof.prove.fold import Fold
+
+_NOWHERE = Program(Fraction(0), (), Otherwise.NOWHERE)
+"""Holds the place of a candidate where the engine only asks whether a head is a program."""
+_VARIANTS_AT_ONCE = 48
+"""Attention scores are computed for all pairs of rows at once, so that few variants together cost least."""
+
+Variant: TypeAlias = tuple[int, int, bytes]
+"""A demand, a prompt of it, and the rows of a candidate at the queries that are read there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """A decision that is not the wanted one: which demand, which of its circuits, which prompt."""
+
+    demand: int
+    circuit: int
+    prompt: int
+
+
+def with_program(frozen: Frozen, head: Head, program: Program) -> Frozen:
+    """Return the model with a program in the place of a head; its queries and keys are not read any more."""
+    programs = {**frozen.programs, head: program}
+    return Frozen(replace(frozen.declaration, programs=programs), frozen.file, frozen.read)
+
+
+class Decider:
+    """Refutes candidates for a head, each by a prompt, and remembers every decision."""
+
+    def __init__(self, frozen: Frozen, head: Head, demands: Sequence[Demand], ground: Ground) -> None:
+        self.frozen, self.head, self.demands = with_program(frozen, head, _NOWHERE), head, tuple(demands)
+        self.decisions = 0
+        """How many decisions were computed: variants, times circuits."""
+        self._columns = ground.columns()
+        self._order = _spread(demands)
+        self._read: dict[tuple[int, int], list[Prompt]] = {}
+        self._known: dict[Variant, int | None] = {}
+
+    def refute(self, rows: Bytes, most: int | None = None) -> list[Refutation | None]:
+        """Return for each candidate, given as [key, prefix], a decision that is wrong, or nothing.
+
+        Prompts that have refuted much are tried first; with `most`, only so many of them.
+        """
+        found: list[Refutation | None] = [None] * len(rows)
+        left, kills = list(range(len(rows))), dict.fromkeys(self._order, 0)
+        for places in _growing(self._order[:most]):
+            for (demand, prompt), verdicts in self._try(places, rows[left]).items():
+                for candidate, circuit in zip(left, verdicts, strict=True):
+                    if circuit is not None and found[candidate] is None:
+                        found[candidate] = Refutation(demand, circuit, prompt)
+                        kills[demand, prompt] += 1
+            left = [candidate for candidate in left if found[candidate] is None]
+            if not left:
+                break
+        self._order.sort(key=lambda place: -kills[place])
+        return found
+
+    def read_queries(self, demand: int, prompt: int) -> list[Prompt]:
+        """Return the prefixes of a prompt at which some circuit reads the head."""
+        place = (demand, prompt)
+        if place not in self._read:
+            asked = self.demands[demand]
+            cells = self._cells()
+            for circuit in asked.circuits:
+                cells.cells(circuit, [asked.task.domain.prompts[prompt]])
+            self._read[place] = sorted(cells.asked, key=len)
+        return self._read[place]
+
+    def _try(
+        self, places: Sequence[tuple[int, int]], rows: Bytes
+    ) -> Mapping[tuple[int, int], list[int | None]]:
+        """Return for each prompt and candidate the first circuit that decides wrong, or nothing."""
+        names: dict[tuple[int, int], list[bytes]] = {}
+        for demand, prompt in places:
+            read = self.read_queries(demand, prompt)
+            parts = rows[:, :, [self._columns[prefix] for prefix in read]]
+            names[demand, prompt] = [part.tobytes() for part in parts]
+        unknown = {
+            (demand, prompt, name)
+            for demand, prompt in places
+            for name in names[demand, prompt]
+            if (demand, prompt, name) not in self._known
+        }
+        for demand in sorted({demand for demand, _, _ in unknown}):
+            for variants in _groups(sorted(key for key in unknown if key[0] == demand)):
+                self._decide(self.demands[demand], variants)
+        return {
+            (demand, prompt): [self._known[demand, prompt, name] for name in names[demand, prompt]]
+            for demand, prompt in places
+        }
+
+    def _decide(self, asked: Demand, variants: Sequence[Variant]) -> None:
+        """Compute the decisions of variants on the prompts of one demand."""
+        cells = self._cells()
+        stages = [cells.logits_stage(circuit) for circuit in asked.circuits]
+        ends: list[list[int]] = []
+        for demand, prompt, name in variants:
+            cells.begin(self._rows(demand, prompt, name))
+            ends.append([cells.cell(stage, asked.task.domain.prompts[prompt]) for stage in stages])
+        outputs = Forward(self.frozen, cells, Exact(), asked.task.candidates).run()
+        folds = [[Fold(logits) for logits in outputs[stage].fractions()] for stage in stages]
+        for variant, end in zip(variants, ends, strict=True):
+            right = frozenset({asked.wanted[variant[1]]})
+            wrong = [c for c, found in enumerate(folds) if found[end[c]].decision != right]
+            self._known[variant] = wrong[0] if wrong else None
+        self.decisions += len(variants) * len(stages)
+
+    def _cells(self) -> "_VariantCells":
+        return _VariantCells(self.frozen.programs, self.head, biases=self.frozen.architecture.biases)
+
+    def _rows(self, demand: int, prompt: int, name: bytes) -> dict[Prompt, RationalRow]:
+        read = self.read_queries(demand, prompt)
+        numbers = np.frombuffer(name, dtype=np.uint8).reshape(-1, len(read)) if read else np.zeros((0, 0))
+        return {prefix: weights_of(numbers[:, place].tolist()) for place, prefix in enumerate(read)}
+
+
+class _VariantCells(Cells):
+    """Cells in which the rows of one program head change from variant to variant.
+
+    What does not depend on the head is found once; what does is found anew for each variant, and equal rows
+    are still one.
+    """
+
+    def __init__(self, programs: ProgramHeads, head: Head, *, biases: bool) -> None:
+        super().__init__(programs, biases=biases)
+        self.asked: set[Prompt] = set()
+        """The prefixes at which the head's row was asked for."""
+        self._head = head
+        self._variant: Mapping[Prompt, RationalRow] | None = None
+        self._found: dict[tuple[int, Prompt], int] = {}
+        self._depends: dict[int, bool] = {}
+
+    def begin(self, rows: Mapping[Prompt, RationalRow]) -> None:
+        """Go on with a variant that has these rows."""
+        self._variant = rows
+        self._found = {}
+
+    def cell(self, stage: int, prompt: Prompt) -> int:
+        """Return the row of a stage that a prompt leads to at its last position."""
+        if not self._is_dependent(stage):
+            return super().cell(stage, prompt)
+        key = (stage, prompt)
+        if key not in self._found:
+            self._found[key] = self._row(self.stages[stage], prompt)
+        return self._found[key]
+
+    def _is_dependent(self, stage: int) -> bool:
+        if stage not in self._depends:
+            read = self.stages[stage]
+            self._depends[stage] = read.node == self._head or any(
+                isinstance(part, StagePart) and self._is_dependent(part.stage) for part in read.parts
+            )
+        return self._depends[stage]
+
+    def _attended(self, head: Head, prompt: Prompt) -> RationalRow:
+        if head != self._head:
+            return super()._attended(head, prompt)
+        self.asked.add(prompt)
+        return () if self._variant is None else self._variant[prompt]
+
+
+def _spread(demands: Sequence[Demand]) -> list[tuple[int, int]]:
+    """Return every prompt of every demand, so that the first ones differ in task and wanted decision."""
+    groups: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for number, demand in enumerate(demands):
+        for prompt, wanted in enumerate(demand.wanted):
+            groups.setdefault((number, wanted), []).append((number, prompt))
+    in_turn = zip_longest(*groups.values())
+    return [place for turn in in_turn for place in turn if place is not None]
+
+
+def _growing(places: Sequence[tuple[int, int]]) -> Iterator[Sequence[tuple[int, int]]]:
+    """Return parts that double: the first prompts refute most."""
+    start, size = 0, 1
+    while start < len(places):
+        yield places[start : start + size]
+        start, size = start + size, 2 * size
+
+
+def _groups(variants: Sequence[Variant]) -> Iterator[Sequence[Variant]]:
+    for start in range(0, len(variants), _VARIANTS_AT_ONCE):
+        yield variants[start : start + _VARIANTS_AT_ONCE]

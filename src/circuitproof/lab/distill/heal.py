@@ -1,0 +1,256 @@
+"""Healing: training a model with programs further, under objectives that ask more and more of the programs.
+
+Installing programs disturbs a model; training restores what it decides. Whether the programs then do any of
+the work is another question, which each objective answers by what it adds to the loss:
+
+- *plain*: the right answers of the model, and nothing else;
+- *ablation-aware*: also the right answers of the declared circuit alone, and of the circuit with a few other
+  edges, and no answer at all once a program of the circuit is silenced in the model;
+- *core-aware*: no answer either once all programs are silenced together, and the same in the circuit.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import isfinite, log
+from typing import assert_never
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+from circuitproof.declare.circuits.circuit import Circuit, circuit_of, whole
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import InputError
+from circuitproof.lab.distill.lesion import Behaviour, silence
+from circuitproof.lab.model.decisions import score_circuits
+from circuitproof.lab.model.gates import Gates, gates_of
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.train.data import generator_of
+
+
+class Term(StrEnum):
+    """What a loss is made of. The first three ask for answers, the others for none."""
+
+    TASK = "task"
+    """The right answers in the whole model."""
+    CIRCUIT = "circuit"
+    """The right answers in the declared circuit alone."""
+    EXTRA_EDGES = "extra_edges"
+    """The right answers in the declared circuit with each other edge kept by chance."""
+    MODEL_EACH = "model_each"
+    """Uniform candidates in the model without a program of the circuit, the mean over its programs."""
+    MODEL_JOINT = "model_joint"
+    """Uniform candidates in the model without any program."""
+    CIRCUIT_EACH = "circuit_each"
+    """Uniform candidates in the declared circuit without one of its programs, the mean over them."""
+    CIRCUIT_JOINT = "circuit_joint"
+    """Uniform candidates in the declared circuit without any program."""
+
+
+ANSWERED = frozenset({Term.TASK, Term.CIRCUIT, Term.EXTRA_EDGES})
+"""The terms that ask for the right answers."""
+
+
+class Treatment(StrEnum):
+    """The objectives, each asking for more than the one before."""
+
+    PLAIN = "plain"
+    ABLATION_AWARE = "ablation_aware"
+    CORE_AWARE = "core_aware"
+
+
+TERMS: Mapping[Treatment, tuple[Term, ...]] = {
+    Treatment.PLAIN: (Term.TASK,),
+    Treatment.ABLATION_AWARE: (Term.TASK, Term.CIRCUIT, Term.EXTRA_EDGES, Term.MODEL_EACH),
+    Treatment.CORE_AWARE: tuple(Term),
+}
+"""The terms of each objective, none of which may be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """An objective with the weight of each of its terms."""
+
+    treatment: Treatment
+    weights: Mapping[Term, float]
+
+    def __post_init__(self) -> None:
+        terms = TERMS[self.treatment]
+        if self.weights.keys() != set(terms):
+            raise InputError(
+                f"healing: weights are given for {_listed(self.weights)}, "
+                f"the objective {self.treatment} consists of {_listed(terms)}"
+            )
+        for term, weight in self.weights.items():
+            if not (isfinite(weight) and weight > 0):
+                raise InputError(f"healing: {term} weighs {weight}, want a finite number above 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What is drawn at each step, a pure function of seed and step."""
+
+    seed: int
+    batch: int
+    """How many prompts of each task."""
+    keep: float
+    """The probability with which an edge outside the circuit is kept."""
+
+
+class Healing:
+    """The goal of training under an objective: the weighted sum of its terms, the mean over behaviours."""
+
+    def __init__(
+        self, behaviours: Sequence[Behaviour], programs: Collection[Head], weighing: Weighing, draw: Draw
+    ) -> None:
+        if not behaviours:
+            raise InputError("healing: there is no behaviour to keep; give at least one task")
+        self._weights, self._draw, self._programs = weighing.weights, draw, programs
+        terms = TERMS[weighing.treatment]
+        self._forwards = tuple(_forward(behaviour, programs, terms) for behaviour in behaviours)
+
+    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
+        """Return the loss of a step."""
+        losses = [
+            self._weights[term] * value for terms in self.terms(model, step) for term, value in terms.items()
+        ]
+        return torch.stack(losses).sum() / len(self._forwards)
+
+    def terms(self, model: Transformer, step: int) -> tuple[Mapping[Term, Float[Tensor, ""]], ...]:
+        """Return the terms for each behaviour, before they are weighted."""
+        return tuple(_terms(forward, model, self._draw, step) for forward in self._forwards)
+
+    def evaluate(self, model: Transformer) -> Mapping[str, float]:
+        """Return the accuracy on each task: of model and circuit, and of the model without programs."""
+        measures: dict[str, float] = {}
+        everything = whole(model.graph)
+        for forward in self._forwards:
+            task = forward.behaviour.task
+            circuits = (everything, forward.behaviour.circuit, silence(everything, self._programs))
+            names = ("model", "circuit", "without programs")
+            for name, score in zip(names, score_circuits(model, task, circuits), strict=True):
+                measures[f"{task.name} {name}"] = score.accuracy
+        return measures
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Forward:
+    """What is run at once for one behaviour; the circuit with extra edges is put behind at each step."""
+
+    behaviour: Behaviour
+    sizes: Mapping[Term, int]
+    """How many circuits each term runs, in their order."""
+    gates: Gates
+
+
+def _forward(behaviour: Behaviour, programs: Collection[Head], terms: Sequence[Term]) -> _Forward:
+    ordered = sorted(terms, key=lambda term: term is Term.EXTRA_EDGES)
+    groups = {term: _circuits(term, behaviour, programs) for term in ordered}
+    sizes = {term: len(group) for term, group in groups.items()}
+    fixed = [circuit for term, group in groups.items() if term is not Term.EXTRA_EDGES for circuit in group]
+    return _Forward(behaviour, sizes, gates_of(fixed))
+
+
+def _terms(forward: _Forward, model: Transformer, draw: Draw, step: int) -> Mapping[Term, Tensor]:
+    task, gates = forward.behaviour.task, forward.gates
+    if Term.EXTRA_EDGES in forward.sizes:
+        extra = gates_of([thinned(forward.behaviour.circuit, draw, step)])
+        gates = replace(gates, values=torch.cat([gates.values, extra.values]))
+    vocabulary = range(model.architecture.vocabulary)
+    batches = prompts_of(task, draw, step)
+    logits = torch.cat([model.candidate_logits(batch.tokens, vocabulary, gates) for batch in batches], dim=1)
+    answers = torch.cat([batch.answers for batch in batches])
+    groups = zip(forward.sizes, logits.split(list(forward.sizes.values())), strict=True)
+    return {
+        term: answer_loss(group, answers)
+        if term in ANSWERED
+        else bypass_penalty(group[..., list(task.candidates)])
+        for term, group in groups
+    }
+
+
+def answer_loss(
+    logits: Float[Tensor, "circuit prompt token"], answers: Int[Tensor, " prompt"]
+) -> Float[Tensor, ""]:
+    """Return the mean cross-entropy of the right answers over the whole vocabulary."""
+    return functional.cross_entropy(logits.flatten(0, 1), answers.repeat(len(logits)))
+
+
+def bypass_penalty(logits: Float[Tensor, "circuit prompt candidate"]) -> Float[Tensor, ""]:
+    """Return the mean of KL(uniform ‖ candidates): zero just where no candidate is preferred.
+
+    It grows with the margin without end, so that a sure bypass is pushed as hard as a weak one.
+    """
+    return -logits.log_softmax(-1).mean() - log(logits.shape[-1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prompts:
+    """Prompts of one length and the token wanted after each."""
+
+    tokens: Int[Tensor, "prompt position"]
+    answers: Int[Tensor, " prompt"]
+
+
+def prompts_of(task: Task, draw: Draw, step: int) -> list[Prompts]:
+    """Return the prompts of a step, the next ones of the epoch's own shuffle, sorted by length."""
+    size = min(draw.batch, len(task.domain))
+    epoch, place = divmod(step, len(task.domain) // size)
+    order = torch.randperm(len(task.domain), generator=generator_of(draw.seed, epoch))
+    lengths: dict[int, list[int]] = {}
+    for index in order[place * size : (place + 1) * size].tolist():
+        lengths.setdefault(len(task.domain.prompts[index]), []).append(index)
+    wanted = task.answers()
+    return [
+        Prompts(
+            torch.tensor([task.domain.prompts[index] for index in chosen]),
+            torch.tensor([wanted[index] for index in chosen]),
+        )
+        for _, chosen in sorted(lengths.items())
+    ]
+
+
+def thinned(circuit: Circuit, draw: Draw, step: int) -> Circuit:
+    """Return the circuit with each other edge of the graph kept with the drawn probability."""
+    others = [edge for edge in circuit.graph.edges() if edge not in circuit]
+    numbers = torch.rand(len(others), generator=generator_of(draw.seed, -1 - step))
+    kept = [edge for edge, number in zip(others, numbers.tolist(), strict=True) if number < draw.keep]
+    return circuit | circuit_of(circuit.graph, kept)
+
+
+def _circuits(term: Term, behaviour: Behaviour, programs: Collection[Head]) -> tuple[Circuit, ...]:
+    """Return what a term runs; for the extra edges, which change at each step, the circuit stands in."""
+    everything, declared = whole(behaviour.circuit.graph), behaviour.circuit
+    match term:
+        case Term.TASK:
+            return (everything,)
+        case Term.CIRCUIT | Term.EXTRA_EDGES:
+            return (declared,)
+        case Term.MODEL_EACH:
+            return tuple(silence(everything, (head,)) for head in _core(behaviour, programs))
+        case Term.MODEL_JOINT:
+            return (silence(everything, programs),)
+        case Term.CIRCUIT_EACH:
+            return tuple(silence(declared, (head,)) for head in _core(behaviour, programs))
+        case Term.CIRCUIT_JOINT:
+            return (silence(declared, programs),)
+        case _:
+            assert_never(term)
+
+
+def _core(behaviour: Behaviour, programs: Collection[Head]) -> tuple[Head, ...]:
+    core = behaviour.core(programs)
+    if not core:
+        raise InputError(
+            f"healing: the circuit of task {behaviour.task.name!r} reads no program, so none can be made to "
+            "matter; install a program at a head that it reads"
+        )
+    return core
+
+
+def _listed(terms: Iterable[Term]) -> str:
+    given = set(terms)
+    return ", ".join(term for term in Term if term in given) or "no term"

@@ -1,0 +1,91 @@
+"""What a model or its circuits decide on a task, measured in floats."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import NumericError
+from circuitproof.lab.model.gates import gates_of
+from circuitproof.lab.model.transformer import Transformer
+
+_NUMBERS_AT_ONCE = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How one circuit does on a task. A tie is not a right answer."""
+
+    right: int
+    prompts: int
+    worst_margin: float
+    """The smallest lead of the right answer over the best other candidate; not positive where it is wrong."""
+
+    @property
+    def accuracy(self) -> float:
+        """Return the share of prompts that are decided right."""
+        return self.right / self.prompts
+
+
+def score_circuits(
+    model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None
+) -> tuple[Score, ...]:
+    """Return the score of each circuit, or of the model alone when no circuits are given."""
+    margins = answer_margins(task, task_logits(model, task, circuits))
+    return tuple(score_of(row, task.name) for row in margins)
+
+
+def score_of(margins: Float[Tensor, " prompt"], task: str) -> Score:
+    """Return the score that follows from the leads of the right answers."""
+    if not bool(margins.isfinite().all()):
+        raise NumericError(f"a margin on task {task!r} is NaN or infinite; the weights are too large")
+    return Score(right=int((margins > 0).sum()), prompts=len(margins), worst_margin=float(margins.min()))
+
+
+def answer_margins(
+    task: Task, logits: Float[Tensor, "circuit prompt candidate"]
+) -> Float[Tensor, "circuit prompt"]:
+    """Return by how much the right answer leads the best other candidate."""
+    places = torch.tensor([task.candidates.index(answer) for answer in task.answers()])
+    is_right = torch.nn.functional.one_hot(places, len(task.candidates)).bool()
+    right = logits[:, is_right]
+    return right - logits.masked_fill(is_right, -torch.inf).amax(-1)
+
+
+def task_logits(
+    model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None
+) -> Float[Tensor, "circuit prompt candidate"]:
+    """Return the candidates' logits on every prompt, prompts of one length and many circuits at a time."""
+    task.refuse_smaller(model.architecture.vocabulary)
+    if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):
+        return task_logits(model, task, distinct)[[distinct.index(circuit) for circuit in circuits]]
+    count = 1 if circuits is None else len(circuits)
+    logits = torch.zeros(count, len(task.domain), len(task.candidates), dtype=model.token.dtype)
+    with torch.no_grad():
+        for places in by_length(task):
+            tokens = torch.tensor([task.domain.prompts[place] for place in places])
+            for chosen in _portions(model, count, tokens.numel()):
+                part = None if circuits is None else gates_of(circuits[chosen])
+                found = model.candidate_logits(tokens, task.candidates, part)
+                logits[chosen.start : chosen.stop, places] = found
+    return logits
+
+
+def by_length(task: Task) -> list[list[int]]:
+    """Return the places of a task's prompts, those of one length together."""
+    places: dict[int, list[int]] = {}
+    for place, prompt in enumerate(task.domain.prompts):
+        places.setdefault(len(prompt), []).append(place)
+    return list(places.values())
+
+
+def _portions(model: Transformer, circuits: int, tokens: int) -> list[slice]:
+    """Return slices of the circuits whose node outputs fit in memory together."""
+    sizes = model.architecture
+    per_circuit = tokens * sizes.width * (sizes.layers * (sizes.heads + 2) + 2)
+    step = max(1, _NUMBERS_AT_ONCE // per_circuit)
+    return [slice(start, min(start + step, circuits)) for start in range(0, circuits, step)]

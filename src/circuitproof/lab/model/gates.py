@@ -1,0 +1,134 @@
+"""Which outputs each node reads, for many circuits at once, as one tensor of zeros and ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Embed, Graph, Head, Logits, Mlp, Node
+from circuitproof.errors import DeclarationError
+
+_LARGE = 1000
+"""A graph of as many edges is large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What is read by whom. Rows are targets, columns are sources, in the order of computation.
+
+    Behind the heads of a layer stands one more column, for the output bias that they share: a reader takes
+    it once if it reads at least one of those heads.
+    """
+
+    graph: Graph
+    values: Float[Tensor, "circuit target source"]
+    heads: tuple[tuple[int, ...], ...]
+    """The heads of each layer that some circuit has a use for; the others are never computed."""
+    mlps: tuple[bool, ...]
+    """Whether some circuit has a use for the MLP of each layer."""
+
+    @property
+    def is_nearly_whole(self) -> bool:
+        """Say whether these are constant gates of one circuit of a large graph, with few of them shut.
+
+        In a small graph summing up every edge costs no more, and rounds less than subtracting.
+        """
+        if len(self.graph.edges()) < _LARGE:
+            return False
+        is_constant = len(self.values) == 1 and not self.values.requires_grad
+        is_plain = is_constant and bool(((self.values == 0) | (self.values == 1)).all())
+        return is_plain and sum(map(len, self.gaps().values())) <= self.values.shape[1]
+
+    def gaps(self) -> Mapping[int, list[int]]:
+        """Return for each used row of a single circuit the earlier used columns that it leaves out."""
+        kept = self.values[0].bool().tolist()
+        gaps: dict[int, list[int]] = {}
+        earlier = [source_column(self.graph, EMBED)]
+        for layer in range(self.graph.layers):
+            for row in self.head_rows(layer):
+                gaps[row] = [column for column in earlier if not kept[row][column]]
+            earlier += self.head_columns(layer) if self.heads[layer] else []
+            if self.mlps[layer]:
+                row = target_row(self.graph, Mlp(layer))
+                gaps[row] = [column for column in earlier if not kept[row][column]]
+                earlier.append(source_column(self.graph, Mlp(layer)))
+        row = target_row(self.graph, LOGITS)
+        return {**gaps, row: [column for column in earlier if not kept[row][column]]}
+
+    def head_rows(self, layer: int) -> list[int]:
+        """Return the rows of the used heads of a layer."""
+        return [target_row(self.graph, Head(layer, index)) for index in self.heads[layer]]
+
+    def head_columns(self, layer: int) -> list[int]:
+        """Return the columns of the used heads of a layer and of the bias they share."""
+        columns = [source_column(self.graph, Head(layer, index)) for index in self.heads[layer]]
+        return [*columns, _bias_column(self.graph, layer)]
+
+
+def gates_of(circuits: Sequence[Circuit]) -> Gates:
+    """Return the gates of circuits of one graph, dead edges left out."""
+    if not circuits:
+        raise DeclarationError("no circuits to run; give at least one")
+    graph = circuits[0].graph
+    if any(circuit.graph != graph for circuit in circuits):
+        raise DeclarationError("circuits of different graphs cannot be run together")
+    live = [circuit.live() for circuit in circuits]
+    values = torch.zeros(
+        len(live), target_row(graph, Logits()) + 1, _bias_column(graph, graph.layers - 1) + 2
+    )
+    for index, circuit in enumerate(live):
+        places = [
+            _place(graph, source, edge.target)
+            for edge in circuit
+            for source in _with_bias(graph, edge.source)
+        ]
+        if places:
+            rows, columns = zip(*places, strict=True)
+            values[index, list(rows), list(columns)] = 1
+    used = {edge.source for circuit in live for edge in circuit.edges}
+    heads = tuple(
+        tuple(head.index for head in graph.heads_of(layer) if head in used) for layer in range(graph.layers)
+    )
+    return Gates(graph, values, heads, tuple(Mlp(layer) in used for layer in range(graph.layers)))
+
+
+def target_row(graph: Graph, node: Node) -> int:
+    """Return the row of a node that reads."""
+    match node:
+        case Head(layer, index):
+            return layer * (graph.heads + 1) + index
+        case Mlp(layer):
+            return layer * (graph.heads + 1) + graph.heads
+        case Logits():
+            return graph.layers * (graph.heads + 1)
+        case Embed():
+            raise DeclarationError("embed reads no node")
+
+
+def source_column(graph: Graph, node: Node) -> int:
+    """Return the column of a node that is read."""
+    match node:
+        case Embed():
+            return 0
+        case Head(layer, index):
+            return 1 + layer * (graph.heads + 2) + index
+        case Mlp(layer):
+            return 1 + layer * (graph.heads + 2) + graph.heads + 1
+        case Logits():
+            raise DeclarationError("nothing reads logits")
+
+
+def _bias_column(graph: Graph, layer: int) -> int:
+    return 1 + layer * (graph.heads + 2) + graph.heads
+
+
+def _with_bias(graph: Graph, source: Node) -> tuple[int, ...]:
+    column = source_column(graph, source)
+    return (column, _bias_column(graph, source.layer)) if isinstance(source, Head) else (column,)
+
+
+def _place(graph: Graph, column: int, target: Node) -> tuple[int, int]:
+    return (target_row(graph, target), column)

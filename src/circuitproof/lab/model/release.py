@@ -1,0 +1,283 @@
+"""Reading the paper's public format: `smt_weights.json`, `config.json`, `vocab.json` and `programs.json`."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from circuitproof.declare.architecture import (
+    Activation,
+    Architecture,
+    Attention,
+    BandNorm,
+    LeakyRelu,
+    Lift,
+    NoNorm,
+    Norm,
+    inverse_root,
+    is_float32,
+    tensor_shapes,
+)
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.programs.release import read_release_program
+from circuitproof.declare.programs.syntax import Program
+from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.forward.declaration import (
+    ProgramHeads,
+    read_program_heads,
+    refuse_unfit_programs,
+    shapes_with_programs,
+)
+from circuitproof.lab.model.checkpoint import StoredModel, build_model, save_model
+from circuitproof.text.canonical import readable_json
+from circuitproof.text.reading import Fields, read_json, reading_part
+
+Value = TypeVar("Value")
+
+_TASKS = {"quote_close": "quotes", "bracket_type": "brackets"}
+_WEIGHTS = "smt_weights.json"
+_TOKEN = re.compile("0|[1-9][0-9]{0,8}")
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What a release directory holds: a model, and the circuits found in it by task."""
+
+    stored: StoredModel
+    circuits: Mapping[str, Circuit]
+
+
+def import_release(source: Path, out: Path) -> Release:
+    """Turn a release directory into a model directory with its circuits beside, whole or not at all."""
+    release = load_release(source)
+    circuits = {f"{task}.circuit.json": readable_json(c.to_json()) for task, c in release.circuits.items()}
+    save_model(out, release.stored, circuits)
+    return release
+
+
+def load_release(source: Path) -> Release:
+    """Read a release directory; every number must be an FP32 value, every shape as declared."""
+    config = Fields(read_json(source / "config.json"), str(source / "config.json"))
+    weights = Fields(read_json(source / _WEIGHTS), str(source / _WEIGHTS))
+    architecture = _architecture(config, weights)
+    programs = _programs(source, weights, architecture)
+    tensors = dict(_tensors(weights, architecture, programs))
+    weights.finish()
+    circuits = dict(_circuits(source, Graph(architecture.layers, architecture.heads)))
+    alphabet = _alphabet(source, architecture.vocabulary)
+    return Release(StoredModel(build_model(architecture, programs, tensors), alphabet), circuits)
+
+
+def _programs(source: Path, weights: Fields, architecture: Architecture) -> ProgramHeads:
+    """Return the programs of the weight file, which must be those of `programs.json` if that is there."""
+    programs = _read_programs(weights.fields("program_heads")) if weights.has("program_heads") else {}
+    try:
+        refuse_unfit_programs(architecture, programs)
+    except DeclarationError as error:
+        raise InputError(f"{weights.path('program_heads')}: {error}") from error
+    if (beside := source / "programs.json").exists():
+        others = _read_programs(Fields(read_json(beside), str(beside)))
+        if different := [head for head in {**programs, **others} if programs.get(head) != others.get(head)]:
+            raise InputError(
+                f"{beside} and {weights.path('program_heads')} differ about {different[0]}; "
+                "they must give the same heads the same programs"
+            )
+    return programs
+
+
+def _read_programs(fields: Fields) -> ProgramHeads:
+    def read(key: str) -> Program:
+        with reading_part(fields, key) as part:
+            return read_release_program(part)
+
+    return read_program_heads(fields, read)
+
+
+def _architecture(config: Fields, weights: Fields) -> Architecture:
+    heads, width = config.integer("n_heads", least=1), config.integer("d_model", least=1)
+    _refuse_disagreement(config, weights)
+    head_width = weights.integer("head_dim", least=1)
+    return Architecture(
+        vocabulary=config.integer("vocab_size", least=1),
+        context=config.integer("max_seq_len", least=1),
+        layers=config.integer("n_layers", least=1),
+        heads=heads,
+        width=width,
+        head_width=head_width,
+        mlp_width=config.integer("d_mlp", least=1),
+        norm=_norm(config, weights, width),
+        attention=_known(config, "attn_variant", {"sparsemax": Attention.SPARSEMAX}),
+        attention_scale=inverse_root(head_width),
+        activation=_activation(config),
+        tied=config.boolean("tie_embeddings"),
+        biases=config.boolean("use_bias"),
+        logit_bias=weights.has("lm_head_bias"),
+    )
+
+
+def _refuse_disagreement(config: Fields, weights: Fields) -> None:
+    for ours, theirs in (
+        ("n_heads", "n_heads"),
+        ("n_layers", "n_layers"),
+        ("d_model", "d_model"),
+        ("d_mlp", "d_ff"),
+        ("vocab_size", "vocab_size"),
+        ("norm_variant", "norm_variant"),
+        ("attn_variant", "attn_variant"),
+        ("activation_variant", "activation_variant"),
+    ):
+        found, wanted = weights.value(theirs), config.value(ours)
+        if found != wanted:
+            raise InputError(f"{weights.path(theirs)} is {found}, but {config.path(ours)} is {wanted}")
+
+
+def _norm(config: Fields, weights: Fields, width: int) -> Norm:
+    low, high = (config.rational(f"norm_l1_{side}_per_dim") * width / 2 for side in ("low", "high"))
+    band = BandNorm(low, high, Lift.REFERENCE)
+    norm = _known(config, "norm_variant", {"none": NoNorm(), "signed_l1_band_norm": band})
+    for side, mass in (("half_low", low), ("half_high", high)):
+        if weights.rational(side) != mass:
+            raise InputError(
+                f"{weights.path(side)} is {weights.rational(side)}, the configuration wants {mass}"
+            )
+    return norm
+
+
+def _activation(config: Fields) -> Activation:
+    slope = config.rational("leaky_relu_negative_slope")
+    return _known(config, "activation_variant", {"leaky_relu": LeakyRelu(slope)})
+
+
+def _known(config: Fields, key: str, known: Mapping[str, Value]) -> Value:
+    name = config.text(key)
+    if name not in known:
+        raise InputError(f"{config.path(key)} is {name!r}, want one of {', '.join(map(repr, known))}")
+    return known[name]
+
+
+def _alphabet(source: Path, size: int) -> Alphabet:
+    vocabulary = Fields(read_json(source / "vocab.json"), str(source / "vocab.json"))
+    if (found := vocabulary.integer("vocab_size")) != size:
+        raise InputError(f"{vocabulary.path('vocab_size')} is {found}, but the model has {size} tokens")
+    names = vocabulary.fields("token_names")
+    named = {_token(key, names): names.text(key) for key in names.keys()}  # noqa: SIM118  # Fields is not a mapping
+    return sparse_alphabet(size, named)
+
+
+def _token(key: str, names: Fields) -> int:
+    if not _TOKEN.fullmatch(key):
+        raise InputError(f"{names.path(key)}: {key!r} is not a token number")
+    return int(key)
+
+
+def _circuits(source: Path, graph: Graph) -> Iterator[tuple[str, Circuit]]:
+    for name, task in _TASKS.items():
+        path = source / name / "circuit.json"
+        if path.exists():
+            circuit = load_circuit(path)
+            if circuit.graph != graph:
+                raise InputError(f"{path} is not of the model's {graph.layers} layers of {graph.heads} heads")
+            yield task, circuit
+
+
+def _tensors(
+    weights: Fields, architecture: Architecture, programs: ProgramHeads
+) -> Iterator[tuple[str, Tensor]]:
+    used = shapes_with_programs(architecture, programs)
+    for name, shape in tensor_shapes(architecture).items():
+        tensor = _tensor(weights, name, shape, architecture)
+        if name in used:
+            yield name, tensor
+        elif tensor.any():
+            raise InputError(
+                f"{weights.where}: {name} is not all zero, but that head is a program and would lose it"
+            )
+    if not architecture.has_norm:
+        for key in weights.keys():  # noqa: SIM118  # Fields is not a mapping
+            _refuse_unused_norm(weights, key, architecture.width)
+
+
+def _refuse_unused_norm(weights: Fields, key: str, width: int) -> None:
+    """Refuse a norm's scale or shift that does something in a model that declares no norm."""
+    plain = 1 if key.endswith("_norm_gamma") else 0 if key.endswith("_norm_beta") else None
+    if plain is not None and any(number != plain for number in _numbers(weights, key, (width,))):
+        raise InputError(f"{weights.path(key)} is not all {plain}, but the model is declared to have no norm")
+
+
+def _tensor(weights: Fields, name: str, shape: tuple[int, ...], architecture: Architecture) -> Tensor:
+    match name.split("."):
+        case ["head", layer, index, "output", "weight"]:
+            part = slice(int(index) * shape[1], (int(index) + 1) * shape[1])
+            full = _matrix(weights, f"attn_{layer}_W_o", (shape[0], architecture.heads * shape[1]))
+            return full[:, part].contiguous()
+        case ["head", layer, index, role, kind]:
+            key = f"attn_{layer}_{'W' if kind == 'weight' else 'b'}_{role[0]}"
+            full = _matrix(weights, key, (architecture.heads * shape[0], *shape[1:]))
+            return full[int(index) * shape[0] : (int(index) + 1) * shape[0]]
+        case _:
+            return _matrix(weights, _their_name(name), shape)
+
+
+def _their_name(name: str) -> str:
+    plain = {
+        "embed.token": "wte",
+        "embed.position": "wpe",
+        "logits.norm.scale": "final_norm_gamma",
+        "logits.norm.shift": "final_norm_beta",
+        "logits.weight": "lm_head",
+        "logits.bias": "lm_head_bias",
+    }
+    if name in plain:
+        return plain[name]
+    block, layer, part, kind = name.split(".")
+    stem = f"{'attn' if block == 'attention' else block}_{layer}"
+    if part == "norm":
+        return f"{stem}_norm_{'gamma' if kind == 'scale' else 'beta'}"
+    return f"{stem}_{'W' if kind == 'weight' else 'b'}_{'o' if part == 'output' else part}"
+
+
+def _matrix(weights: Fields, key: str, shape: tuple[int, ...]) -> Tensor:
+    return torch.tensor(
+        [float(number) for number in _numbers(weights, key, shape)], dtype=torch.float32
+    ).reshape(shape)
+
+
+def _numbers(weights: Fields, key: str, shape: tuple[int, ...]) -> list[Fraction]:
+    """Return the entries of a nested list of the given shape, each checked to be exactly an FP32 value."""
+    numbers: list[Fraction] = []
+    for entry in _flatten(weights.value(key), shape, weights.path(key)):
+        number = _double(entry)
+        if number is None or not is_float32(number):
+            raise InputError(f"{weights.path(key)} holds {entry}, which is not an FP32 value")
+        numbers.append(number)
+    return numbers
+
+
+def _double(entry: Decimal | int) -> Fraction | None:
+    """Return the double that the format names in the fewest digits; nothing if it is infinite."""
+    try:
+        return Fraction(float(entry))
+    except OverflowError:
+        return None
+
+
+def _flatten(value: object, shape: tuple[int, ...], where: str) -> Iterator[Decimal | int]:
+    if not shape:
+        if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+            raise InputError(f"{where} holds {value!r}, want a number")
+        yield value
+        return
+    if not isinstance(value, list) or len(value) != shape[0]:
+        found = f"{len(value)} entries" if isinstance(value, list) else repr(value)
+        raise InputError(f"{where} holds {found}, want a list of {shape[0]}")
+    for entry in value:
+        yield from _flatten(entry, shape[1:], where)

@@ -1,0 +1,312 @@
+"""One decoder-only transformer for every scale, run whole or as any of its circuits."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import assert_never
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from circuitproof.declare.architecture import Architecture, Attention, BandNorm, LayerNorm, NoNorm
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.programs.syntax import Program
+from circuitproof.errors import InputError
+from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
+from circuitproof.lab.model.gates import Gates, gates_of
+from circuitproof.lab.model.ops import activate, band_norm, softmax, sparsemax
+from circuitproof.lab.model.program_heads import Patterns
+from circuitproof.lab.model.stream import GapStream, GatedStream, PlainStream, State, Stream
+
+
+class NormLayer(nn.Module):
+    """What a node does to its input before it reads it; the scale and shift are learned."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        self.norm = architecture.norm
+        if architecture.has_norm:
+            self.scale = nn.Parameter(torch.ones(architecture.width))
+            self.shift = nn.Parameter(torch.zeros(architecture.width))
+
+    def forward(self, inputs: State) -> State:
+        """Return the normalised input."""
+        match self.norm:
+            case NoNorm():
+                return inputs
+            case LayerNorm(epsilon):
+                return functional.layer_norm(
+                    inputs, inputs.shape[-1:], self.scale, self.shift, float(epsilon)
+                )
+            case BandNorm():
+                return band_norm(inputs, self.norm) * self.scale + self.shift
+            case _:
+                assert_never(self.norm)
+
+
+class AttentionLayer(nn.Module):
+    """The heads of one layer; each tensor has one slice per head, queries and keys only for neural heads."""
+
+    def __init__(self, architecture: Architecture, programs: Mapping[int, Program]) -> None:
+        super().__init__()
+        heads, width, head_width = architecture.heads, architecture.width, architecture.head_width
+        self.programs = programs
+        self.neural = tuple(index for index in range(heads) if index not in programs)
+        self.attention = architecture.attention
+        self.score_scale = float(architecture.attention_scale)
+        self.norm = NormLayer(architecture)
+        if self.neural:
+            self.query = nn.Parameter(torch.zeros(len(self.neural), head_width, width))
+            self.key = nn.Parameter(torch.zeros(len(self.neural), head_width, width))
+        self.value = nn.Parameter(torch.zeros(heads, head_width, width))
+        self.output = nn.Parameter(torch.zeros(heads, width, head_width))
+        self.query_bias = _bias(architecture, len(self.neural), head_width)
+        self.key_bias = _bias(architecture, len(self.neural), head_width)
+        self.value_bias = _bias(architecture, heads, head_width)
+        self.output_bias = _bias(architecture, width)
+
+    def mix(self, inputs: State, heads: tuple[int, ...], patterns: Patterns) -> State:
+        """Return the values that each head mixes, before its output map."""
+        inputs = self.norm(inputs)
+        values = _per_head(inputs, self.value, self.value_bias, heads)
+        if not self.programs:
+            return self._attend(inputs, heads) @ values
+        weights = [
+            patterns.of(self.programs[head])[None, None].to(values.dtype)
+            if head in self.programs
+            else self._attend(_input_at(inputs, place), (head,))
+            for place, head in enumerate(heads)
+        ]
+        return torch.cat(torch.broadcast_tensors(*weights), 1) @ values
+
+    def _attend(self, inputs: State, heads: tuple[int, ...]) -> State:
+        """Return where neural heads attend."""
+        slices = tuple(self.neural.index(head) for head in heads)
+        queries = _per_head(inputs, self.query, self.query_bias, slices)
+        keys = _per_head(inputs, self.key, self.key_bias, slices)
+        scores = (queries @ keys.mT) * self.score_scale
+        length = scores.shape[-1]
+        causal = torch.ones(length, length, dtype=torch.bool).tril().expand_as(scores)
+        match self.attention:
+            case Attention.SPARSEMAX:
+                return sparsemax(scores, causal)
+            case Attention.SOFTMAX:
+                return softmax(scores, causal)
+            case _:
+                assert_never(self.attention)
+
+
+class MlpLayer(nn.Module):
+    """The feed-forward block of one layer."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        self.activation = architecture.activation
+        self.norm = NormLayer(architecture)
+        self.up = nn.Parameter(torch.zeros(architecture.mlp_width, architecture.width))
+        self.up_bias = _bias(architecture, architecture.mlp_width)
+        self.down = nn.Parameter(torch.zeros(architecture.width, architecture.mlp_width))
+        self.down_bias = _bias(architecture, architecture.width)
+
+    def forward(self, inputs: State) -> State:
+        """Return the block's output."""
+        hidden = activate(functional.linear(self.norm(inputs), self.up, self.up_bias), self.activation)
+        return functional.linear(hidden, self.down, self.down_bias)
+
+
+class Transformer(nn.Module):
+    """A transformer of a declared architecture; the weights are zero until they are set.
+
+    Heads with a program attend where it says, whatever edges are kept; they have no queries and no keys.
+    """
+
+    def __init__(self, architecture: Architecture, programs: ProgramHeads = NO_PROGRAMS) -> None:
+        super().__init__()
+        refuse_unfit_programs(architecture, programs)
+        self.architecture = architecture
+        self.programs = dict(sorted(programs.items(), key=lambda item: item[0].place))
+        self.graph = Graph(architecture.layers, architecture.heads)
+        self.token = nn.Parameter(torch.zeros(architecture.vocabulary, architecture.width))
+        self.position = nn.Parameter(torch.zeros(architecture.context, architecture.width))
+        self.attentions = nn.ModuleList(
+            AttentionLayer(architecture, _programs_of(programs, self.graph.heads_of(layer)))
+            for layer in range(architecture.layers)
+        )
+        self.mlps = nn.ModuleList(MlpLayer(architecture) for _ in range(architecture.layers))
+        self.norm = NormLayer(architecture)
+        if not architecture.tied:
+            self.unembed = nn.Parameter(torch.zeros(architecture.vocabulary, architecture.width))
+        self.unembed_bias = (
+            nn.Parameter(torch.zeros(architecture.vocabulary)) if architecture.logit_bias else None
+        )
+
+    def forward(
+        self, tokens: Int[Tensor, "prompt position"], circuit: Circuit | None = None
+    ) -> Float[Tensor, "prompt position token"]:
+        """Return the logits at every position, of the whole model or of one circuit of it."""
+        return self._logits(self._residual(tokens, self._stream(circuit)))[0, 0]
+
+    def candidate_logits(
+        self,
+        tokens: Int[Tensor, "prompt position"],
+        candidates: Sequence[int],
+        circuits: Sequence[Circuit] | Gates | None = None,
+    ) -> Float[Tensor, "circuit prompt candidate"]:
+        """Return the candidates' logits at the last position, of the model or of many circuits at once."""
+        residual = self._residual(tokens, self._stream(circuits))[..., -1:, :]
+        return self._logits(residual, list(candidates))[:, 0, :, 0]
+
+    def final_residual(
+        self, tokens: Int[Tensor, "prompt position"], circuits: Sequence[Circuit] | None = None
+    ) -> Float[Tensor, "prompt width"]:
+        """Return what the logits are read from at the last position, of the model or of one circuit."""
+        return self._residual(tokens, self._stream(circuits))[0, 0, :, -1]
+
+    def residual_logits(
+        self, residual: Float[Tensor, "prompt width"], candidates: Sequence[int]
+    ) -> Float[Tensor, "prompt candidate"]:
+        """Return the candidates' logits of final residuals."""
+        return self._logits(residual[None, None, :, None], list(candidates))[0, 0, :, 0]
+
+    def output_directions(self, candidates: Sequence[int]) -> Float[Tensor, "candidate width"]:
+        """Return the rows of the output embedding for the candidates."""
+        return (self.token if self.architecture.tied else self.unembed)[list(candidates)]
+
+    def named_slices(self) -> Mapping[str, Tensor]:
+        """Return every tensor of the file layout (`tensor_shapes`) as a view of the parameters."""
+        return dict(_named_slices(self))
+
+    def _stream(self, circuits: Circuit | Sequence[Circuit] | Gates | None) -> Stream:
+        if circuits is None:
+            return PlainStream(self.architecture.heads)
+        gates = circuits if isinstance(circuits, Gates) else gates_of(_as_sequence(circuits))
+        if gates.graph != self.graph:
+            raise InputError(
+                f"the circuit is of {gates.graph.layers} layers of {gates.graph.heads} heads, "
+                f"the model has {self.graph.layers} of {self.graph.heads}"
+            )
+        return GapStream(gates) if gates.is_nearly_whole else GatedStream(gates)
+
+    def _residual(self, tokens: Int[Tensor, "prompt position"], stream: Stream) -> State:
+        self._refuse_unknown(tokens)
+        patterns = Patterns(tokens)
+        stream.write_embed((self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
+        for layer, (attention, mlp) in enumerate(zip(self.attentions, self.mlps, strict=True)):
+            assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
+            if heads := stream.heads(layer):
+                mixed = attention.mix(stream.read_heads(layer), heads, patterns)
+                stream.write_heads(layer, mixed, _chosen(attention.output, heads), attention.output_bias)
+            if stream.has_mlp(layer):
+                stream.write_mlp(layer, mlp(stream.read_mlp(layer)))
+        return stream.read_logits()
+
+    def _logits(self, residual: State, tokens: list[int] | None = None) -> State:
+        weight = self.token if self.architecture.tied else self.unembed
+        bias = self.unembed_bias
+        if tokens is not None:
+            weight, bias = weight[tokens], None if bias is None else bias[tokens]
+        return functional.linear(self.norm(residual), weight, bias)
+
+    def _refuse_unknown(self, tokens: Tensor) -> None:
+        sizes = self.architecture
+        if tokens.shape[1] > sizes.context:
+            raise InputError(f"a prompt has {tokens.shape[1]} tokens, the model's context is {sizes.context}")
+        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < sizes.vocabulary:
+            raise InputError(
+                f"a prompt has a token outside 0 to {sizes.vocabulary - 1}, the model's vocabulary"
+            )
+
+
+def initialise(model: Transformer, seed: int, deviation: float) -> None:
+    """Draw every matrix from a normal distribution; output maps are smaller in deeper models, biases zero."""
+    generator = torch.Generator().manual_seed(seed)
+    into_residual = deviation / (2 * model.architecture.layers) ** 0.5
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() > 1 and not name.endswith("bias"):
+                is_output = name.endswith((".output", ".down"))
+                parameter.normal_(0, into_residual if is_output else deviation, generator=generator)
+
+
+def _named_slices(model: Transformer) -> Iterator[tuple[str, Tensor]]:
+    yield "embed.token", model.token
+    yield "embed.position", model.position
+    for layer, (attention, mlp) in enumerate(zip(model.attentions, model.mlps, strict=True)):
+        assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
+        assert isinstance(mlp, MlpLayer)  # noqa: S101  # the same
+        yield from _attention_slices(attention, layer)
+        yield from _norm_slices(mlp.norm, f"mlp.{layer}.norm")
+        yield from _linear_slices(f"mlp.{layer}.up", mlp.up, mlp.up_bias)
+        yield from _linear_slices(f"mlp.{layer}.down", mlp.down, mlp.down_bias)
+    yield from _norm_slices(model.norm, "logits.norm")
+    if not model.architecture.tied:
+        yield "logits.weight", model.unembed
+    if model.unembed_bias is not None:
+        yield "logits.bias", model.unembed_bias
+
+
+def _attention_slices(attention: AttentionLayer, layer: int) -> Iterator[tuple[str, Tensor]]:
+    for index in range(len(attention.value)):
+        yield from _head_slices(attention, index, f"head.{layer}.{index}")
+    if attention.output_bias is not None:
+        yield f"attention.{layer}.output.bias", attention.output_bias
+    yield from _norm_slices(attention.norm, f"attention.{layer}.norm")
+
+
+def _head_slices(attention: AttentionLayer, index: int, name: str) -> Iterator[tuple[str, Tensor]]:
+    if index in attention.neural:
+        own = attention.neural.index(index)
+        yield from _linear_slices(f"{name}.query", attention.query[own], _at(attention.query_bias, own))
+        yield from _linear_slices(f"{name}.key", attention.key[own], _at(attention.key_bias, own))
+    yield from _linear_slices(f"{name}.value", attention.value[index], _at(attention.value_bias, index))
+    yield f"{name}.output.weight", attention.output[index]
+
+
+def _linear_slices(name: str, weight: Tensor, bias: Tensor | None) -> Iterator[tuple[str, Tensor]]:
+    yield f"{name}.weight", weight
+    if bias is not None:
+        yield f"{name}.bias", bias
+
+
+def _norm_slices(norm: NormLayer, name: str) -> Iterator[tuple[str, Tensor]]:
+    if not isinstance(norm.norm, NoNorm):
+        yield f"{name}.scale", norm.scale
+        yield f"{name}.shift", norm.shift
+
+
+def _bias(architecture: Architecture, *shape: int) -> nn.Parameter | None:
+    return nn.Parameter(torch.zeros(shape)) if architecture.biases and all(shape) else None
+
+
+def _at(bias: Tensor | None, index: int) -> Tensor | None:
+    return None if bias is None else bias[index]
+
+
+def _programs_of(programs: ProgramHeads, heads: Sequence[Head]) -> Mapping[int, Program]:
+    return {head.index: programs[head] for head in heads if head in programs}
+
+
+def _input_at(inputs: State, place: int) -> State:
+    """Return what the head at `place` reads, which may be what all of them read."""
+    return inputs if inputs.shape[1] == 1 else inputs[:, place : place + 1]
+
+
+def _per_head(inputs: State, weight: Tensor, bias: Tensor | None, heads: tuple[int, ...]) -> State:
+    """Apply each head's own map; when the heads share their input, as one matrix product."""
+    chosen, shift = _chosen(weight, heads), None if bias is None else _chosen(bias, heads)
+    if inputs.shape[1] == 1:
+        flat = functional.linear(
+            inputs[:, 0], chosen.flatten(0, 1), None if shift is None else shift.flatten()
+        )
+        return flat.unflatten(-1, chosen.shape[:2]).movedim(-2, 1)
+    outputs = inputs @ chosen.mT.unsqueeze(1)
+    return outputs if shift is None else outputs + shift[:, None, None]
+
+
+def _chosen(slices: Tensor, heads: tuple[int, ...]) -> Tensor:
+    return slices if len(heads) == len(slices) else slices[list(heads)]
+
+
+def _as_sequence(circuits: Circuit | Sequence[Circuit]) -> Sequence[Circuit]:
+    return [circuits] if isinstance(circuits, Circuit) else circuits

@@ -1,0 +1,27 @@
+"""Figures without a screen: made from data, written as PNG, the same bytes for the same data."""
+
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from circuitproof.errors import InputError
+from circuitproof.text.canonical import write_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of a size in inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError("figures need the package matplotlib; install the report extra") from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: "Figure", path: Path) -> None:
+    """Write a figure as PNG."""
+    content = BytesIO()
+    figure.savefig(content, format="png", dpi=150)
+    write_file(path, content.getvalue())

@@ -1,0 +1,146 @@
+"""The proof of an artifact: trimmed circuit, four properties, anchors, radii, and what it all cost."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from circuitproof.bundle.listed import write_bundle
+from circuitproof.errors import NumericError
+from circuitproof.forward.frozen import open_model
+from circuitproof.lab.distill.lesion import Behaviour
+from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.lab.model.decisions import task_logits
+from circuitproof.lab.runs.construction_recipe import Construction
+from circuitproof.lab.runs.stages import run_stage
+from circuitproof.lab.runs.trimming import trimmed
+from circuitproof.prove.anchors import spread_anchors, unshared_logits
+from circuitproof.prove.battery import Battery, prove, prove_also
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.identity import identity_with
+from circuitproof.prove.properties import four_properties
+from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.text.canonical import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactProof:
+    """What is proved of an artifact, and how long it took in this run."""
+
+    battery: Battery
+    bundle: Path
+    declared_edges: int
+    verification_seconds: float
+    """Opening the weights, folding and answering."""
+    forward_seconds: float
+    """One float forward of the same circuit over the same prompts in torch."""
+    float_error: float
+    anchors: int
+    """On how many prompts an evaluation that shares nothing gave the same exact logits."""
+    signs: int
+    """How many branches of the activation those evaluations traced."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on the whole claim."""
+        return settle(self.battery.claim.properties, self.battery.answers)
+
+    def to_json(self) -> Json:
+        """Return the proof as JSON."""
+        answers: list[Json] = [
+            {
+                "property": str(a.prop.kind),
+                "verdict": str(a.verdict),
+                "met": a.met,
+                "obligations": a.obligations,
+                "remarks": [str(remark) for remark in a.remarks],
+            }
+            for a in self.battery.answers
+        ]
+        return {
+            "verdict": str(self.verdict),
+            "answers": answers,
+            "prompts": len(self.battery.claim.task.domain),
+            "cells": self.battery.cells,
+            "edges": [str(edge) for edge in self.battery.claim.circuit],
+            "declared_edges": self.declared_edges,
+            "float_error": self.float_error,
+            "verification_seconds": self.verification_seconds,
+            "forward_seconds": self.forward_seconds,
+            "anchors": self.anchors,
+            "signs": self.signs,
+            "bundle": str(self.bundle),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """The models a proof is about, where it is kept, and whom to tell."""
+
+    model: Path
+    base: Path
+    folder: Path
+    tell: Callable[[str], None]
+
+
+def prove_artifact(place: Workplace, behaviour: Behaviour, construction: Construction) -> ArtifactProof:
+    """Trim the declared circuit on the domain, prove its properties, and write the bundle.
+
+    Beside the four properties of the circuit, the lesion identity with the base is claimed.
+    """
+    task, model, folder, tell = behaviour.task, place.model, place.folder, place.tell
+    base = open_model(place.base)
+    circuit = trimmed(
+        folder / "circuit.json",
+        open_model(model),
+        task,
+        behaviour.circuit,
+        lambda: tell(f"{task.name}: trimming the circuit"),
+    )
+    tell(f"{task.name}: proving")
+    begin = time.perf_counter()
+    frozen = open_model(model)
+    properties = four_properties(construction.epsilon)
+    four = prove(Claim(frozen, circuit, task, properties))
+    seconds = time.perf_counter() - begin
+    battery = prove_also(four, identity_with(base, frozen))
+    bundle = run_stage(folder / "bundle", lambda path: write_bundle(path, battery))
+    tell(f"{task.name}: {construction.anchors} anchors")
+    signs = _check_anchors(battery, construction.anchors)
+    error, forward = _float_forward(model, battery)
+    return ArtifactProof(
+        battery=battery,
+        bundle=bundle,
+        declared_edges=len(behaviour.circuit),
+        verification_seconds=seconds,
+        forward_seconds=forward,
+        float_error=error,
+        anchors=construction.anchors,
+        signs=signs,
+    )
+
+
+def _check_anchors(battery: Battery, count: int) -> int:
+    """Evaluate some prompts alone, sharing nothing, and demand the very logits of the fold."""
+    claim, signs = battery.claim, 0
+    folds = battery.folded.of(claim.circuit)
+    for place in spread_anchors(len(claim.task.domain), count):
+        prompt = claim.task.domain.prompts[place]
+        logits, traced = unshared_logits(claim.frozen, claim.circuit, claim.task.candidates, prompt)
+        if logits != folds[place].logits:
+            raise NumericError(f"prompt {place}: folding and the evaluation that shares nothing differ")
+        signs += traced
+    return signs
+
+
+def _float_forward(path: Path, battery: Battery) -> tuple[float, float]:
+    """Return how far torch's logits are from the exact ones, and how long they took."""
+    claim, model = battery.claim, load_model(path).model
+    task_logits(model, claim.task, [claim.circuit])
+    begin = time.perf_counter()
+    found = task_logits(model, claim.task, [claim.circuit])[0]
+    seconds = time.perf_counter() - begin
+    exact = torch.tensor([list(map(float, fold.logits)) for fold in battery.folded.of(claim.circuit)])
+    return float((found - exact).abs().max()), seconds

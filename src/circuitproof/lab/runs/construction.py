@@ -1,0 +1,259 @@
+"""Building artifacts: install programs, audit, calibrate rung by rung, choose one, prove and bundle it."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from circuitproof.errors import InputError, NumericError
+from circuitproof.forward.declaration import readout_tensors
+from circuitproof.lab.distill.audit import Audit, audit, read_audit
+from circuitproof.lab.distill.calibrate import Rung, calibrate, worst_radius
+from circuitproof.lab.distill.install import install, replace_tensors
+from circuitproof.lab.distill.lesion import Behaviour
+from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
+from circuitproof.lab.model.transformer import Transformer, initialise
+from circuitproof.lab.runs.artifact_proof import ArtifactProof, Workplace, prove_artifact
+from circuitproof.lab.runs.construction_recipe import (
+    Blueprint,
+    Choice,
+    Construction,
+    Quality,
+    SeededBase,
+)
+from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.train.data import TextData
+from circuitproof.text.canonical import Json, readable_json, write_file
+from circuitproof.text.reading import read_json, reading, reading_part
+
+_MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """The model at one point of the construction, measured in floats."""
+
+    name: str
+    audit: Audit
+    radius: float
+    """The smallest radius of the circuit's decisions; not positive where one is wrong."""
+    loss: float | None
+    """On the text of the quality gate, if there is one."""
+    seconds: float
+    passes: bool
+
+    def to_json(self) -> Json:
+        """Return the state as JSON that `_read_state` reads back."""
+        return {
+            "name": self.name,
+            "audit": self.audit.to_json(),
+            "radius": self.radius,
+            "loss": self.loss,
+            "seconds": self.seconds,
+            "passes": self.passes,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A calibrated model of record with its history and its proof."""
+
+    task: str
+    states: tuple[State, ...]
+    record: str
+    """The rung that became the model of record."""
+    model: Path
+    proof: ArtifactProof
+
+    def to_json(self) -> Json:
+        """Return the artifact as JSON."""
+        return {
+            "task": self.task,
+            "states": [state.to_json() for state in self.states],
+            "record": self.record,
+            "model": str(self.model),
+            "proof": self.proof.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where one artifact is built, and from what."""
+
+    construction: Construction
+    blueprint: Blueprint
+    base: Path
+    folder: Path
+    tell: Callable[[str], None]
+
+    @property
+    def behaviour(self) -> Behaviour:
+        return Behaviour(self.blueprint.task, self.blueprint.circuit)
+
+
+def construct(
+    construction: Construction, out: Path, tell: Callable[[str], None] = lambda _: None
+) -> tuple[Artifact, ...]:
+    """Build every artifact of a recipe in `out`; what an interrupted run finished is not done again."""
+    claim_folder(out, construction.name, construction.digest)
+    base = _base(construction.base, out)
+    sites = [
+        _Site(construction, blueprint, base, out / blueprint.task.name, tell)
+        for blueprint in construction.blueprints
+    ]
+    return tuple(map(_build, sites))
+
+
+def _base(declared: SeededBase | Path, out: Path) -> Path:
+    if isinstance(declared, Path):
+        return declared
+    return run_stage(out / "base", lambda path: save_model(path, StoredModel(_seeded(declared), None)))
+
+
+def _seeded(base: SeededBase) -> Transformer:
+    """Return a model of random weights, biases included."""
+    model = Transformer(base.architecture)
+    initialise(model, base.seed, base.deviation)
+    generator = torch.Generator().manual_seed(base.seed + 1)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith("bias"):
+                parameter.normal_(0, base.bias_deviation, generator=generator)
+    return model
+
+
+def _build(site: _Site) -> Artifact:
+    stored = load_model(site.base)
+    site.blueprint.task.refuse_other_alphabet(stored.alphabet)
+    installed = install(stored.model, site.blueprint.programs)
+    states = [
+        _state(site, "base", lambda: stored.model),
+        _state(site, "installed", lambda: installed),
+        *(_rung_state(site, installed, rung) for rung in site.construction.rungs),
+    ]
+    _refuse_broken_identity(states)
+    record = _choose(states[2:], site.construction.choice, site.blueprint.task.name)
+    model = run_stage(site.folder / _MODEL, lambda path: _save_record(site, installed, record, path))
+    place = Workplace(model, site.base, site.folder / "proof", site.tell)
+    proof = prove_artifact(place, site.behaviour, site.construction)
+    return Artifact(site.blueprint.task.name, tuple(states), record, model, proof)
+
+
+def _rung_state(site: _Site, installed: Transformer, rung: Rung) -> State:
+    return _state(site, rung, lambda: _rung(site, installed, rung))
+
+
+def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
+    """Return what is measured of a model, which is made only where that is not yet known."""
+
+    def measure(path: Path) -> None:
+        begin = time.perf_counter()
+        model, heads = make(), tuple(site.blueprint.programs)
+        site.tell(f"{site.blueprint.task.name}: auditing {name}")
+        found = audit(model, site.behaviour, heads)
+        radius = worst_radius(model, site.behaviour, site.construction.calibration.aim)
+        loss = None if site.construction.quality is None else _loss(model, site.construction.quality)
+        state = State(
+            name=name,
+            audit=found,
+            radius=radius,
+            loss=loss,
+            seconds=time.perf_counter() - begin,
+            passes=_passes(site.construction, found, radius, loss),
+        )
+        write_file(path, readable_json(state.to_json()))
+
+    return _read_state(run_stage(site.folder / f"{name}.json", measure))
+
+
+def _passes(construction: Construction, found: Audit, radius: float, loss: float | None) -> bool:
+    """Say whether model and circuit are right on every prompt, with the radius and the quality asked for."""
+    is_right = found.model == found.circuit == found.prompts
+    budget = construction.quality.budget if construction.quality is not None else None
+    is_good = budget is None or (loss is not None and loss <= budget)
+    return is_right and radius >= construction.calibration.target and is_good
+
+
+def _read_state(path: Path) -> State:
+    with reading(read_json(path), str(path)) as fields:
+        with reading_part(fields, "audit") as part:
+            found = read_audit(part)
+        return State(
+            name=fields.text("name"),
+            audit=found,
+            radius=fields.number("radius", above=float("-inf")),
+            loss=None if fields.value("loss") is None else fields.number("loss", above=0),
+            seconds=fields.number("seconds", above=0),
+            passes=fields.boolean("passes"),
+        )
+
+
+def _rung(site: _Site, installed: Transformer, rung: Rung) -> Transformer:
+    """Return the model calibrated by one rung; only its readouts are kept on disk."""
+
+    def train(path: Path) -> None:
+        site.tell(f"{site.blueprint.task.name}: calibrating the {rung} rung")
+        model = calibrate(installed, site.behaviour, rung, site.construction.calibration)
+        slices = {name: view.detach().contiguous() for name, view in model.named_slices().items()}
+        write_file(path, save_tensors({name: slices[name] for name in sorted(_local(installed))}))
+
+    return _with_readouts(installed, run_stage(site.folder / f"{rung}.safetensors", train))
+
+
+def _with_readouts(installed: Transformer, path: Path) -> Transformer:
+    shapes = {name: tuple(view.shape) for name, view in installed.named_slices().items()}
+    tensors = load_tensors(path, {name: shapes[name] for name in _local(installed)})
+    return replace_tensors(installed, tensors)
+
+
+def _local(installed: Transformer) -> frozenset[str]:
+    return readout_tensors(installed.programs, biases=installed.architecture.biases)
+
+
+def _save_record(site: _Site, installed: Transformer, record: str, path: Path) -> None:
+    model = _with_readouts(installed, site.folder / f"{record}.safetensors")
+    save_model(path, StoredModel(model, load_model(site.base).alphabet))
+
+
+def _loss(model: Transformer, quality: Quality) -> float:
+    """Return the loss on the held-out end of the text."""
+    text = quality.text.read_text(errors="replace")
+    data = TextData(torch.tensor(quality.encoder.encode(text)), quality.window, quality.batch, 0)
+    return data.evaluate(model)["held-out loss"]
+
+
+def _choose(states: list[State], choice: Choice, task: str) -> str:
+    """Return the rung that becomes the model of record, by the rule that was fixed beforehand."""
+    good = [state for state in states if state.passes]
+    if not good:
+        best = max(states, key=lambda state: (state.audit.model + state.audit.circuit, state.radius))
+        raise InputError(
+            f"{task}: no rung passes its gates; the best, {best.name}, has {best.audit.model} of "
+            f"{best.audit.prompts} right in the model, {best.audit.circuit} in the circuit and a smallest "
+            f"radius of {best.radius:.3g}; raise the steps or lower the target"
+        )
+    ranks: Mapping[Choice, Callable[[State], float]] = {
+        Choice.FIRST: lambda _: 0,
+        Choice.RADIUS: lambda state: -state.radius,
+        Choice.QUALITY: lambda state: float("inf") if state.loss is None else state.loss,
+    }
+    return min(good, key=ranks[choice]).name
+
+
+def _refuse_broken_identity(states: list[State]) -> None:
+    """Refuse when the model without the program heads is not, bit by bit, what it was before calibration.
+
+    The base is not held to the bits: where programs are installed, a layer's other heads are computed in
+    another order. Which prompts it decides right must be the same.
+    """
+    base, installed, *rungs = states
+    if base.audit.backup != installed.audit.backup:
+        raise NumericError("with the program heads silenced, base and installed model decide differently")
+    for state in rungs:
+        if state.audit.lesion_digest != installed.audit.lesion_digest:
+            raise NumericError(
+                f"with the program heads silenced, {state.name} does not compute the bits it did before: "
+                "something else than their readouts was changed"
+            )

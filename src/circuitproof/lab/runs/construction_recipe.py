@@ -1,0 +1,231 @@
+"""Construction recipes: a base, programs to install in it, how to calibrate them, what is to be proved."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+
+from circuitproof.declare.architecture import Architecture, read_architecture
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.tasks.generator import Encoder, deal
+from circuitproof.declare.tasks.loading import load_listed_task, task_spec
+from circuitproof.declare.tasks.openers import listed_opener_task
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.forward.declaration import ProgramHeads, read_declaration, read_program_lines
+from circuitproof.lab.distill.calibrate import Aim, Calibration, Rung
+from circuitproof.lab.runs.protocol import generator_reader, read_encoder
+from circuitproof.text.canonical import Digest, digest_bytes, digest_file, digest_json
+from circuitproof.text.reading import Fields, read_bytes, read_json, read_toml, reading, reading_part
+from circuitproof.text.sealed import MANIFEST
+
+
+class Choice(StrEnum):
+    """Which rung that passes its gates becomes the model of record."""
+
+    FIRST = "first"
+    """The one that trains the least."""
+    RADIUS = "radius"
+    """The one with the largest worst radius."""
+    QUALITY = "quality"
+    """The one with the smallest loss on the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeededBase:
+    """A base of random weights: a control, which shows what the construction alone can do."""
+
+    architecture: Architecture
+    seed: int
+    deviation: float
+    bias_deviation: float
+    """Biases are not zero, as a folded final norm leaves them; without them a lesion gives exact ties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """A text on which the artifact's loss must stay below a budget."""
+
+    text: Path
+    encoder: Encoder
+    window: int
+    batch: int
+    budget: float
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """One artifact to build: a task, the programs that are to do it, and the circuit they belong to."""
+
+    task: Task
+    programs: ProgramHeads
+    circuit: Circuit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Construction:
+    """Everything that the artifacts depend on."""
+
+    name: str
+    base: SeededBase | Path
+    blueprints: tuple[Blueprint, ...]
+    rungs: tuple[Rung, ...]
+    calibration: Calibration
+    choice: Choice
+    quality: Quality | None
+    epsilon: Fraction
+    anchors: int
+    digest: Digest
+
+
+def load_construction(path: Path, base: Path | None = None) -> Construction:
+    """Read a construction; paths in it are relative to its own folder. `base` replaces the declared one."""
+    with reading(read_toml(path), path.name) as fields:
+        source = _read_base(fields, path.parent)
+        if base is not None:
+            source = base
+        encoder = read_encoder(fields, path.parent)
+        architecture = source.architecture if isinstance(source, SeededBase) else _architecture_of(source)
+        with reading_part(fields, "calibration") as part:
+            rungs, calibration, choice = _read_calibration(part)
+        quality = _read_quality(fields, path.parent, encoder)
+        reader = _blueprint_reader(encoder, fields.text("salt"), architecture, path.parent)
+        blueprints = fields.each("artifacts", reader)
+        construction = Construction(
+            name=fields.text("name"),
+            base=source,
+            blueprints=blueprints,
+            rungs=rungs,
+            calibration=calibration,
+            choice=choice,
+            quality=quality,
+            epsilon=fields.rational("epsilon"),
+            anchors=fields.integer("anchors", least=1),
+            digest=_digest(path, source, [blueprint.task for blueprint in blueprints]),
+        )
+    _refuse_misfit(construction, path.name)
+    return construction
+
+
+def _digest(path: Path, base: SeededBase | Path, tasks: Sequence[Task]) -> Digest:
+    parts = [digest_bytes(read_bytes(path)), *(task.digest for task in tasks)]
+    if isinstance(base, Path):
+        parts.append(digest_file(base / MANIFEST))
+    return digest_json([str(part) for part in parts])
+
+
+def _architecture_of(model: Path) -> Architecture:
+    declared = read_declaration(model)
+    if declared.programs:
+        raise InputError(f"{model} has programs already; want a base without any")
+    return declared.architecture
+
+
+def _read_base(fields: Fields, folder: Path) -> SeededBase | Path:
+    with reading_part(fields, "base") as part:
+        if part.has("directory"):
+            return folder / part.text("directory")
+        with reading_part(part, "architecture") as sizes:
+            try:
+                architecture = read_architecture(sizes)
+            except DeclarationError as error:
+                raise InputError(f"{sizes.where}: {error}") from error
+        return SeededBase(
+            architecture,
+            part.integer("seed"),
+            part.number("deviation", above=0),
+            part.number("bias_deviation", above=0),
+        )
+
+
+def _read_calibration(fields: Fields) -> tuple[tuple[Rung, ...], Calibration, Choice]:
+    names = fields.texts("rungs")
+    rungs = tuple(Fields({"rung": name}, fields.path("rungs")).choice("rung", Rung) for name in names)
+    if not rungs or list(rungs) != [rung for rung in Rung if rung in rungs]:
+        wanted = ", ".join(Rung)
+        raise InputError(f"{fields.path('rungs')} are {list(names)}, want some of {wanted}, in this order")
+    plan = Calibration(
+        seed=fields.integer("seed"),
+        steps=fields.integer("steps", least=1),
+        batch=fields.integer("batch", least=1),
+        learning_rate=fields.number("learning_rate", above=0),
+        aim=fields.choice("aim", Aim),
+        target=fields.number("target", above=0),
+    )
+    return rungs, plan, fields.choice("choose", Choice)
+
+
+def _read_quality(fields: Fields, folder: Path, encoder: Encoder) -> Quality | None:
+    if not fields.has("quality"):
+        return None
+    with reading_part(fields, "quality") as part:
+        return Quality(
+            text=folder / part.text("text"),
+            encoder=encoder,
+            window=part.integer("window", least=1),
+            batch=part.integer("batch", least=1),
+            budget=part.number("budget", above=0),
+        )
+
+
+def _blueprint_reader(
+    encoder: Encoder, salt: str, architecture: Architecture, folder: Path
+) -> Callable[[Fields], Blueprint]:
+    graph = Graph(architecture.layers, architecture.heads)
+    read_generator = generator_reader(encoder, salt)
+
+    def read(fields: Fields) -> Blueprint:
+        circuit = parse_circuit(
+            {
+                "layers": graph.layers,
+                "heads": graph.heads,
+                "ablation": "zero",
+                "edges": list(fields.items("circuit")),
+            },
+            fields.path("circuit"),
+        )
+        with reading_part(fields, "programs") as part:
+            programs = read_program_lines(part, architecture)
+        if fields.has("task"):
+            task = load_listed_task(task_spec(fields.text("task"), folder), encoder.alphabet)
+            return Blueprint(task, programs, circuit)
+        if fields.has("prompts"):
+            return Blueprint(_read_listed(fields, encoder, folder), programs, circuit)
+        generator, count = read_generator(fields), fields.integer("count", least=1)
+        (rows,) = deal(generator.order()[:count], [count], len(generator.answers))
+        return Blueprint(generator.make_task(rows), programs, circuit)
+
+    return read
+
+
+def _read_listed(fields: Fields, encoder: Encoder, folder: Path) -> Task:
+    """Read a task whose prompts are rows of tokens under a key of a JSON file."""
+    with reading_part(fields, "prompts") as part:
+        path, key = folder / part.text("file"), part.text("key")
+    rows = Fields(read_json(path), str(path)).integer_rows(key)
+    with reading_part(fields, "answers") as part:
+        pairs = {opener: part.text(opener) for opener in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+    answers = {_one(encoder, opener): _one(encoder, answer) for opener, answer in pairs.items()}
+    return listed_opener_task(fields.text("name"), encoder.alphabet, rows, answers)
+
+
+def _one(encoder: Encoder, text: str) -> int:
+    match encoder.encode(text):
+        case (token,):
+            return token
+        case tokens:
+            raise InputError(f"{text!r} is {len(tokens)} tokens, want one")
+
+
+def _refuse_misfit(construction: Construction, where: str) -> None:
+    names = [blueprint.task.name for blueprint in construction.blueprints]
+    if not names or len(set(names)) != len(names) or not all(name.isidentifier() for name in names):
+        raise InputError(f"{where}.artifacts are {names}, want some, with distinct plain names")
+    if construction.choice is Choice.QUALITY and construction.quality is None:
+        raise InputError(f"{where} chooses by quality but names no text; add a [quality] table")
+    for blueprint in construction.blueprints:
+        if missing := [head for head in blueprint.programs if head not in blueprint.circuit.nodes()]:
+            raise InputError(f"{where}: {missing[0]} has a program but is not in the circuit of its artifact")

@@ -1,0 +1,167 @@
+"""What verification costs, by architecture: the table that may be compared, and only as far as it may.
+
+Totals are compared only between circuits of the same topology; everything else is per edge. The counts are
+of queries about one prompt each, as the paper counts: what several queries assert is counted several times.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.errors import InputError
+from circuitproof.lab.runs.cross_check import count_obligations
+from circuitproof.lab.runs.verification import Request, listed_claim_of
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import (
+    Property,
+    four_properties,
+    kind_of,
+)
+from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.solvers.cost import Tally, account, add_tallies
+from circuitproof.solvers.find import find_solver
+from circuitproof.solvers.obligations import Docket, Plan
+from circuitproof.solvers.rulings import Bench, Ruling
+from circuitproof.text.canonical import Json
+
+
+class Variant(StrEnum):
+    """What sort of circuit an encoding is of."""
+
+    BAND_NORM = "BandNorm"
+    NORM_FREE = "norm-free"
+    PROGRAMS = "program-mediated"
+    """Norm-free, and no kept head has products of queries and keys."""
+
+
+PAPER_PER_EDGE = {Variant.BAND_NORM: 113_000, Variant.NORM_FREE: 66_000, Variant.PROGRAMS: 31_000}
+"""The paper's assertions per edge, quotes: the first two on one topology of five edges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What the four properties of a circuit cost, and what solvers made of them."""
+
+    model: Path
+    circuit: Circuit
+    variant: Variant
+    tallies: tuple[tuple[Property, Tally], ...]
+    rulings: tuple[Ruling, ...]
+
+    @property
+    def total(self) -> Tally:
+        """Return the cost of all properties together."""
+        return add_tallies(one for _, one in self.tallies)
+
+    @property
+    def per_edge(self) -> Fraction:
+        """Return the assertions per kept edge."""
+        return Fraction(self.total.total, len(self.circuit))
+
+    def seconds(self) -> dict[str, float]:
+        """Return how long each solver took for all properties."""
+        names = dict.fromkeys(ruling.solver for ruling in self.rulings)
+        return {name: sum(one.seconds for one in self.rulings if one.solver == name) for name in names}
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the account as JSON."""
+        return {
+            "model": str(self.model),
+            "variant": str(self.variant),
+            "edges": len(self.circuit),
+            "topology": str(self.circuit.digest),
+            "assertions_per_edge": float(self.per_edge),
+            "paper_per_edge": PAPER_PER_EDGE[self.variant],
+            "total": self.total.to_json(),
+            "properties": {str(kind_of(prop)): one.to_json() for prop, one in self.tallies},
+            "solve_seconds": dict(self.seconds()),
+            "verdicts": [[one.solver, str(kind_of(one.prop)), str(one.verdict)] for one in self.rulings],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Accounts beside each other."""
+
+    accounts: tuple[Account, ...]
+
+    @property
+    def is_matched(self) -> bool:
+        """Say whether all circuits have the same topology, so that totals may be compared."""
+        return len({account.circuit for account in self.accounts}) == 1
+
+    def to_json(self) -> Json:
+        """Return the table as JSON."""
+        return {"matched": self.is_matched, "accounts": [one.to_json() for one in self.accounts]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostRequest:
+    """Which circuits of which models are counted, and how they are encoded."""
+
+    models: tuple[Path, ...]
+    circuits: tuple[Path, ...]
+    """One for each model, or one for all of them."""
+    task: str
+    epsilon: Fraction
+    branching: Branching
+    anchors: int | None
+    engine: Engine
+    """Whether solvers answer as well; with the exact engine, queries are only counted."""
+    seconds: float = 60.0
+
+
+def count_costs(request: CostRequest) -> Costs:
+    """Count what the four properties assert for each model, and let solvers answer if they are asked."""
+    if len(request.circuits) not in (1, len(request.models)):
+        raise InputError(
+            f"{len(request.circuits)} circuits for {len(request.models)} models; give one for all or one each"
+        )
+    circuits = request.circuits * (len(request.models) if len(request.circuits) == 1 else 1)
+    pairs = zip(request.models, circuits, strict=True)
+    return Costs(tuple(_account(model, circuit, request) for model, circuit in pairs))
+
+
+def _account(model: Path, circuit: Path, request: CostRequest) -> Account:
+    properties = four_properties(request.epsilon)
+    claim = listed_claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
+    docket = Docket(claim, Plan(request.branching, batch=1, anchors=request.anchors))
+    tallies: list[tuple[Property, Tally]] = []
+    rulings: list[Ruling] = []
+    bench = Bench(tuple(map(find_solver, request.engine.solvers)), request.seconds)
+    for prop in properties:
+        obligations = docket.obligations(prop)
+        if bench.solvers:
+            hearing = bench.hear(prop, obligations, count_obligations(claim, prop))
+            rulings.extend(hearing.rulings)
+            tallies.append((prop, hearing.cost))
+        else:
+            tallies.append((prop, account(obligations)))
+    return Account(model, claim.circuit, _variant(claim), tuple(tallies), tuple(rulings))
+
+
+def _variant(claim: Claim) -> Variant:
+    if claim.frozen.architecture.has_norm:  # of those, only BandNorm can be asked about
+        return Variant.BAND_NORM
+    heads = [node for node in claim.circuit.live().nodes() if isinstance(node, Head)]
+    is_mediated = all(head in claim.frozen.programs for head in heads)
+    return Variant.PROGRAMS if is_mediated else Variant.NORM_FREE
+
+
+def explain(costs: Costs) -> Sequence[str]:
+    """Say how far the figures may be compared with each other and with the paper's."""
+    topology = (
+        "one topology: totals may be compared"
+        if costs.is_matched
+        else "topologies differ: only what is per edge may be compared, and no totals are shown"
+    )
+    counted = (
+        "the paper says neither what it counts as one assertion nor for how many prompts and positions; we "
+        "give every number that the decision at the last position reads its own equation, once per prompt "
+        "and query, so compare the order of the architectures and their ratios, not the sizes"
+    )
+    return topology, counted

@@ -1,0 +1,184 @@
+"""The same claim through several engines: who decided what in how long, and no contradiction passes."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from circuitproof.bundle.listed import write_bundle
+from circuitproof.errors import InputError
+from circuitproof.lab.runs.verification import Request, listed_claim_of
+from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import (
+    Invariance,
+    Necessity,
+    Property,
+    kind_of,
+    property_to_json,
+)
+from circuitproof.prove.verdict import Answer, Verdict
+from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.solvers.compare import refuse_conflict
+from circuitproof.solvers.find import find_solver
+from circuitproof.solvers.obligations import Docket, Plan
+from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling
+from circuitproof.solvers.smtlib import query_text
+from circuitproof.text.canonical import Json, write_directory, write_file
+from circuitproof.text.reading import write_rational
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How solvers are asked."""
+
+    engine: Engine
+    branching: Branching = Branching.KEPT
+    anchors: int | None = None
+    """How many prompts are asked about; all unless told."""
+    seconds: float = 60.0
+    """How long a solver may take for a query."""
+    reproduction: Path = Path("disagreement.smt2")
+    """Where the smallest query of a contradiction is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A property, the exact answer to it if that was asked for, and what solvers make of it."""
+
+    prop: Property
+    answer: Answer | None
+    hearing: Hearing
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return what is decided by any engine; those that decide agree."""
+        verdicts = [ruling.verdict for ruling in self.hearing.rulings]
+        if self.answer is not None:
+            verdicts.insert(0, self.answer.verdict)
+        decided = [verdict for verdict in verdicts if verdict is not Verdict.UNDECIDED]
+        return decided[0] if decided else Verdict.UNDECIDED
+
+    def to_json(self) -> Json:
+        """Return the comparison as JSON."""
+        return {
+            "property": property_to_json(self.prop),
+            "verdict": str(self.verdict),
+            "exact": None if self.answer is None else str(self.answer.verdict),
+            "remarks": [] if self.answer is None else [str(remark) for remark in self.answer.remarks],
+            "cost": self.hearing.cost.to_json(),
+            "solvers": [_ruling_to_json(ruling) for ruling in self.hearing.rulings],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCheck:
+    """A claim, what each engine makes of each property, and how long the exact engine took for all."""
+
+    claim: Claim
+    compared: tuple[Compared, ...]
+    exact_seconds: float | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on the whole claim: one refutation refutes, all proofs prove."""
+        verdicts = {one.verdict for one in self.compared}
+        if Verdict.REFUTED in verdicts:
+            return Verdict.REFUTED
+        return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts or not verdicts else Verdict.PROVED
+
+    def to_json(self) -> Json:
+        """Return the whole result as JSON."""
+        return {
+            "verdict": str(self.verdict),
+            "task": self.claim.task.name,
+            "declaration": str(self.claim.task.digest),
+            "edges": len(self.claim.circuit),
+            "ablation": str(self.claim.circuit.ablation),
+            "prompts": len(self.claim.task.domain),
+            "exact_seconds": self.exact_seconds,
+            "answers": [one.to_json() for one in self.compared],
+        }
+
+
+def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossCheck:
+    """Answer a claim by the engines asked for; a contradiction is an error that leaves its query behind."""
+    if out is not None and not asking.engine.is_exact:
+        raise InputError("a solver's answer is no evidence that a stranger can check; use exact or all")
+    if out is not None and out.exists():
+        raise InputError(f"{out} already exists; remove it or choose another place")
+    claim = listed_claim_of(request)
+    begin = time.perf_counter()
+    battery = prove(claim, request.effort) if asking.engine.is_exact else None
+    seconds = None if battery is None else time.perf_counter() - begin
+    try:
+        found = compare(claim, battery, asking)
+    except DisagreementError as error:
+        write_file(asking.reproduction, error.reproduction.encode())
+        raise DisagreementError(
+            f"engines disagree: {error}; {asking.reproduction} holds the smallest query that shows it",
+            error.reproduction,
+        ) from error
+    if out is not None and battery is not None:
+        write_bundle(out, battery)
+    return CrossCheck(claim, found, seconds)
+
+
+def compare(claim: Claim, battery: Battery | None, asking: Asking) -> tuple[Compared, ...]:
+    """Put every property of a claim to solvers, and compare with the exact answers if there are any."""
+    docket = Docket(claim, Plan(asking.branching, anchors=asking.anchors))
+    bench = Bench(tuple(map(find_solver, asking.engine.solvers)), asking.seconds)
+    answers = [None] * len(claim.properties) if battery is None else battery.answers
+    found: list[Compared] = []
+    for prop, answer in zip(claim.properties, answers, strict=True):
+        hearing = bench.hear(prop, docket.obligations(prop), count_obligations(claim, prop))
+        if answer is not None:
+            refuse_conflict(docket, answer, hearing.rulings)
+        found.append(Compared(prop, answer, hearing))
+    return tuple(found)
+
+
+def count_obligations(claim: Claim, prop: Property) -> int:
+    """Return how many obligations a property has: prompts, classes or edges."""
+    match prop:
+        case Invariance():
+            return len(claim.task.classes())
+        case Necessity():
+            return len(claim.circuit)
+        case _:
+            return len(claim.task.domain)
+
+
+def write_queries(request: Request, asking: Asking, out: Path) -> int:
+    """Write every query of a claim as an SMT-LIB file, and return how many there are."""
+    claim = listed_claim_of(request)
+    docket = Docket(claim, Plan(asking.branching, anchors=asking.anchors))
+    written: list[Path] = []
+
+    def fill(folder: Path) -> None:
+        for prop in claim.properties:
+            queries = (query for one in docket.obligations(prop) for query in one.queries())
+            for number, query in enumerate(queries):
+                written.append(folder / f"{kind_of(prop).replace(' ', '-')}-{number:04}.smt2")
+                written[-1].write_text(query_text(query))
+
+    write_directory(out, fill)
+    return len(written)
+
+
+def _ruling_to_json(ruling: Ruling) -> Json:
+    return {
+        "solver": ruling.solver,
+        "verdict": str(ruling.verdict),
+        "obligations": ruling.obligations,
+        "met": ruling.met,
+        "open": list(ruling.open),
+        "seconds": ruling.seconds,
+        "solutions": [
+            {
+                "obligation": one.obligation,
+                "prompts": list(one.prompts),
+                "eta": [write_rational(number) for number in one.eta],
+            }
+            for one in ruling.solutions
+        ],
+    }

@@ -1,0 +1,254 @@
+"""Distilling neural heads into programs: from a trained model to proofs about circuits without neural heads.
+
+Each seed is a run of its own: train, extract, synthesise, install, heal under every objective, look whether
+the mechanism moved, chase it once if it did, and prove what the circuits do in the end.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.programs.text import to_text
+from circuitproof.errors import InputError, NumericError
+from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.lab.distill.heal import Healing, Treatment
+from circuitproof.lab.distill.install import ScoringParameters, install, scoring_parameters
+from circuitproof.lab.distill.lesion import Behaviour
+from circuitproof.lab.distill.migrate import Fate, Migration, migration_of
+from circuitproof.lab.distill.synthesise import synthesise
+from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
+from circuitproof.lab.model.decisions import score_circuits
+from circuitproof.lab.runs.distillation_proof import Proof, prove_circuit
+from circuitproof.lab.runs.distillation_recipe import DistillationRecipe
+from circuitproof.lab.runs.extraction import find_circuits, write_extraction
+from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.runs.training import MODEL, train_recipe
+from circuitproof.lab.train.loop import Watcher, fit
+from circuitproof.text.canonical import Json, readable_json, write_file
+
+UNHEALED, CHASE = "unhealed", "chase"
+_SYNTHESIS = "synthesis.json"
+_HISTORY = "healing.json"
+
+OnStage = Callable[[int, str], None]
+"""Who is told which stage of which seed begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A model with programs, healed under one objective or not yet, and what became of its behaviours."""
+
+    name: str
+    model: Path
+    programs: ProgramHeads
+    scoring: ScoringParameters
+    migrations: tuple[Migration, ...]
+
+    @property
+    def fate(self) -> Fate:
+        """Return the worst fate of a behaviour."""
+        return min((migration.fate for migration in self.migrations), key=list(Fate).index)
+
+    def to_json(self) -> Json:
+        """Return the round as JSON."""
+        return {
+            "round": self.name,
+            "fate": str(self.fate),
+            "model": str(self.model),
+            "programs": {str(head): to_text(program) for head, program in self.programs.items()},
+            "scoring_parameters": self.scoring.with_programs,
+            "scoring_parameters_before": self.scoring.without_programs,
+            "behaviours": [migration.to_json() for migration in self.migrations],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SeedReport:
+    """What one seed came to; the last round is the one that is proved."""
+
+    seed: int
+    rounds: tuple[Round, ...]
+    proofs: tuple[Proof, ...]
+    stopped: str | None = None
+    """Why the seed ended early, in one sentence: a gate not met, a number that is none. Nothing is proved."""
+
+    @property
+    def is_held(self) -> bool:
+        """Say whether the programs held and everything about the final circuits is proved."""
+        if self.stopped is not None or not self.rounds or not self.proofs:
+            return False
+        return self.rounds[-1].fate is Fate.HELD and all(proof.is_good for proof in self.proofs)
+
+    def to_json(self) -> Json:
+        """Return the report as JSON."""
+        return {
+            "seed": self.seed,
+            "held": self.is_held,
+            "stopped": self.stopped,
+            "rounds": [one.to_json() for one in self.rounds],
+            "proofs": [proof.to_json() for proof in self.proofs],
+        }
+
+
+class _Stop(Exception):  # noqa: N818  # a gate that is not met is a result, not a mistake
+    """Ends a seed with the sentence that its row says."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    recipe: DistillationRecipe
+    seed: int
+    folder: Path
+    on_stage: OnStage
+
+    def tell(self, stage: str) -> None:
+        self.on_stage(self.seed, stage)
+
+
+def distill(
+    recipe: DistillationRecipe, out: Path, jobs: int = 1, on_stage: OnStage = lambda _seed, _stage: None
+) -> tuple[SeedReport, ...]:
+    """Distil as the recipe says into `out`, and return what every seed came to.
+
+    A finished stage is not repeated; an interrupted one goes on from its newest checkpoint. With several
+    jobs, seeds run in processes of their own, and `on_stage` is called there: it must be importable.
+    """
+    if jobs < 1:
+        raise InputError(f"{jobs} jobs were asked for, want at least 1")
+    claim_folder(out, recipe.name, recipe.digest)
+    runs = [_Run(recipe, seed, out / f"seed-{seed}", on_stage) for seed in recipe.seeds]
+    if jobs == 1:
+        return tuple(map(_distill_seed, runs))
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _use_one_thread) as pool:
+        return tuple(pool.map(_distill_seed, runs))
+
+
+def _use_one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def _distill_seed(run: _Run) -> SeedReport:
+    rounds: list[Round] = []
+    try:
+        source = _source(run)
+        declared = _extract(run, source, run.folder / "declared")
+        installed = _install(run, source, declared, run.folder / "installed")
+        rounds.append(_examine(run, UNHEALED, installed, declared))
+        rounds += [_round(run, treatment, installed, declared, treatment) for treatment in Treatment]
+        if rounds[-1].fate is not Fate.FAILED and _new_heads(rounds[-1].programs, _found(rounds[-1])):
+            rounds.append(_chase(run, rounds[-1]))
+    except (_Stop, NumericError) as stop:
+        return SeedReport(run.seed, tuple(rounds), (), str(stop))
+    return SeedReport(run.seed, tuple(rounds), _prove(run, rounds[-1]))
+
+
+def _source(run: _Run) -> Path:
+    """Return the neural model, which must decide every prompt right."""
+    folder = run.folder / "source"
+    if not (folder / MODEL).exists():
+        run.tell("training")
+    stored = train_recipe(run.recipe.source_of(run.seed), folder, Watcher())
+    for task in run.recipe.tasks:
+        (score,) = score_circuits(stored.model, task)
+        if score.right != score.prompts:
+            raise _Stop(f"the source decides {score.right} of {score.prompts} prompts of {task.name} right")
+    return folder / MODEL
+
+
+def _extract(run: _Run, model: Path, folder: Path) -> tuple[Behaviour, ...]:
+    """Return each task with the circuit that extraction finds for it."""
+    behaviours: list[Behaviour] = []
+    for task in run.recipe.tasks:
+
+        def extract(path: Path, task=task) -> None:  # noqa: ANN001  # bound at once, of the loop's type
+            run.tell(f"{folder.name}: extracting {task.name}")
+            write_extraction(find_circuits(model, task, run.recipe.method), path)
+
+        circuit = load_circuit(run_stage(folder / f"{task.name}.circuit.json", extract))
+        behaviours.append(Behaviour(task, circuit))
+    return tuple(behaviours)
+
+
+def _install(run: _Run, model: Path, behaviours: Sequence[Behaviour], place: Path) -> Path:
+    """Return the model with a program at each neural head that a circuit reads, found one after the other."""
+
+    def make(path: Path) -> None:
+        stored = load_model(model)
+        installed, reports = stored.model, list[Json]()
+        for head in _new_heads(installed.programs, behaviours):
+            run.tell(f"{place.name}: synthesising {head}")
+            circuits = {one.task.name: one.circuit for one in behaviours}
+            found = synthesise(installed, run.recipe.tasks, head, circuits, run.recipe.bounds)
+            if found.program is None:
+                raise _Stop(f"no program within the bounds is accepted for {head}")
+            reports.append(found.to_json())
+            installed = install(installed, {head: found.program})
+        save_model(path, StoredModel(installed, stored.alphabet), {_SYNTHESIS: readable_json(reports)})
+
+    return run_stage(place, make)
+
+
+def _round(
+    run: _Run, name: str, start: Path, behaviours: tuple[Behaviour, ...], treatment: Treatment
+) -> Round:
+    """Heal a model under an objective and see what became of its behaviours."""
+    folder = run.folder / name
+
+    def heal(path: Path) -> None:
+        run.tell(f"{name}: healing")
+        stored, therapy = load_model(start), run.recipe.therapy.seeded(run.seed)
+        weighing = therapy.weighings[treatment]
+        goal = Healing(behaviours, tuple(stored.model.programs), weighing, therapy.draw)
+        healed = fit(stored.model, goal, therapy.plan, folder / "checkpoints", Watcher())
+        history = readable_json([evaluation.to_json() for evaluation in healed.evaluations])
+        save_model(path, StoredModel(healed.model, stored.alphabet), {_HISTORY: history})
+
+    return _examine(run, name, run_stage(folder / MODEL, heal), behaviours)
+
+
+def _examine(run: _Run, name: str, path: Path, behaviours: tuple[Behaviour, ...]) -> Round:
+    """Extract again, silence programs, and write down what became of the behaviours."""
+    folder = run.folder / name
+    found = _extract(run, path, folder)
+    model = load_model(path).model
+    migrations = tuple(
+        migration_of(model, behaviour, now.circuit, run.recipe.gates)
+        for behaviour, now in zip(behaviours, found, strict=True)
+    )
+    done = Round(name, path, model.programs, scoring_parameters(model), migrations)
+    run_stage(folder / "migration.json", lambda file: write_file(file, readable_json(done.to_json())))
+    return done
+
+
+def _chase(run: _Run, last: Round) -> Round:
+    """Program the heads that the mechanism moved to, and heal once more with what was found declared."""
+    declared = _found(last)
+    installed = _install(run, last.model, declared, run.folder / CHASE / "installed")
+    return _round(run, CHASE, installed, declared, Treatment.CORE_AWARE)
+
+
+def _found(done: Round) -> tuple[Behaviour, ...]:
+    return tuple(Behaviour(one.behaviour.task, one.found) for one in done.migrations)
+
+
+def _new_heads(programs: ProgramHeads, behaviours: Sequence[Behaviour]) -> tuple[Head, ...]:
+    """Return the neural heads that the circuits read, in the order of computation."""
+    nodes = {edge.source for behaviour in behaviours for edge in behaviour.circuit.live()}
+    heads = [node for node in nodes if isinstance(node, Head) and node not in programs]
+    return tuple(sorted(heads, key=lambda head: head.place))
+
+
+def _prove(run: _Run, last: Round) -> tuple[Proof, ...]:
+    """Prove the four properties of the final circuits, unless the model does not even decide right."""
+    if last.fate is Fate.FAILED:
+        return ()
+    folder = run.folder / "proofs"
+    prove = partial(prove_circuit, last.model, epsilon=run.recipe.epsilon, tell=run.tell)
+    return tuple(prove(behaviour, folder / behaviour.task.name) for behaviour in _found(last))

@@ -1,0 +1,100 @@
+"""The end of a distillation: the final circuit of a task trimmed, proved, bundled and checked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from circuitproof.bundle.listed import write_bundle
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.lab.distill.lesion import Behaviour
+from circuitproof.lab.runs.stages import run_stage
+from circuitproof.lab.runs.trimming import trimmed
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import (
+    Kind,
+    four_properties,
+    kind_of,
+)
+from circuitproof.prove.verdict import Verdict
+from circuitproof.text.canonical import Json, readable_json, write_file
+from circuitproof.text.reading import read_json, reading, reading_part
+from circuitproof_check.main import Outcome, check
+
+_CIRCUIT, _BUNDLE, _REPORT = "circuit.json", "bundle", "proof.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What is known about the final circuit of a task."""
+
+    task: str
+    circuit: Circuit
+    neural: tuple[Head, ...]
+    """The neural heads that the circuit still reads."""
+    verdicts: Mapping[Kind, Verdict]
+    checker: Outcome
+    """What the independent checker answers about the bundle."""
+    bundle: Path
+
+    @property
+    def is_good(self) -> bool:
+        """Say whether there is no neural attention left, and all is proved and confirmed."""
+        proved = all(verdict is Verdict.PROVED for verdict in self.verdicts.values())
+        return proved and bool(self.verdicts) and not self.neural and self.checker is Outcome.VALID
+
+    def to_json(self) -> Json:
+        """Return the proof as JSON."""
+        return {
+            "task": self.task,
+            "edges": [str(edge) for edge in self.circuit],
+            "neural_heads": [str(head) for head in self.neural],
+            "verdicts": {str(kind): str(verdict) for kind, verdict in self.verdicts.items()},
+            "checker": self.checker.name.lower(),
+            "bundle": str(self.bundle),
+        }
+
+
+def prove_circuit(
+    model: Path, behaviour: Behaviour, folder: Path, *, epsilon: Fraction, tell: Callable[[str], None]
+) -> Proof:
+    """Prove what a circuit does on its task, trimmed, and let the independent checker confirm the bundle."""
+    frozen, task = open_model(model), behaviour.task
+
+    def write_report(path: Path) -> None:
+        tell(f"proving {task.name}")
+        battery = prove(Claim(frozen, circuit, task, four_properties(epsilon)))
+        run_stage(bundle, lambda place: write_bundle(place, battery))
+        verdicts: dict[str, Json] = {
+            str(kind_of(answer.prop)): str(answer.verdict) for answer in battery.answers
+        }
+        outcome, reason = check(bundle, model)
+        report: Json = {"verdicts": verdicts, "checker": outcome.name.lower(), "reason": reason}
+        write_file(path, readable_json(report))
+
+    circuit = trimmed(
+        folder / _CIRCUIT, frozen, task, behaviour.circuit, lambda: tell(f"trimming {task.name}")
+    )
+    bundle = folder / _BUNDLE
+    report = run_stage(folder / _REPORT, write_report)
+    return _read_proof(report, behaviour, circuit, frozen)
+
+
+def _read_proof(path: Path, behaviour: Behaviour, circuit: Circuit, frozen: Frozen) -> Proof:
+    with reading(read_json(path), str(path)) as fields:
+        with reading_part(fields, "verdicts") as part:
+            verdicts = {Kind(name): part.choice(name, Verdict) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+        fields.text("reason")
+        checker = Outcome[fields.text("checker").upper()]
+    heads = [node for node in circuit.nodes() if isinstance(node, Head) and node not in frozen.programs]
+    return Proof(
+        task=behaviour.task.name,
+        circuit=circuit,
+        neural=tuple(heads),
+        verdicts=verdicts,
+        checker=checker,
+        bundle=path.parent / _BUNDLE,
+    )

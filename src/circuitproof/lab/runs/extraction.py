@@ -1,0 +1,160 @@
+"""Extracting a circuit from a stored model: from files to a chosen circuit and a report of all candidates."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.loading import load_listed_task
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import InputError
+from circuitproof.forward.declaration import WEIGHTS, read_declaration
+from circuitproof.lab.discover.attribute import arrange
+from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.lab.discover.objective import Meter, Tolerance
+from circuitproof.lab.discover.parts import Part, parts_of
+from circuitproof.lab.discover.selection import select
+from circuitproof.lab.discover.sweep import Candidate, read_candidate, sweep
+from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.text.canonical import Digest, Json, readable_json, write_file
+from circuitproof.text.reading import Fields, read_json
+from circuitproof.text.sealed import read_manifest
+
+THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
+"""What is swept when nobody says otherwise, in nats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """Everything that is fixed before a circuit is looked for."""
+
+    objective: Objective = Objective.MODEL
+    granularity: Granularity = Granularity.HEAD
+    order: Order = Order.ATTRIBUTION
+    search: Search = Search.GREEDY
+    rule: Rule = Rule.SPARSITY
+    thresholds: tuple[float, ...] = THRESHOLDS
+    agreement: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.thresholds:
+            raise InputError("no thresholds to sweep; give at least one")
+        if len(set(self.thresholds)) != len(self.thresholds):
+            raise InputError(f"thresholds are {self.thresholds}; give each of them once")
+        self.tolerances()
+
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        """Return what each step of the sweep may cost, the least first."""
+        return tuple(Tolerance(threshold, self.agreement) for threshold in sorted(self.thresholds))
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the method as JSON."""
+        return {
+            "objective": str(self.objective),
+            "granularity": str(self.granularity),
+            "order": str(self.order),
+            "search": str(self.search),
+            "rule": str(self.rule),
+            "thresholds": [*sorted(self.thresholds)],
+            "agreement": self.agreement,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """The chosen circuit, every candidate, and what they were found from."""
+
+    task: str
+    task_digest: Digest
+    weights_digest: Digest
+    method: Method
+    order: tuple[Part, ...]
+    """The parts as they were tried."""
+    candidates: tuple[Candidate, ...]
+    selected: Candidate
+
+    def to_json(self) -> Json:
+        """Return the report as JSON."""
+        return {
+            "task": self.task,
+            "task_digest": str(self.task_digest),
+            "weights_digest": str(self.weights_digest),
+            **self.method.to_json(),
+            "parts": [[str(edge) for edge in part] for part in self.order],
+            "candidates": [candidate.to_json() for candidate in self.candidates],
+            "selected": self.candidates.index(self.selected),
+            "circuit_digest": str(self.selected.circuit.digest),
+        }
+
+
+def extract(
+    model_path: Path,
+    task: str,
+    method: Method,
+    out: Path,
+    on_candidate: Callable[[Candidate], None] = lambda _: None,
+) -> Extraction:
+    """Find circuits, choose one, and write it to `out` with the report beside."""
+    if os.path.lexists(out):
+        raise InputError(f"{out} already exists; remove it or choose another place")
+    asked = load_listed_task(task, read_declaration(model_path).alphabet)
+    found = find_circuits(model_path, asked, method, on_candidate)
+    write_extraction(found, out)
+    return found
+
+
+def find_circuits(
+    model_path: Path, task: Task, method: Method, on_candidate: Callable[[Candidate], None] = lambda _: None
+) -> Extraction:
+    """Find circuits of a stored model on a task and choose one by the method's rule."""
+    stored = load_model(model_path)
+    task.refuse_other_alphabet(stored.alphabet)
+    meter = Meter(stored.model, task, method.objective)
+    parts = parts_of(stored.model.graph, method.granularity)
+    order = arrange(stored.model, task, meter.target, parts, method.order)
+    candidates = sweep(meter, order, method.tolerances(), method.search, on_candidate)
+    return Extraction(
+        task=task.name,
+        task_digest=task.digest,
+        weights_digest=read_manifest(model_path)[WEIGHTS],
+        method=method,
+        order=order,
+        candidates=candidates,
+        selected=select(candidates, method.rule, method.agreement),
+    )
+
+
+def write_extraction(found: Extraction, out: Path) -> None:
+    """Write the chosen circuit and beside it the report.
+
+    The circuit is written last: where it is, the report is too.
+    """
+    write_file(report_path(out), readable_json(found.to_json()))
+    write_file(out, readable_json(found.selected.circuit.to_json()))
+
+
+def report_path(out: Path) -> Path:
+    """Return where the report on the circuit in `out` stands.
+
+    >>> str(report_path(Path("quotes.circuit.json")))
+    'quotes.circuit.report.json'
+    """
+    return out.with_suffix(".report.json")
+
+
+def load_order(circuit: Path) -> tuple[Part, ...]:
+    """Read the parts as they were tried from the report beside the circuit that was chosen."""
+    path, edges = report_path(circuit), {str(edge): edge for edge in load_circuit(circuit).graph.edges()}
+    fields = Fields(read_json(path), str(path))
+    rows = fields.text_rows("parts")
+    if unknown := [name for row in rows for name in row if name not in edges]:
+        raise InputError(f"{fields.path('parts')} has {unknown[0]!r}, no edge of the circuit's graph")
+    return tuple(tuple(edges[name] for name in row) for row in rows)
+
+
+def load_candidates(circuit: Path) -> tuple[Candidate, ...]:
+    """Read every candidate from the report beside the circuit that was chosen."""
+    path, graph = report_path(circuit), load_circuit(circuit).graph
+    fields = Fields(read_json(path), str(path))
+    return fields.each("candidates", lambda candidate: read_candidate(candidate, graph))

@@ -1,0 +1,312 @@
+"""The ledger of gates: an append-only chain of what was declared, looked at and burned.
+
+Each line holds the digest of the line before it, so no line can be changed, moved or taken out without the
+next one telling; that lines are missing at the end is told by whoever remembers a digest (`require`).
+A gate is burned *before* it is evaluated: a run that is killed in between has burned it too, and may only
+finish the evaluation it began.
+"""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeAlias, assert_never
+
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import DeclarationError, InputError, InvalidError
+from circuitproof.lab.runs.manifest import Development, Gate
+from circuitproof.text.canonical import Digest, Json, canonical_json, digest_json
+from circuitproof.text.reading import Fields, parse_json, read_bytes, reading, reading_part
+
+
+class _Kind(StrEnum):
+    DECLARED = "declared"
+    VIEWED = "viewed"
+    BURNED = "burned"
+    MEASURED = "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A recipe was fixed; nothing that follows from it had been computed."""
+
+    name: str
+    recipe: Digest
+
+    def words(self) -> str:
+        """Say it in a few words."""
+        return f"recipe {self.name!r} declared: {self.recipe}"
+
+
+@dataclass(frozen=True, slots=True)
+class Viewed:
+    """Prompts became development data without having been a gate."""
+
+    recipe: Digest
+    split: Digest
+    prompts: tuple[Digest, ...]
+
+    def words(self) -> str:
+        """Say it in a few words."""
+        return f"{len(self.prompts)} prompts looked at: {self.split}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a gate is evaluated with: the circuit and the weights it is a circuit of."""
+
+    recipe: Digest
+    circuit: Digest
+    weights: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class Burned:
+    """A gate was opened for one trial; from now on its prompts are development data."""
+
+    split: Digest
+    trial: Trial
+    prompts: tuple[Digest, ...]
+
+    def words(self) -> str:
+        """Say it in a few words."""
+        return f"gate of {len(self.prompts)} prompts burned: {self.split}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came of the trial."""
+
+    split: Digest
+    right: int
+    prompts: int
+
+    def words(self) -> str:
+        """Say it in a few words."""
+        return f"gate measured, {self.right} of {self.prompts} right: {self.split}"
+
+
+Event: TypeAlias = Declared | Viewed | Burned | Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the ledger."""
+
+    digest: Digest
+    previous: Digest | None
+    event: Event
+
+    def to_json(self) -> Json:
+        """Return the line as JSON."""
+        return {"digest": str(self.digest), **_content(self.previous, self.event)}
+
+
+class Ledger:
+    """A ledger in a file. Opening one checks the whole chain; every change checks it again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.entries()
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return every line, or refuse the file where its chain breaks."""
+        if not self.path.exists():
+            return ()
+        lines = read_bytes(self.path).splitlines(keepends=True)
+        entries: list[Entry] = []
+        for number, line in enumerate(lines, start=1):
+            where = f"{self.path} line {number}"
+            if not line.endswith(b"\n"):
+                raise InvalidError(f"{where} is cut short: its writing was interrupted; remove that line")
+            entry = _checked_entry(line, where)
+            if entry.previous != (entries[-1].digest if entries else None):
+                raise InvalidError(f"{where} does not follow the line before it: the ledger was changed")
+            entries.append(entry)
+        return tuple(entries)
+
+    @property
+    def last(self) -> Digest:
+        """Return the digest of the last line, of which there must be one."""
+        entries = self.entries()
+        if not entries:
+            raise InputError(f"{self.path} has no lines")
+        return entries[-1].digest
+
+    def require(self, digest: Digest) -> None:
+        """Refuse a ledger from which a line that somebody remembers is gone."""
+        if all(entry.digest != digest for entry in self.entries()):
+            raise InvalidError(f"{self.path} has no line {digest}: lines were taken off its end")
+
+    def declare(self, name: str, recipe: Digest) -> None:
+        """Enter a recipe, once, before anything is computed from it."""
+        with self._locked() as events:
+            if Declared(name, recipe) not in events:
+                self._append(Declared(name, recipe))
+
+    def view(self, recipe: Digest, development: Development) -> None:
+        """Enter development data; prompts that were looked at before need no new line."""
+        with self._locked() as events:
+            _refuse_undeclared(events, recipe)
+            for split in development.splits:
+                prompts = split.prompt_digests()
+                if not set(prompts) <= _seen(events).keys():
+                    self._append(Viewed(recipe, split.digest, prompts))
+
+    def burn(self, gate: Gate, trial: Trial) -> Task:
+        """Burn a gate and hand out its task; refuse one of which a prompt was looked at before."""
+        split = gate.split
+        event = Burned(split.digest, trial, split.prompt_digests())
+        with self._locked() as events:
+            _refuse_undeclared(events, trial.recipe)
+            if event not in events:
+                _refuse_stale(events, event, split.name)
+                self._append(event)
+        return split.generator.make_task(split.rows)
+
+    def record(self, gate: Gate, right: int) -> None:
+        """Enter what came of a burned gate's trial; there is one result."""
+        event = Measured(gate.split.digest, right, len(gate.split.rows))
+        with self._locked() as events:
+            if not any(isinstance(known, Burned) and known.split == event.split for known in events):
+                raise DeclarationError(f"gate {gate.split.name!r} was not burned, so nothing can be measured")
+            known = [e for e in events if isinstance(e, Measured) and e.split == event.split]
+            if known and known[0] != event:
+                raise InputError(
+                    f"gate {gate.split.name!r} was measured before with {known[0].right} of "
+                    f"{known[0].prompts} right, now {right}; a gate has one result"
+                )
+            if not known:
+                self._append(event)
+
+    @contextmanager
+    def _locked(self) -> Generator[tuple[Event, ...], None, None]:
+        """Let one process at a time read and append; the lock is a file that must not exist."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lock = self.path.with_name(f"{self.path.name}.lock")
+        try:
+            lock.touch(exist_ok=False)
+        except FileExistsError as error:
+            raise InputError(
+                f"{lock} exists: another run is writing the ledger, or one was killed; then remove the file"
+            ) from error
+        try:
+            yield tuple(entry.event for entry in self.entries())
+        finally:
+            lock.unlink()
+
+    def _append(self, event: Event) -> None:
+        previous = self.last if self.path.exists() else None
+        content = _content(previous, event)
+        line = canonical_json(Entry(digest_json(content), previous, event).to_json()) + b"\n"
+        with self.path.open("ab") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _seen(events: tuple[Event, ...]) -> dict[Digest, Event]:
+    """Return every prompt that was looked at, with the first event that did."""
+    seen: dict[Digest, Event] = {}
+    for event in events:
+        if isinstance(event, Viewed | Burned):
+            for prompt in event.prompts:
+                seen.setdefault(prompt, event)
+    return seen
+
+
+def _refuse_undeclared(events: tuple[Event, ...], recipe: Digest) -> None:
+    if not any(isinstance(event, Declared) and event.recipe == recipe for event in events):
+        raise DeclarationError(f"recipe {recipe} is not in the ledger; declare it before looking at anything")
+
+
+def _refuse_stale(events: tuple[Event, ...], gate: Burned, name: str) -> None:
+    seen = _seen(events)
+    stale = [prompt for prompt in gate.prompts if prompt in seen]
+    if stale:
+        before = seen[stale[0]]
+        how = "burned as a gate" if isinstance(before, Burned) else "used as development data"
+        raise InputError(
+            f"gate {name!r} is not fresh: {len(stale)} of its {len(gate.prompts)} prompts were {how} before; "
+            "a burned gate is development data, so take other prompts (another salt or other templates)"
+        )
+
+
+def _content(previous: Digest | None, event: Event) -> dict[str, Json]:
+    return {"previous": None if previous is None else str(previous), "event": _event_to_json(event)}
+
+
+def _event_to_json(event: Event) -> Json:
+    match event:
+        case Declared(name, recipe):
+            return {"kind": str(_Kind.DECLARED), "name": name, "recipe": str(recipe)}
+        case Viewed(recipe, split, prompts):
+            listed: list[Json] = [str(prompt) for prompt in prompts]
+            return {
+                "kind": str(_Kind.VIEWED),
+                "recipe": str(recipe),
+                "split": str(split),
+                "prompts": listed,
+            }
+        case Burned(split, trial, prompts):
+            return {
+                "kind": str(_Kind.BURNED),
+                "split": str(split),
+                "recipe": str(trial.recipe),
+                "circuit": str(trial.circuit),
+                "weights": str(trial.weights),
+                "prompts": [str(prompt) for prompt in prompts],
+            }
+        case Measured(split, right, count):
+            return {"kind": str(_Kind.MEASURED), "split": str(split), "right": right, "prompts": count}
+        case _:
+            assert_never(event)
+
+
+def _checked_entry(line: bytes, where: str) -> Entry:
+    """Return a line of a ledger; whatever is wrong with it, the ledger does not hold."""
+    try:
+        return _read_entry(line, where)
+    except (InputError, DeclarationError) as error:
+        raise InvalidError(str(error)) from error
+
+
+def _read_entry(line: bytes, where: str) -> Entry:
+    with reading(parse_json(line, where), where) as fields:
+        with reading_part(fields, "event") as part:
+            event = _read_event(part)
+        is_first = fields.value("previous") is None
+        previous = None if is_first else _digest(fields, "previous")
+        digest = _digest(fields, "digest")
+    if digest_json(_content(previous, event)) != digest:
+        raise InputError(f"{where} does not have the digest it says: the ledger was changed")
+    return Entry(digest, previous, event)
+
+
+def _read_event(fields: Fields) -> Event:
+    match fields.choice("kind", _Kind):
+        case _Kind.DECLARED:
+            return Declared(fields.text("name"), _digest(fields, "recipe"))
+        case _Kind.VIEWED:
+            return Viewed(_digest(fields, "recipe"), _digest(fields, "split"), _digests(fields))
+        case _Kind.BURNED:
+            trial = Trial(*(_digest(fields, key) for key in ("recipe", "circuit", "weights")))
+            return Burned(_digest(fields, "split"), trial, _digests(fields))
+        case _Kind.MEASURED:
+            right, count = fields.integer("right"), fields.integer("prompts", least=1)
+            return Measured(_digest(fields, "split"), right, count)
+        case _ as kind:
+            assert_never(kind)
+
+
+def _digest(fields: Fields, key: str) -> Digest:
+    try:
+        return Digest(fields.text(key))
+    except DeclarationError as error:
+        raise InputError(f"{fields.path(key)}: {error}") from error
+
+
+def _digests(fields: Fields) -> tuple[Digest, ...]:
+    return tuple(map(Digest, fields.texts("prompts")))

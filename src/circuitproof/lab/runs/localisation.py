@@ -1,0 +1,253 @@
+"""Localising a behaviour: extract, open a gate once, go on with what was burned, and prove what is left."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from circuitproof.bundle.listed import write_bundle
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.generator import Generator, deal
+from circuitproof.declare.tasks.task import Task
+from circuitproof.forward.declaration import WEIGHTS
+from circuitproof.forward.frozen import open_model
+from circuitproof.lab.discover.attribute import arrange
+from circuitproof.lab.discover.choices import Granularity, Order
+from circuitproof.lab.discover.objective import Meter
+from circuitproof.lab.discover.parts import Part, nested, parts_of
+from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.lab.runs.extraction import find_circuits, load_candidates, load_order, write_extraction
+from circuitproof.lab.runs.frontier import Outcome, Point, load_outcome
+from circuitproof.lab.runs.ledger import Ledger, Trial
+from circuitproof.lab.runs.manifest import Development, Gate, Split
+from circuitproof.lab.runs.protocol import Generation, Protocol
+from circuitproof.lab.runs.recipe import Recipe
+from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.runs.training import MODEL, train_recipe
+from circuitproof.lab.runs.trimming import trimmed
+from circuitproof.lab.train.loop import Watcher
+from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import four_properties
+from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.text.canonical import Digest, Json, readable_json, write_file
+from circuitproof.text.sealed import read_manifest
+
+LEDGER = "ledger.jsonl"
+_TRAINING = "training"
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The prompts of one task: for each generation what becomes development data, and its gate."""
+
+    generator: Generator
+    fresh: tuple[Split | None, ...]
+    gates: tuple[Gate, ...]
+
+    def development(self, generation: int) -> Development:
+        """Return everything that was looked at before a generation's gate is opened."""
+        fresh = [split for split in self.fresh[: generation + 1] if split is not None]
+        return Development((*fresh, *(gate.split for gate in self.gates[:generation])))
+
+    def everything(self, generation: int) -> Task:
+        """Return the task on all that was looked at when a generation is over."""
+        seen = self.development(generation)
+        return Development((*seen.splits, self.gates[generation].split)).task()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Where a localisation takes place and whom it tells what it does."""
+
+    protocol: Protocol
+    out: Path
+    ledger: Ledger
+    on_stage: Callable[[str], None]
+
+    def folder(self, generation: Generation, task: str) -> Path:
+        """Return where a task's part of a generation is kept."""
+        return self.out / generation.name / task
+
+    @property
+    def model(self) -> Path:
+        """Return where the model is."""
+        source = self.protocol.model
+        return self.out / _TRAINING / MODEL if isinstance(source, Recipe) else source
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was proved of a task's last circuit over everything that was looked at."""
+
+    battery: Battery
+    selected_edges: int
+    """How many edges the last generation's circuit had before it was trimmed."""
+    bundle: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Localisation:
+    """All generations that were run, and the proofs at their end."""
+
+    outcomes: tuple[Outcome, ...]
+    proofs: tuple[Proof, ...]
+    ledger_head: Digest
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on all final circuits together."""
+        properties = [prop for proof in self.proofs for prop in proof.battery.claim.properties]
+        return settle(properties, [answer for proof in self.proofs for answer in proof.battery.answers])
+
+    def to_json(self) -> Json:
+        """Return the result as JSON."""
+        return {
+            "outcomes": [outcome.to_json() for outcome in self.outcomes],
+            "verdict": str(self.verdict),
+            "proofs": [_proof_to_json(proof) for proof in self.proofs],
+            "ledger_head": str(self.ledger_head),
+        }
+
+
+def localise(
+    protocol: Protocol,
+    out: Path,
+    ledger: Path | None = None,
+    on_stage: Callable[[str], None] = lambda _: None,
+) -> Localisation:
+    """Run a protocol in `out`; what an interrupted run finished is not done again."""
+    claim_folder(out, protocol.name, protocol.digest)
+    run = Run(protocol, out, Ledger(ledger or out / LEDGER), on_stage)
+    rounds = [rounds_of(protocol, generator) for generator in protocol.generators]
+    run.ledger.declare(protocol.name, protocol.digest)
+    if isinstance(protocol.model, Recipe):
+        on_stage(f"training {protocol.model.name}")
+        train_recipe(protocol.model, out / _TRAINING, Watcher())
+    outcomes: list[Outcome] = []
+    for place in range(len(protocol.generations)):
+        found = [_generation(run, place, task) for task in rounds]
+        outcomes += found
+        if protocol.stop_when_exact and all(outcome.is_exact for outcome in found):
+            break
+    last = len(outcomes) // len(rounds) - 1
+    proofs = tuple(_prove(run, last, task) for task in rounds)
+    return Localisation(tuple(outcomes), proofs, run.ledger.last)
+
+
+def rounds_of(protocol: Protocol, generator: Generator) -> Rounds:
+    """Deal a generator's prompts out to all generations; nothing else is consulted."""
+    sizes = [size for one in protocol.generations for size in (one.development, one.gate) if size]
+    dealt = iter(deal(generator.order(), sizes, len(generator.answers)))
+    fresh: list[Split | None] = []
+    gates: list[Gate] = []
+    for one in protocol.generations:
+        name = f"{generator.task} {one.name}"
+        fresh.append(Split(f"{name} development", generator, next(dealt)) if one.development else None)
+        gates.append(Gate(Split(f"{name} gate", generator, next(dealt))))
+    return Rounds(generator, tuple(fresh), tuple(gates))
+
+
+def _generation(run: Run, place: int, rounds: Rounds) -> Outcome:
+    """Extract on everything seen so far, then open the gate; both are kept in files."""
+    generation, task = run.protocol.generations[place], rounds.generator.task
+    folder, development = run.folder(generation, task), rounds.development(place)
+    _write_manifests(folder, development, rounds.gates[place])
+    run.ledger.view(run.protocol.digest, development)
+
+    def extract(path: Path) -> None:
+        run.on_stage(f"{generation.name}: extracting {task}")
+        method = replace(run.protocol.method, rule=generation.rule)
+        write_extraction(find_circuits(run.model, development.task(), method), path)
+
+    def open_gate(path: Path) -> None:
+        run.on_stage(f"{generation.name}: opening the gate of {task}")
+        outcome = _open_gate(run, place, rounds, circuit)
+        write_file(path, readable_json({**outcome.to_json(), "ledger_head": str(run.ledger.last)}))
+
+    circuit = run_stage(folder / "circuit.json", extract)
+    outcome, head = load_outcome(run_stage(folder / "gate.result.json", open_gate))
+    run.ledger.require(head)
+    return outcome
+
+
+def _write_manifests(folder: Path, development: Development, gate: Gate) -> None:
+    splits: list[Json] = [split.to_json() for split in development.splits]
+    write_file(folder / "development.json", readable_json(splits))
+    write_file(folder / "gate.json", readable_json(gate.split.to_json()))
+
+
+def _open_gate(run: Run, generation: int, rounds: Rounds, circuit: Path) -> Outcome:
+    """Burn a gate, then measure every circuit on it; only the selected one was the trial.
+
+    What is measured is fixed before: candidates and nested circuits come from development data.
+    """
+    gate, seen = rounds.gates[generation], rounds.development(generation).task()
+    model, objective = load_model(run.model).model, run.protocol.method.objective
+    selected, candidates = load_circuit(circuit), load_candidates(circuit)
+    before = Meter(model, seen, objective)
+    others = nested(model.graph, _by_importance(run, before, circuit))
+    trial = Trial(run.protocol.digest, selected.digest, read_manifest(run.model)[WEIGHTS])
+    after = Meter(model, run.ledger.burn(gate, trial), objective)
+
+    def points(names: Sequence[str], circuits: Sequence[Circuit]) -> tuple[Point, ...]:
+        return tuple(map(Point, names, circuits, before.measure(circuits), after.measure(circuits)))
+
+    outcome = Outcome(
+        generation=run.protocol.generations[generation].name,
+        task=seen.name,
+        points=points(
+            [f"threshold {one.threshold:g}" for one in candidates], [c.circuit for c in candidates]
+        ),
+        nested=points([f"{len(one)} most important" for one in others], others),
+        selected=selected,
+    )
+    run.ledger.record(gate, outcome.trial.gate.agreed)
+    return outcome
+
+
+def _by_importance(run: Run, meter: Meter, circuit: Path) -> tuple[Part, ...]:
+    """Return single edges, the most important last: as extraction tried them, if that was its order."""
+    method, graph = run.protocol.method, meter.model.graph
+    if (method.granularity, method.order) == (Granularity.HEAD, Order.ATTRIBUTION):
+        return load_order(circuit)
+    parts = parts_of(graph, Granularity.HEAD)
+    return arrange(meter.model, meter.task, meter.target, parts, Order.ATTRIBUTION)
+
+
+def _prove(run: Run, generation: int, rounds: Rounds) -> Proof:
+    """Prove the four properties on all that was looked at, and write the bundle.
+
+    The last circuit is first trimmed of edges that no decision there depends on: a rule that prefers large
+    margins keeps edges that are not necessary.
+    """
+    last, task = run.protocol.generations[generation], rounds.everything(generation)
+    frozen = open_model(run.model)
+    selected = load_circuit(run.folder(last, task.name) / "circuit.json")
+    place = run.out / "trimmed" / f"{task.name}.json"
+    circuit = trimmed(place, frozen, task, selected, lambda: run.on_stage(f"trimming {task.name}"))
+    run.on_stage(f"proving {task.name}")
+    battery = prove(Claim(frozen, circuit, task, four_properties(run.protocol.epsilon)))
+    bundle = run_stage(run.out / "bundles" / task.name, lambda path: write_bundle(path, battery))
+    return Proof(battery, len(selected), bundle)
+
+
+def _proof_to_json(proof: Proof) -> Json:
+    answers: list[Json] = [
+        {
+            "property": answer.prop.kind,
+            "verdict": str(answer.verdict),
+            "met": answer.met,
+            "remarks": [str(remark) for remark in answer.remarks],
+        }
+        for answer in proof.battery.answers
+    ]
+    claim = proof.battery.claim
+    return {
+        "task": claim.task.name,
+        "prompts": len(claim.task.domain),
+        "edges": len(claim.circuit),
+        "selected_edges": proof.selected_edges,
+        "answers": answers,
+        "bundle": str(proof.bundle),
+    }

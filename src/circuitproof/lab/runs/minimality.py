@@ -1,0 +1,55 @@
+"""The fewest edges that suffice: search, claim, prove and bundle."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from circuitproof.bundle.listed import write_bundle
+from circuitproof.declare.tasks.loading import load_listed_task
+from circuitproof.errors import InputError
+from circuitproof.forward.frozen import open_model
+from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.minimal import Search, search_minimum
+from circuitproof.prove.properties import Equivalence, Minimum
+from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.text.canonical import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Minimality:
+    """What is known about the fewest edges: a proved answer, or a proved lower bound."""
+
+    search: Search
+    battery: Battery | None
+    """The proof that the circuits found are the minimum, if any were found."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return proved where the minimum is known, undecided where only a lower bound is."""
+        if self.battery is None:
+            return Verdict.UNDECIDED
+        return settle(self.battery.claim.properties, self.battery.answers)
+
+    def to_json(self) -> Json:
+        """Return the result as JSON."""
+        return {
+            "verdict": str(self.verdict),
+            "lower_bound": self.search.refuted_below,
+            "circuits_tried": len(self.search.trials),
+            "minimum": [[str(edge) for edge in circuit] for circuit in self.search.minimum],
+        }
+
+
+def find_minimum(model: Path, task: str, *, most: int, budget: int, out: Path | None) -> Minimality:
+    """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle."""
+    if out is not None and out.exists():
+        raise InputError(f"{out} already exists; remove it or choose another place")
+    frozen = open_model(model)
+    asked = load_listed_task(task, frozen.declaration.alphabet)
+    search = search_minimum(frozen, asked, most=most, budget=budget)
+    if not search.minimum:
+        return Minimality(search, None)
+    battery = prove(Claim(frozen, search.minimum[0], asked, (Equivalence(), Minimum(search.minimum))))
+    if out is not None:
+        write_bundle(out, battery)
+    return Minimality(search, battery)

@@ -1,0 +1,276 @@
+"""Removing the norms of a model: train it, fade the norms out, fold them away, and measure what it cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from circuitproof.declare.architecture import Architecture, LayerNorm
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.forward.declaration import WEIGHTS, read_declaration
+from circuitproof.lab.model.checkpoint import (
+    StoredModel,
+    build_model,
+    load_model,
+    load_tensors,
+    model_files,
+    save_model,
+)
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.runs.norm_recipe import NormRecipe
+from circuitproof.lab.runs.recipe import Recipe, TasksSource
+from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.runs.training import MODEL, data_of, train_recipe
+from circuitproof.lab.train.data import Data
+from circuitproof.lab.train.fold_norm import FoldError, compare, fold, read_fold_error
+from circuitproof.lab.train.loop import Evaluation, Watcher, fit, read_evaluation
+from circuitproof.lab.train.norm_schedule import all_sites
+from circuitproof.lab.train.remove_norm import Deviations, Fading, deviations_of, fix_norms, make_fading
+from circuitproof.text.canonical import Digest, Json, digest_json, readable_json, write_file
+from circuitproof.text.reading import Fields, read_bytes, read_json, reading, reading_part
+from circuitproof.text.sealed import check_seal, read_manifest, write_sealed
+
+SOURCE = "source"
+ATTENUATED = "attenuated"
+FOLD = "fold.json"
+_REMOVAL = "removal.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Watchers:
+    """Whom the two training runs of a removal tell what they do while they do it."""
+
+    source: Watcher = field(default_factory=Watcher)
+    removal: Watcher = field(default_factory=Watcher)
+
+
+@dataclass(frozen=True, slots=True)
+class FadedNorm:
+    """One norm: when it faded, and the deviation at which it is fixed."""
+
+    name: str
+    first: int
+    last: int
+    deviation: float
+
+    def to_json(self) -> Json:
+        """Return the norm as JSON."""
+        return {"norm": self.name, "first": self.first, "last": self.last, "deviation": self.deviation}
+
+
+@dataclass(frozen=True, slots=True)
+class Attenuation:
+    """How the norms of a model faded, and how it did meanwhile."""
+
+    norms: tuple[FadedNorm, ...]
+    evaluations: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What folding changed, and what it cost."""
+
+    error: FoldError
+    unties: bool
+    """The output embedding was the token embedding, and is its own now."""
+    adds_biases: bool
+    adds_logit_bias: bool
+    source: Evaluation
+    """Of the model with norms, before anything faded."""
+    folded: Evaluation
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the fold as JSON."""
+        return {
+            "error": self.error.to_json(),
+            "unties": self.unties,
+            "adds_biases": self.adds_biases,
+            "adds_logit_bias": self.adds_logit_bias,
+            "source": self.source.to_json(),
+            "folded": self.folded.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NormRemoval:
+    """A finished removal and the model that came of it."""
+
+    model: Path
+    attenuation: Attenuation
+    fold: Fold
+    prompts: Mapping[str, int]
+    """The number of prompts behind each accuracy that is measured."""
+
+    def to_json(self) -> Json:
+        """Return the whole result as JSON."""
+        return {
+            "model": str(self.model),
+            "norms": [norm.to_json() for norm in self.attenuation.norms],
+            "evaluations": [evaluation.to_json() for evaluation in self.attenuation.evaluations],
+            "fold": self.fold.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    recipe: NormRecipe
+    source: StoredModel
+    data: Data
+    out: Path
+
+
+def remove_norms(recipe: NormRecipe, model: Path | None, out: Path, watchers: Watchers) -> NormRemoval:
+    """Remove the norms of `model`, or of one trained as the recipe says, in the run folder `out`.
+
+    The model without norms stands in `out/model` afterwards; when folding costs more than the recipe allows,
+    there is none. A finished run is not repeated; an interrupted one goes on from its newest checkpoint and
+    ends with the same weights, bit for bit.
+    """
+    _refuse_misfit(recipe, recipe.source.architecture if model is None else _declared(model))
+    claim_folder(out, recipe.name, _digest(recipe, model))
+    source = (
+        train_recipe(recipe.source, out / SOURCE, watchers.source) if model is None else load_model(model)
+    )
+    job = _Job(recipe, source, _data(recipe, source), out)
+    path = run_stage(out / ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
+    attenuation, attenuated = _read_attenuated(path, source.model)
+    return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
+
+
+def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
+    """Fade the norms out in training and write the weights with the deviations.
+
+    This is no model directory: without the deviations, the weights belong to no architecture.
+    """
+    recipe, model = job.recipe, _copy(job.source.model)
+    make_fading(model)
+    goal = Fading(job.data, recipe.schedule)
+    trained = fit(model, goal, recipe.plan, job.out / "checkpoints", watcher)
+    content: Json = {
+        "recipe": recipe.name,
+        "recipe_digest": str(recipe.digest),
+        "schedule": recipe.schedule.to_json(),
+        "norms": [norm.to_json() for norm in _faded(recipe, model, deviations_of(model))],
+        "evaluations": [evaluation.to_json() for evaluation in trained.evaluations],
+    }
+    weights = model_files(StoredModel(model, None))[WEIGHTS]
+    write_sealed(path, {WEIGHTS: weights, _REMOVAL: readable_json(content)})
+
+
+def _faded(recipe: NormRecipe, model: Transformer, deviations: Deviations) -> tuple[FadedNorm, ...]:
+    spans = recipe.schedule.spans(model.architecture.layers)
+    return tuple(
+        FadedNorm(str(site), span.first, span.last, deviations[site]) for site, span in spans.items()
+    )
+
+
+def _read_attenuated(path: Path, source: Transformer) -> tuple[Attenuation, Transformer]:
+    """Read what `_attenuate` wrote: the report, and the model with its norms fixed."""
+    check_seal(path, frozenset({WEIGHTS, _REMOVAL}))
+    with reading(read_json(path / _REMOVAL), str(path / _REMOVAL)) as fields:
+        for key in ("recipe", "recipe_digest"):
+            fields.text(key)
+        fields.fields("schedule")
+        attenuation = Attenuation(
+            fields.each("norms", _read_norm), fields.each("evaluations", read_evaluation)
+        )
+    shapes = {name: tuple(view.shape) for name, view in source.named_slices().items()}
+    model = build_model(source.architecture, source.programs, load_tensors(path / WEIGHTS, shapes))
+    found = {norm.name: norm.deviation for norm in attenuation.norms}
+    sites = all_sites(source.architecture.layers)
+    fix_norms(model, {site: found[str(site)] for site in sites if str(site) in found})
+    return attenuation, model
+
+
+def _read_norm(fields: Fields) -> FadedNorm:
+    return FadedNorm(
+        fields.text("norm"),
+        fields.integer("first"),
+        fields.integer("last"),
+        fields.number("deviation", above=0),
+    )
+
+
+def _folded(job: _Job, attenuated: Transformer) -> Fold:
+    """Fold the norms, report what it cost, and write the model if that is within the recipe's limits."""
+    folded = fold(attenuated, deviations_of(attenuated)).float()
+    report = run_stage(job.out / FOLD, lambda path: _write_fold(job, attenuated, folded, path))
+    found = _read_fold(report)
+    job.recipe.limits.refuse_breach(found.error)
+    extra = {FOLD: read_bytes(report), _REMOVAL: read_bytes(job.out / ATTENUATED / _REMOVAL)}
+    run_stage(job.out / MODEL, lambda path: save_model(path, StoredModel(folded, job.source.alphabet), extra))
+    return found
+
+
+def _write_fold(job: _Job, attenuated: Transformer, folded: Transformer, path: Path) -> None:
+    before, after = attenuated.architecture, folded.architecture
+    found = Fold(
+        error=compare(attenuated, folded, job.data.fixed_batch()),
+        unties=before.tied,
+        adds_biases=after.biases and not before.biases,
+        adds_logit_bias=after.logit_bias and not before.logit_bias,
+        source=Evaluation(0, job.data.evaluate(job.source.model)),
+        folded=Evaluation(job.recipe.plan.steps, job.data.evaluate(folded)),
+    )
+    write_file(path, readable_json({"limits": job.recipe.limits.to_json(), **found.to_json()}))
+
+
+def _read_fold(path: Path) -> Fold:
+    with reading(read_json(path), str(path)) as fields:
+        fields.fields("limits")
+        with reading_part(fields, "error") as part:
+            error = read_fold_error(part)
+        with reading_part(fields, "source") as part:
+            source = read_evaluation(part)
+        with reading_part(fields, "folded") as part:
+            folded = read_evaluation(part)
+        return Fold(
+            error=error,
+            unties=fields.boolean("unties"),
+            adds_biases=fields.boolean("adds_biases"),
+            adds_logit_bias=fields.boolean("adds_logit_bias"),
+            source=source,
+            folded=folded,
+        )
+
+
+def _refuse_misfit(recipe: NormRecipe, sizes: Architecture) -> None:
+    """Refuse before any training what could only fail after it."""
+    if not isinstance(sizes.norm, LayerNorm):
+        raise InputError(
+            f"{recipe.name}: the model's norm is {type(sizes.norm).__name__}, want LayerNorm; "
+            "start from a model that has norms to remove"
+        )
+    try:
+        recipe.schedule.refuse_too_short(sizes.layers, recipe.plan.steps)
+    except DeclarationError as error:
+        raise InputError(f"{recipe.name}: {error}") from error
+
+
+def _declared(model: Path) -> Architecture:
+    return read_declaration(model).architecture
+
+
+def _digest(recipe: NormRecipe, model: Path | None) -> Digest:
+    given: Json = (
+        None if model is None else {name: str(digest) for name, digest in read_manifest(model).items()}
+    )
+    return digest_json([str(recipe.digest), given])
+
+
+def _data(recipe: NormRecipe, source: StoredModel) -> Data:
+    """Return the recipe's data for this model, in an order of its own."""
+    if isinstance(recipe.source.source, TasksSource):
+        for task in recipe.source.source.tasks:
+            task.refuse_other_alphabet(source.alphabet)
+    fitted: Recipe = replace(recipe.source, architecture=source.model.architecture, plan=recipe.plan)
+    return data_of(fitted)
+
+
+def _prompts(recipe: NormRecipe) -> Mapping[str, int]:
+    source = recipe.source.source
+    tasks = source.tasks if isinstance(source, TasksSource) else ()
+    return {f"{task.name} accuracy": len(task.domain) for task in tasks}
+
+
+def _copy(model: Transformer) -> Transformer:
+    return build_model(model.architecture, model.programs, model.named_slices())

@@ -1,0 +1,141 @@
+"""The radius of every decision of a stored model's circuit, exactly or between proved bounds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.loading import load_listed_task
+from circuitproof.errors import ExitCode
+from circuitproof.forward.frozen import open_model
+from circuitproof.forward.interface import Interface
+from circuitproof.lab.runs.verification import Place
+from circuitproof.prove.balls.answers import disturbed_prompts
+from circuitproof.prove.balls.disturbed import Disturbed, Question
+from circuitproof.prove.balls.radius import Bracket, find_radius
+from circuitproof.prove.balls.robustness import directions, radii, violation
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.findings import spread
+from circuitproof.prove.fold import Fold, fold
+from circuitproof.prove.properties import Robustness
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import write_rational
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRadius:
+    """What is known of the radius of one prompt; of a tie, nothing is to be kept."""
+
+    bracket: Bracket | None
+    scale: Fraction
+    """The largest absolute value, without a perturbation, of what is perturbed: its ‖·‖∞."""
+
+    def to_json(self) -> Json:
+        """Return it as JSON, exactly."""
+        if self.bracket is None:
+            return {"tie": True}
+        found = self.bracket
+        return {
+            "lower": "infinite" if found.is_infinite else write_rational(found.lower),
+            "upper": None if found.upper is None else write_rational(found.upper),
+            "attained": found.is_attained,
+            "scale": write_rational(self.scale),
+            "eta": None if found.eta is None else [write_rational(entry) for entry in found.eta],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Radii:
+    """The radii of a circuit's decisions at an interface."""
+
+    at: Interface
+    prompts: tuple[PromptRadius, ...]
+
+    def exact(self) -> tuple[PromptRadius, ...]:
+        """Return the prompts whose radius is known and finite."""
+        return tuple(found for found in self.prompts if found.bracket is not None and found.bracket.is_exact)
+
+    @property
+    def open_brackets(self) -> tuple[PromptRadius, ...]:
+        """Return the prompts whose radius is only bounded."""
+        brackets = [found for found in self.prompts if found.bracket is not None]
+        return tuple(f for f in brackets if f.bracket and not (f.bracket.is_exact or f.bracket.is_infinite))
+
+    def distribution(self, *, is_relative: bool = False) -> Mapping[str, Fraction]:
+        """Return the smallest, the median and the largest exact radius, absolute or divided by the scale."""
+        return spread(
+            [
+                found.bracket.lower / (found.scale if is_relative else 1)
+                for found in self.exact()
+                if found.bracket is not None and (found.scale or not is_relative)
+            ]
+        )
+
+    @property
+    def proved(self) -> Fraction | None:
+        """Return a radius below which every decision is kept: zero with a tie, none if all are infinite."""
+        lows = [
+            Fraction(0) if f.bracket is None else f.bracket.lower for f in self.prompts if not _is_free(f)
+        ]
+        return min(lows, default=None)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return whether all radii are known."""
+        return ExitCode.UNDECIDED if self.open_brackets else ExitCode.GOOD
+
+    def to_json(self) -> Json:
+        """Return everything as JSON, exactly."""
+        return {
+            "at": str(self.at),
+            "norm": "the largest absolute value of the coordinates; relative radii are divided by it",
+            "radius": {name: write_rational(size) for name, size in self.distribution().items()},
+            "relative": {
+                name: write_rational(size) for name, size in self.distribution(is_relative=True).items()
+            },
+            "proved": None if self.proved is None else write_rational(self.proved),
+            "prompts": [found.to_json() for found in self.prompts],
+        }
+
+
+def _is_free(found: PromptRadius) -> bool:
+    return found.bracket is not None and found.bracket.is_infinite
+
+
+def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budget: int) -> Radii:
+    """Return the radius of every prompt's decision; `budget` is the most parts of a ball to look at."""
+    frozen = open_model(model)
+    kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
+    at = place.interface(frozen.graph)
+    asked = load_listed_task(task, frozen.declaration.alphabet)
+    claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
+    folds = fold(frozen, claim.task.candidates, [kept], claim.task.domain.prompts).of(kept)
+    functions = disturbed_prompts(claim, at)
+    if at.is_final_residual and not frozen.architecture.has_norm:
+        return Radii(at, _closed_form(claim, folds, functions))
+    known: dict[int, PromptRadius] = {}
+    for found, function in zip(folds, functions, strict=True):
+        if id(function) not in known:
+            bracket = find_radius(Question(function, found.winner), budget) if found.is_clear else None
+            known[id(function)] = PromptRadius(bracket, function.scale())
+    return Radii(at, tuple(known[id(function)] for function in functions))
+
+
+def _closed_form(
+    claim: Claim, folds: Sequence[Fold], functions: Sequence[Disturbed]
+) -> tuple[PromptRadius, ...]:
+    """Return the radii of a circuit without a norm: margins over distances, which are attained."""
+    rows = directions(claim.frozen.unembedding(claim.task.candidates))
+    scales = {id(function): function.scale() for function in functions}
+    made: list[PromptRadius] = []
+    for found, function in zip(folds, functions, strict=True):
+        bracket: Bracket | None = None
+        if found.is_clear:
+            (radius,) = radii([found], rows)
+            size = radius.value
+            eta = None if size is None else violation(found, rows, size)
+            bracket = Bracket(size or Fraction(0), size, is_attained=size is not None, eta=eta, tree=None)
+        made.append(PromptRadius(bracket, scales[id(function)]))
+    return tuple(made)

@@ -1,0 +1,200 @@
+"""Surrogate studies from a recipe: teacher, surrogate, explanation, verdict and repair, each stage kept."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import assert_never
+
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.errors import InputError
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.lab.runs.extraction import Method, find_circuits, write_extraction
+from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.runs.surrogate_recipe import (
+    StoredTeacher,
+    StudyRecipe,
+    SurrogateRecipe,
+    TableTeacher,
+    TrainedTeacher,
+)
+from circuitproof.lab.surrogate.equivalence import Examiners
+from circuitproof.lab.surrogate.fitting import fit_network
+from circuitproof.lab.surrogate.lesson import Lesson, lesson_of, read_lesson
+from circuitproof.lab.surrogate.network import WEIGHTS, open_network, write_network
+from circuitproof.lab.surrogate.refutation import read_refuted
+from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation
+from circuitproof.lab.surrogate.study import Study, run_study
+from circuitproof.lab.surrogate.teachers import Question, circuit_relation, plain_rendering
+from circuitproof.lab.surrogate.template import Signature
+from circuitproof.lab.train.data import TaskData
+from circuitproof.lab.train.loop import Watcher, train
+from circuitproof.prove.verdict import Verdict
+from circuitproof.solvers.find import find_solver
+from circuitproof.text.canonical import Json, readable_json, write_file
+from circuitproof.text.reading import read_json, reading, reading_part
+from circuitproof.text.sealed import read_manifest
+
+MODEL, CIRCUIT, TEACHER = "model", "circuit.json", "teacher.json"
+SURROGATE, STUDY = "surrogate", "study.json"
+REFUTATIONS, DISPUTE = "refutations.json", "dispute.smt2"
+
+OnStage = Callable[[str], None]
+
+
+def run_surrogate(
+    recipe: SurrogateRecipe, out: Path, on_stage: OnStage = lambda _: None
+) -> tuple[Lesson, ...]:
+    """Run every study of a recipe into a folder of its own in `out`; what is finished is not repeated."""
+    claim_folder(out, recipe.name, recipe.digest)
+    return tuple(_run(recipe, study, out / study.question.name, on_stage) for study in recipe.studies)
+
+
+def _run(recipe: SurrogateRecipe, study: StudyRecipe, out: Path, on_stage: OnStage) -> Lesson:
+    name = study.question.name
+    on_stage(f"{name}: teacher")
+    relation = _teach(study, out)
+    on_stage(f"{name}: surrogate")
+    surrogate = run_stage(out / SURROGATE, lambda path: _fit(study, relation, path))
+    on_stage(f"{name}: explanation")
+    result = run_stage(out / STUDY, lambda path: _study(recipe, study, relation, path))
+    return _read_study(result, relation, surrogate)
+
+
+def _teach(study: StudyRecipe, out: Path) -> Relation:
+    """Return what the teacher answers; a teacher of other words than the study's is refused."""
+    question = study.question
+    relation = load_relation(run_stage(out / TEACHER, lambda path: _write_relation(study, out, path)))
+    if (relation.words.tokens, relation.answers) != (question.words.tokens, question.answers):
+        raise InputError(
+            f"teacher {question.name!r} has tokens {list(relation.words.tokens.names)} and answers "
+            f"{list(relation.answers.names)}, its study another alphabet: "
+            f"{list(question.words.tokens.names)} and {list(question.answers.names)}"
+        )
+    if relation.words != question.words:
+        raise InputError(
+            f"teacher {question.name!r} has words of {relation.words.shortest} to {relation.words.longest} "
+            f"tokens, its study of {question.words.shortest} to {question.words.longest}"
+        )
+    return relation
+
+
+def _write_relation(study: StudyRecipe, out: Path, path: Path) -> None:
+    write_file(path, readable_json(_relation(study, out).to_json()))
+
+
+def _relation(study: StudyRecipe, out: Path) -> Relation:
+    question, teacher = study.question, study.teacher
+    match teacher:
+        case TableTeacher(path):  # whatever the table says of itself, to us it is a list
+            return replace(load_relation(path), name=question.name, basis=Basis.LISTED)
+        case StoredTeacher(model, circuit, rendering):
+            kept = None if circuit is None else load_circuit(circuit)
+            return circuit_relation(model, kept, question, rendering)
+        case TrainedTeacher():
+            task = rule_task(question, teacher)
+            model = run_stage(out / MODEL, lambda path: _train(task, teacher, path))
+            kept = None
+            if teacher.threshold is not None:
+                method = Method(thresholds=(teacher.threshold,))
+                found = run_stage(
+                    out / CIRCUIT, lambda path: write_extraction(find_circuits(model, task, method), path)
+                )
+                kept = load_circuit(found)
+            return circuit_relation(model, kept, question, plain_rendering(question, task.alphabet))
+        case _:
+            assert_never(teacher)
+
+
+def rule_task(question: Question, teacher: TrainedTeacher) -> Task:
+    """Return the task that a teacher is trained on: every word, with the rule's answer."""
+    names = dict.fromkeys((*question.words.tokens.names, *question.answers.names))
+    alphabet = Alphabet(tuple(names))
+    candidates = alphabet.tokens(question.answers.names)
+    prompts = tuple(question.words)
+    return Task(
+        name=question.name,
+        alphabet=alphabet,
+        candidates=candidates,
+        domain=Domain(prompts, tuple(f"{len(prompt)} tokens" for prompt in prompts)),
+        answer=AnswerTable(tuple(candidates[teacher.rule.automaton.answer(prompt)] for prompt in prompts)),
+        relation=ClassTable(tuple(range(len(prompts)))),
+    )
+
+
+def _train(task: Task, teacher: TrainedTeacher, path: Path) -> None:
+    data = TaskData([task], teacher.batch, teacher.plan.seed)
+    checkpoints = path.parent / "checkpoints"
+    trained = train(teacher.architecture, data, teacher.plan, checkpoints, Watcher())
+    history: Json = {"evaluations": [evaluation.to_json() for evaluation in trained.evaluations]}
+    save_model(path, StoredModel(trained.model, task.alphabet), {"training.json": readable_json(history)})
+
+
+def _fit(study: StudyRecipe, relation: Relation, path: Path) -> None:
+    fitted = fit_network(relation, study.fitting)
+    write_network(path, fitted.shape, fitted.weights, relation)
+
+
+def _study(recipe: SurrogateRecipe, study: StudyRecipe, relation: Relation, path: Path) -> None:
+    surrogate = path.parent / SURROGATE
+    network = open_network(surrogate, relation)
+    solvers = tuple(map(find_solver, recipe.solvers))
+    examiners = Examiners(solvers, recipe.seconds, path.parent / DISPUTE)
+    found = run_study(relation, network, study.plan, examiners)
+    content: dict[str, Json] = {
+        "teacher_digest": str(relation.digest),
+        "surrogate_digest": str(read_manifest(surrogate)[WEIGHTS]),
+        "lesson": lesson_of(found, relation, len(study.plan.data)).to_json(),
+        **_programs(found),
+    }
+    refuted: list[Json] = [refutation.to_json() for refutation in found.refutations]
+    write_file(path.parent / REFUTATIONS, readable_json({"refutations": refuted}))
+    write_file(path, readable_json(content))
+
+
+def _programs(found: Study) -> dict[str, Json]:
+    """Return the programs that were tested, and those that were given up for an input."""
+    tested = {"explanation": found.explanation, "repair": found.repair}
+    programs: dict[str, Json] = {
+        name: None if one is None else one.program.to_json() for name, one in tested.items()
+    }
+    trials: list[Json] = [
+        {"program": trial.program.to_json(), "input": list(trial.word)} for trial in found.trials
+    ]
+    return {"programs": programs, "trials": trials}
+
+
+def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
+    """Read what a study taught and check again what refutes whole templates.
+
+    A study of another teacher or surrogate than those beside it is refused.
+    """
+    with reading(read_json(path), str(path)) as fields:
+        found = (fields.text("teacher_digest"), fields.text("surrogate_digest"))
+        if found != (str(relation.digest), str(read_manifest(surrogate)[WEIGHTS])):
+            raise InputError(f"{path} is about another teacher or surrogate; remove it to repeat the study")
+        for key in ("programs", "trials"):
+            fields.value(key)
+        with reading_part(fields, "lesson") as part:
+            lesson = read_lesson(part)
+    if _refuted(path.parent / REFUTATIONS, relation) != tuple(closed.template for closed in lesson.closed):
+        raise InputError(f"{path.parent / REFUTATIONS} refutes other templates than {path} says")
+    return lesson
+
+
+def _refuted(path: Path, relation: Relation) -> tuple[str, ...]:
+    signature = Signature(relation.words.tokens, relation.answers, relation.words.longest)
+    with reading(read_json(path), str(path)) as fields:
+        return fields.each("refutations", lambda part: read_refuted(part, signature, relation))
+
+
+def settle_lessons(lessons: Sequence[Lesson]) -> Verdict:
+    """Return proved if every teacher has a proved program, refuted if the family has none for one of them."""
+    verdicts = {lesson.verdict for lesson in lessons}
+    if not verdicts:
+        raise InputError("no studies to settle")
+    if Verdict.REFUTED in verdicts:
+        return Verdict.REFUTED
+    return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts else Verdict.PROVED

@@ -1,0 +1,163 @@
+"""Synthesis for a head of a stored model: from files to a program, or to a certificate that there is none."""
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.circuits.spelling import load_circuit, parse_nodes
+from circuitproof.declare.programs.syntax import Brackets
+from circuitproof.declare.programs.text import to_text
+from circuitproof.declare.tasks.loading import load_listed_task
+from circuitproof.errors import InputError
+from circuitproof.lab.distill.synthesis import Bounds, Realised, Synthesis, Unfinished
+from circuitproof.lab.distill.synthesise import freeze
+from circuitproof.lab.distill.synthesise import synthesise as search
+from circuitproof.lab.distill.unrealisable import Unrealisable, read_unrealisable, recheck
+from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.prove.verdict import Verdict
+from circuitproof.text.canonical import Digest, Json, canonical_json, digest_bytes, readable_json, write_file
+from circuitproof.text.reading import read_json, reading
+
+_PAIR = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a user asks a program for."""
+
+    model: Path
+    tasks: tuple[str, ...]
+    head: str
+    """Layer and index, such as `1.0`."""
+    circuits: tuple[Path, ...]
+    """A circuit file for each task in order, or none at all."""
+    bounds: Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found, from which tasks, and how long it took."""
+
+    synthesis: Synthesis
+    tasks: tuple[tuple[str, Digest], ...]
+    certificate: Digest | None
+    """The digest of the certificate's file, if the language is unrealisable."""
+    seconds: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return proved for a program, refuted for a certificate, undecided for a search that met a bound."""
+        match self.synthesis.outcome:
+            case Realised():
+                return Verdict.PROVED
+            case Unrealisable():
+                return Verdict.REFUTED
+            case Unfinished():
+                return Verdict.UNDECIDED
+            case _:
+                assert_never(self.synthesis.outcome)
+
+    def to_json(self) -> Json:
+        """Return the report as JSON."""
+        return {
+            **self.synthesis.to_json(),
+            "tasks": {name: str(digest) for name, digest in self.tasks},
+            "certificate_digest": None if self.certificate is None else str(self.certificate),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def synthesise(request: Request, out: Path) -> Report:
+    """Search, and write the program to `out` or a certificate beside it, and a report in any case."""
+    for path in (out, certificate_path(out), report_path(out)):
+        if os.path.lexists(path):
+            raise InputError(f"{path} already exists; remove it or choose another place")
+    if request.circuits and len(request.circuits) != len(request.tasks):
+        raise InputError(
+            f"{len(request.circuits)} circuits for {len(request.tasks)} tasks; give one for each, or none"
+        )
+    stored = load_model(request.model)
+    tasks = [load_listed_task(task, stored.alphabet) for task in request.tasks]
+    for task in tasks:
+        task.refuse_other_alphabet(stored.alphabet)
+    names = [task.name for task in tasks]
+    circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))
+    head = parse_head(request.head, stored.model.graph)
+    start = time.perf_counter()
+    found = search(stored.model, tasks, head, circuits, request.bounds)
+    seconds = time.perf_counter() - start
+    digest = _write(found, out)
+    report = Report(found, tuple((task.name, task.digest) for task in tasks), digest, seconds)
+    write_file(report_path(out), readable_json(report.to_json()))
+    return report
+
+
+def recheck_certificate(file: Path, model: Path, tasks: Sequence[str]) -> Unrealisable:
+    """Read a certificate and accept it about a model and tasks, or refuse it with a sentence."""
+    with reading(read_json(file), str(file)) as fields:
+        certificate = read_unrealisable(fields)
+    stored = load_model(model)
+    asked = [load_listed_task(task, stored.alphabet) for task in tasks]
+    recheck(certificate, freeze(stored.model), asked)
+    return certificate
+
+
+def parse_head(text: str, graph: Graph) -> Head:
+    """Return the head that `1.0` or `head 1.0` names."""
+    name = text if text.startswith("head ") else f"head {text}"
+    match parse_nodes(name, graph, "--head"):
+        case (Head() as head,):
+            return head
+        case _:
+            raise InputError(f"--head is {text!r}, want layer and index of one head, such as 1.0")
+
+
+def parse_brackets(pairs: Sequence[str]) -> tuple[Brackets, ...]:
+    """Return the brackets that texts such as `11:13` declare together, none if there are none."""
+    found: list[tuple[int, int]] = []
+    for text in pairs:
+        match = _PAIR.fullmatch(text)
+        if match is None:
+            raise InputError(
+                f"--pair is {text!r}, want the tokens of an opener and its closer, such as 11:13"
+            )
+        found.append((int(match[1]), int(match[2])))
+    return (Brackets(tuple(sorted(set(found)))),) if found else ()
+
+
+def certificate_path(out: Path) -> Path:
+    """Return where a certificate stands when there is no program to write to `out`.
+
+    >>> str(certificate_path(Path("program.txt")))
+    'program.unrealisable.json'
+    """
+    return out.with_suffix(".unrealisable.json")
+
+
+def report_path(out: Path) -> Path:
+    """Return where the report on the program in `out` stands.
+
+    >>> str(report_path(Path("program.txt")))
+    'program.report.json'
+    """
+    return out.with_suffix(".report.json")
+
+
+def _write(found: Synthesis, out: Path) -> Digest | None:
+    match found.outcome:
+        case Realised(program):
+            write_file(out, to_text(program).encode())
+            return None
+        case Unrealisable():
+            content = canonical_json(found.outcome.to_json())
+            write_file(certificate_path(out), content)
+            return digest_bytes(content)
+        case Unfinished():
+            return None
+        case _:
+            assert_never(found.outcome)

@@ -1,0 +1,268 @@
+"""Verifying a circuit of a stored model: from files to a battery of answers and a bundle."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.util import find_spec
+from math import inf
+from pathlib import Path
+from typing import assert_never
+
+from circuitproof.bundle.listed import write_bundle
+from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.loading import load_task, not_listed
+from circuitproof.declare.tasks.patterned import SymbolicTask
+from circuitproof.errors import CircuitproofError, InputError
+from circuitproof.forward.frozen import open_model
+from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
+from circuitproof.lab.runs.symbolic import PatternVerification, known_on_patterns, limits_of
+from circuitproof.prove.balls.search import Effort
+from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.patterns.battery import SymbolicBattery, prove_pattern
+from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.patterns.cover import Budget
+from circuitproof.prove.properties import (
+    Equivalence,
+    Faithfulness,
+    Invariance,
+    Kind,
+    Necessity,
+    Property,
+    Robustness,
+    SubsetMinimality,
+    kind_of,
+    property_to_json,
+)
+from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import Fields
+
+_PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place to perturb, as it is spelled; which node it is, the model tells."""
+
+    at: str = str(FINAL_RESIDUAL)
+    positions: str = Span.LAST
+
+    def interface(self, graph: Graph) -> Interface:
+        """Return the place in a model."""
+        return parse_interface(self.at, graph, parse_positions(self.positions))
+
+    def of(self, prop: Property, graph: Graph) -> Property:
+        """Return a property with the place that robustness is about."""
+        return replace(prop, at=self.interface(graph)) if isinstance(prop, Robustness) else prop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a user asks to be verified."""
+
+    model: Path
+    circuit: Path | None
+    """A circuit file; without one, all edges: the model itself."""
+    task: str
+    """A task by name, or its file."""
+    properties: tuple[Property, ...]
+    place: Place | None = None
+    """Where robustness perturbs; without one, the final residual."""
+    effort: Effort | None = None
+    measures_floats: bool = False
+    """Whether to run the circuit in torch as well, once all is proved and written."""
+    pattern: str | None = None
+    """The text of a pattern, where it is not the task file's own."""
+    budget: Budget | None = None
+    """How far the prompts of a pattern are divided."""
+    find_limits: bool = False
+    """Whether to look for the largest part of a pattern on which a refuted claim is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floats:
+    """What torch makes of a claim: measured, not proved."""
+
+    error: float
+    """The largest difference between torch's candidate logits and the exact ones."""
+    agreement: int
+    """On how many prompts circuit and model decide alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """Floats were to be measured and could not be."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The answers and, if that was asked for, how far floats are from them."""
+
+    battery: Battery
+    floats: Floats | Unmeasured | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on the whole claim."""
+        return settle(self.battery.claim.properties, self.battery.answers)
+
+    def to_json(self) -> Json:
+        """Return the whole result as JSON."""
+        claim = self.battery.claim
+        floats = self.floats if isinstance(self.floats, Floats) else None
+        answers: list[Json] = [
+            {
+                "property": property_to_json(answer.prop),
+                "verdict": str(answer.verdict),
+                "obligations": answer.obligations,
+                "met": answer.met,
+                "remarks": [str(remark) for remark in answer.remarks],
+                "findings": answer.findings.to_json(),
+            }
+            for answer in self.battery.answers
+        ]
+        return {
+            "verdict": str(self.verdict),
+            "task": claim.task.name,
+            "declaration": str(claim.task.digest),
+            "edges": len(claim.circuit),
+            "ablation": str(claim.circuit.ablation),
+            "prompts": len(claim.task.domain),
+            "cells": self.battery.cells,
+            "ties": self.battery.ties,
+            "float_error": None if floats is None else "infinite" if floats.error == inf else floats.error,
+            "float_agreement": None if floats is None else floats.agreement,
+            "answers": answers,
+        }
+
+
+def verify(request: Request, out: Path | None) -> Verification | PatternVerification:
+    """Answer every property asked for, and write the bundle if a place for it is given."""
+    if out is not None and out.exists():
+        raise InputError(f"{out} already exists; remove it or choose another place")
+    claim = claim_of(request)
+    begun = time.perf_counter()
+    battery = prove_claim(claim, request)
+    seconds = time.perf_counter() - begun
+    if out is not None:
+        write_bundle(out, battery)
+    match battery:
+        case Battery():
+            floats = measure_floats(request.model, battery) if request.measures_floats else None
+            return Verification(battery, floats)
+        case SymbolicBattery():
+            limits = limits_of(battery, request.budget or Budget()) if request.find_limits else None
+            return PatternVerification(battery, seconds, limits)
+        case _:
+            assert_never(battery)
+
+
+def prove_claim(claim: Claim | SymbolicClaim, request: Request) -> Battery | SymbolicBattery:
+    """Answer every property of a claim, on listed prompts or on a pattern, with the effort asked for."""
+    match claim:
+        case Claim():
+            return prove(claim, request.effort)
+        case SymbolicClaim():
+            return prove_pattern(claim, request.budget or Budget())
+        case _:
+            assert_never(claim)
+
+
+def listed_claim_of(request: Request) -> Claim:
+    """Return the claim that is asked about, which must list its prompts."""
+    claim = claim_of(request)
+    if isinstance(claim, SymbolicClaim):
+        raise not_listed(claim.task)
+    return claim
+
+
+def claim_of(request: Request) -> Claim | SymbolicClaim:
+    """Return the claim that is asked about."""
+    frozen = open_model(request.model)
+    circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
+    place = request.place or Place()
+    properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
+    task = load_task(request.task, frozen.declaration.alphabet, request.pattern)
+    if isinstance(task, SymbolicTask):
+        _refuse_unasked(request.measures_floats, "--measure-floats", task.name, "is about a pattern")
+        return SymbolicClaim(frozen, circuit, task, known_on_patterns(properties))
+    _refuse_unasked(request.find_limits, "--limits", task.name, "lists its prompts")
+    task.refuse_smaller(frozen.architecture.vocabulary)
+    return Claim(frozen, circuit, task, properties)
+
+
+def _refuse_unasked(is_given: bool, flag: str, task: str, why: str) -> None:  # noqa: FBT001  # the flag itself
+    if is_given:
+        raise InputError(f"{flag} is given, but task {task!r} {why}; leave it out")
+
+
+def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Property, ...]:
+    """Return the properties asked for; of none, those of the paper, robustness only with an epsilon."""
+    if epsilon is None and Kind.ROBUSTNESS in kinds:
+        raise InputError("robustness wants an epsilon, a positive rational such as 1/100")
+    if epsilon is not None and kinds and Kind.ROBUSTNESS not in kinds:
+        raise InputError("an epsilon is given, but robustness is not among the properties asked for")
+    chosen = tuple(kinds) or _PAPER
+    asked = Fields({"epsilon": epsilon}, "command line")
+    robust = (Robustness(asked.rational("epsilon")),) if epsilon is not None else ()
+    plain = {
+        Kind.EQUIVALENCE: Equivalence(),
+        Kind.INVARIANCE: Invariance(),
+        Kind.NECESSITY: Necessity(),
+        Kind.FAITHFULNESS: Faithfulness(),
+        Kind.SUBSET_MINIMALITY: SubsetMinimality(),
+    }
+    if Kind.MINIMUM in kinds:
+        raise InputError("the minimum is searched for, not claimed: use circuitproof minimal")
+    if Kind.LESION_IDENTITY in kinds:
+        raise InputError("a lesion identity is claimed of a model and its base: use circuitproof construct")
+    named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
+    return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
+
+
+def measure_floats(path: Path, battery: Battery) -> Floats | Unmeasured:
+    """Measure in torch how far logits are from the exact ones, and where circuit and model decide alike.
+
+    What was proved does not depend on it, so a failure is told and not raised.
+    """
+    if find_spec("torch") is None:
+        return Unmeasured("torch is not installed")
+    try:
+        return _measured(path, battery)
+    except (CircuitproofError, RuntimeError, MemoryError) as error:
+        return Unmeasured(str(error) or type(error).__name__)
+
+
+def _measured(path: Path, battery: Battery) -> Floats:
+    from circuitproof.lab.model.checkpoint import load_model
+    from circuitproof.lab.model.decisions import task_logits
+
+    claim, model = battery.claim, load_model(path).model
+    circuit = task_logits(model, claim.task, [claim.circuit])[0].tolist()
+    alone = task_logits(model, claim.task)[0].tolist()
+    exact = [found.logits for found in battery.folded.of(claim.circuit)]
+    error = max(
+        _distance(number, logit)
+        for numbers, logits in zip(circuit, exact, strict=True)
+        for number, logit in zip(numbers, logits, strict=True)
+    )
+    agreeing = sum(_maximal(one) == _maximal(other) for one, other in zip(circuit, alone, strict=True))
+    return Floats(error, agreeing)
+
+
+def _maximal(logits: Sequence[float]) -> list[int]:
+    return [place for place, logit in enumerate(logits) if logit == max(logits)]
+
+
+def _distance(number: float, logit: Fraction) -> float:
+    """Return how far a float is from an exact number; infinity and NaN are infinitely far."""
+    try:
+        return abs(float(Fraction(number) - logit))
+    except (OverflowError, ValueError):
+        return inf

@@ -1,0 +1,139 @@
+# pyright: basic
+"""Fitting a surrogate: a small ReLU network trained until it agrees with its teacher on every word."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from safetensors.torch import save
+from torch import Tensor, nn
+from torch.nn import functional
+
+from circuitproof.errors import InputError, NumericError
+from circuitproof.exact.grid import grid_of_float32
+from circuitproof.lab.surrogate.network import Fidelity, Layer, Network, Shape, measure_fidelity
+from circuitproof.lab.surrogate.relation import Relation
+from circuitproof.lab.surrogate.words import Words
+
+_MARGIN = 1.0
+"""Training stops once the taught answer leads every other by this much on every word."""
+_FINEST = 16
+"""Weights are rounded to multiples of 1, 1/2, 1/4 and so on to 2 to the minus this, coarsest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitting:
+    """How a surrogate is trained."""
+
+    hidden: tuple[int, ...]
+    steps: int
+    learning_rate: float
+    attempts: int
+    """With how many seeds training is begun anew until one reaches every word."""
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Weights of a surrogate that agrees with its teacher on every word, as a safetensors file."""
+
+    shape: Shape
+    weights: bytes
+    binary_digits: int | None
+    """The weights are multiples of 2 to the minus this; none where no rounding kept every word."""
+
+
+def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
+    """Return a surrogate that agrees everywhere, with the coarsest weights that do.
+
+    Coarse weights are as exact as fine ones and make every later question easier. One that does not agree
+    everywhere is never returned.
+    """
+    shape = Shape(relation.words, relation.answers, fitting.hidden)
+    best: Fidelity | None = None
+    for attempt in range(fitting.attempts):
+        tensors = _train(relation, shape, fitting, fitting.seed + attempt)
+        for digits, rounded in _roundings(tensors):
+            found = measure_fidelity(exact_network(shape, rounded), relation)
+            if found.is_complete:
+                return Fitted(shape, save(dict(rounded)), digits)
+            best = found if best is None or found.agreed > best.agreed else best
+    agreed = 0 if best is None else best.agreed
+    raise InputError(
+        f"the surrogate with hidden layers {list(fitting.hidden)} agrees with teacher {relation.name!r} on "
+        f"{agreed} of {len(relation.words)} words at best, in {fitting.attempts} attempts of {fitting.steps} "
+        f"steps; want all of them: widen it or train it longer"
+    )
+
+
+def exact_network(shape: Shape, tensors: Mapping[str, Tensor]) -> Network:
+    """Return the network of these FP32 tensors with exact numbers."""
+
+    def grid(name: str) -> np.ndarray:
+        return np.atleast_2d(tensors[name].numpy()).view(np.uint32)
+
+    places = range(len(shape.hidden) + 1)
+    layers = (
+        Layer(grid_of_float32(grid(f"layer.{k}.weight")), grid_of_float32(grid(f"layer.{k}.bias")))
+        for k in places
+    )
+    return Network(shape, tuple(layers))
+
+
+def _train(relation: Relation, shape: Shape, fitting: Fitting, seed: int) -> Mapping[str, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    maps = [_linear(into, out, generator) for into, out in pairwise(shape.sizes)]
+    inputs, taught = _one_hot(relation.words), torch.tensor(relation.decided)
+    optimizer = torch.optim.Adam([tensor for pair in maps for tensor in pair], lr=fitting.learning_rate)
+    for _ in range(fitting.steps):
+        lead = _leads(_forward(maps, inputs), taught)
+        if float(lead.detach().min()) >= _MARGIN:
+            break
+        loss = functional.relu(2 * _MARGIN - lead).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    tensors = {
+        f"layer.{place}.{part}": tensor.detach()
+        for place, pair in enumerate(maps)
+        for part, tensor in zip(("weight", "bias"), pair, strict=True)
+    }
+    if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
+        raise NumericError("a weight of the surrogate is NaN or infinite; lower its learning rate")
+    return tensors
+
+
+def _linear(into: int, out: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    bound = into**-0.5
+    weight = nn.Parameter(torch.empty(out, into).uniform_(-bound, bound, generator=generator))
+    return weight, nn.Parameter(torch.empty(out).uniform_(-bound, bound, generator=generator))
+
+
+def _forward(maps: list[tuple[Tensor, Tensor]], values: Tensor) -> Tensor:
+    for weight, bias in maps[:-1]:
+        values = functional.relu(functional.linear(values, weight, bias))
+    return functional.linear(values, *maps[-1])
+
+
+def _leads(logits: Tensor, taught: Tensor) -> Tensor:
+    """Return by how much the taught answer leads each other one; a row per word."""
+    right = logits.gather(1, taught[:, None])
+    others = torch.ones_like(logits, dtype=torch.bool).scatter(1, taught[:, None], value=False)
+    return (right - logits)[others].view(len(logits), -1)
+
+
+def _one_hot(words: Words) -> Tensor:
+    inputs = torch.zeros(len(words), words.longest, len(words.tokens))
+    for row, word in enumerate(words):
+        inputs[row, range(len(word)), word] = 1
+    return inputs.flatten(1)
+
+
+def _roundings(tensors: Mapping[str, Tensor]) -> Iterator[tuple[int | None, Mapping[str, Tensor]]]:
+    """Yield the tensors rounded to ever finer multiples of a power of two, and at last as they are."""
+    for digits in range(_FINEST + 1):
+        scale = float(1 << digits)
+        yield digits, {name: torch.round(tensor * scale) / scale for name, tensor in tensors.items()}
+    yield None, tensors

@@ -1,0 +1,170 @@
+"""Templates that remember a token, and small state machines; and the ladder of all templates by size."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from circuitproof.errors import InputError
+from circuitproof.lab.surrogate.registers import Constant, Counter, Predicate, Toggle, Toggles, When
+from circuitproof.lab.surrogate.template import Fill, Holes, Signature, State, Template, effects, size
+
+_IGNORE, _HOLD = "ignore", "hold"
+_KEEP, _FORGET, _REPLACE = "keep", "forget", "replace"
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """The latest of the watched tokens decides."""
+
+    name: str = "latest"
+    start: State = None
+
+    def holes(self, signature: Signature) -> Holes:
+        """Return which tokens are watched, and an answer for each and for none."""
+        return _held_holes(signature)
+
+    def step(self, fill: Fill, state: State, token: str) -> State:
+        """Hold the token if it is watched."""
+        return token if fill[f"on {token}"] == _HOLD else state
+
+    def answer(self, fill: Fill, state: State) -> str:
+        """Return the answer for the token held."""
+        return fill["empty" if state is None else f"holding {state}"]
+
+    def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
+        """Return what is watched and the answers."""
+        return (
+            f"memory, empty at first; {effects(fill, signature, 'on {}', _IGNORE)}",
+            *_held_answers(fill, signature),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory of one token with guarded updates: what a token does depends on what is held."""
+
+    name: str = "memory"
+    start: State = None
+
+    def holes(self, signature: Signature) -> Holes:
+        """Return what `Latest` has, and what a watched token does to a memory that is not empty."""
+        guards = {"on the same": (_KEEP, _FORGET), "on another": (_KEEP, _REPLACE, _FORGET)}
+        return _held_holes(signature) | {f"holding, {guard}": choices for guard, choices in guards.items()}
+
+    def step(self, fill: Fill, state: State, token: str) -> State:
+        """Update the memory if the token is watched."""
+        if fill[f"on {token}"] == _IGNORE:
+            return state
+        if state is None:
+            return token
+        match fill["holding, on the same" if token == state else "holding, on another"]:
+            case "forget":
+                return None
+            case "replace":
+                return token
+            case _:
+                return state
+
+    def answer(self, fill: Fill, state: State) -> str:
+        """Return the answer for the token held."""
+        return fill["empty" if state is None else f"holding {state}"]
+
+    def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
+        """Return what is watched, the guarded updates and the answers."""
+        same, other = fill["holding, on the same"], fill["holding, on another"]
+        return (
+            f"memory, empty at first; while empty, {effects(fill, signature, 'on {}', _IGNORE)}",
+            f"while holding, on the same token: {same}; on another of them: {other}",
+            *_held_answers(fill, signature),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Any machine of so many states."""
+
+    states: int
+    start: State = "0"
+
+    @property
+    def name(self) -> str:
+        """Return the kind with the number of states."""
+        return f"machine {self.states}"
+
+    def holes(self, signature: Signature) -> Holes:
+        """Return the next state for each state and token, and an answer per state."""
+        names = tuple(map(str, range(self.states)))
+        moves = {f"{name} on {token}": names for name in names for token in signature.tokens.names}
+        return moves | {f"answer {name}": signature.answers.names for name in names}
+
+    def step(self, fill: Fill, state: State, token: str) -> State:
+        """Return the next state."""
+        return fill[f"{state} on {token}"]
+
+    def answer(self, fill: Fill, state: State) -> str:
+        """Return the state's answer."""
+        return fill[f"answer {state}"]
+
+    def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
+        """Return a line per state."""
+        return tuple(
+            f"state {name}: answer {fill[f'answer {name}']}; "
+            + "; ".join(f"on {token}: to {fill[f'{name} on {token}']}" for token in signature.tokens.names)
+            for name in map(str, range(self.states))
+        )
+
+
+TEMPLATES: tuple[Template, ...] = (
+    Constant(),
+    *map(Predicate, When),
+    Toggle(),
+    Counter(1),
+    Counter(2),
+    Latest(),
+    Machine(2),
+    Memory(),
+    Toggles(),
+    Machine(3),
+)
+"""The family that is searched when nobody says otherwise."""
+
+_NUMBERED = re.compile(r"(counter|machine) ([1-9])")
+_FEWEST_STATES = 2
+
+
+def find_template(name: str, where: str) -> Template:
+    """Return the template that a recipe names."""
+    for template in TEMPLATES:
+        if template.name == name:
+            return template
+    if match := _NUMBERED.fullmatch(name):
+        number = int(match[2])
+        if match[1] == "counter":
+            return Counter(number)
+        if number >= _FEWEST_STATES:
+            return Machine(number)
+    known = ", ".join(template.name for template in TEMPLATES)
+    raise InputError(
+        f"{where}: there is no template {name!r}; known: {known}, and other counters and machines"
+    )
+
+
+def ladder(templates: Sequence[Template], signature: Signature) -> tuple[Template, ...]:
+    """Return the templates that fit a signature, smallest first; of one size, in the order given.
+
+    A counter with more thresholds than a word has tokens has no programs, and is left out.
+    """
+    usable = [template for template in templates if all(template.holes(signature).values())]
+    return tuple(sorted(usable, key=lambda template: size(template, signature)))
+
+
+def _held_holes(signature: Signature) -> dict[str, tuple[str, ...]]:
+    tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens.names}
+    held = {f"holding {token}": signature.answers.names for token in signature.tokens.names}
+    return tokens | {"empty": signature.answers.names} | held
+
+
+def _held_answers(fill: Fill, signature: Signature) -> tuple[str, ...]:
+    watched = [token for token in signature.tokens.names if fill[f"on {token}"] == _HOLD]
+    held = (f"answer {fill[f'holding {token}']} when holding {token}" for token in watched)
+    return (f"answer {fill['empty']} when empty", *held)

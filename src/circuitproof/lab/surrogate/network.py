@@ -1,0 +1,174 @@
+"""The surrogate: a small ReLU network over whole words, read from its file and computed exactly."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from circuitproof.declare.architecture import Relu
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.exact.exact import Exact
+from circuitproof.exact.grid import Grid
+from circuitproof.forward.frozen import open_weights
+from circuitproof.lab.surrogate.relation import Relation
+from circuitproof.lab.surrogate.words import Word, Words, read_words
+from circuitproof.text.canonical import Json, readable_json
+from circuitproof.text.reading import Fields, read_json, reading
+from circuitproof.text.sealed import check_seal, write_sealed
+
+DECLARATION = "surrogate.json"
+WEIGHTS = "weights.safetensors"
+_AT_ONCE = 4096
+"""How many words are computed together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a surrogate reads, what it answers, and how wide its hidden layers are.
+
+    Its input has a number per position and token: 1 where the word has that token, 0 elsewhere, so that the
+    places after a short word are all 0.
+    """
+
+    words: Words
+    answers: Alphabet
+    hidden: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.hidden or min(self.hidden) < 1:
+            raise DeclarationError(
+                f"surrogate: hidden widths are {self.hidden}, want one or more, all positive"
+            )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return the widths from input to output."""
+        return (self.words.longest * len(self.words.tokens), *self.hidden, len(self.answers))
+
+    def tensors(self) -> dict[str, tuple[int, ...]]:
+        """Return the name and shape of every tensor; matrices are [out, in]."""
+        named: dict[str, tuple[int, ...]] = {}
+        for place, (into, out) in enumerate(pairwise(self.sizes)):
+            named |= {f"layer.{place}.weight": (out, into), f"layer.{place}.bias": (out,)}
+        return named
+
+    def to_json(self) -> Json:
+        """Return the shape as JSON that `read_shape` reads back."""
+        return {**self.words.to_json(), "answers": list(self.answers.names), "hidden": list(self.hidden)}
+
+
+def read_shape(fields: Fields) -> Shape:
+    """Read a surrogate's shape."""
+    return Shape(read_words(fields), Alphabet(fields.texts("answers")), fields.integers("hidden"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """An affine map with exact numbers; the bias is a single row."""
+
+    weight: Grid
+    bias: Grid
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """A surrogate with exact weights. Between its layers negative numbers become zero."""
+
+    shape: Shape
+    layers: tuple[Layer, ...]
+
+    def __post_init__(self) -> None:
+        found = tuple((layer.weight.shape, layer.bias.shape) for layer in self.layers)
+        if found != (wanted := tuple(((o, i), (1, o)) for i, o in pairwise(self.shape.sizes))):
+            raise DeclarationError(f"surrogate: layers have shapes {found}, want {wanted}")
+
+    def decide(self, words: Sequence[Word]) -> tuple[frozenset[int], ...]:
+        """Return for each word the set of its maximal answers; more than one is a tie."""
+        return tuple(_maximal(row.numbers) for row in self._logits(words).rows())
+
+    def _logits(self, words: Sequence[Word]) -> Grid:
+        arithmetic = Exact()
+        values = arithmetic.constant(self._one_hot(words))
+        for layer in self.layers[:-1]:
+            values = arithmetic.activate(arithmetic.affine(values, layer.weight, layer.bias), Relu())
+        return arithmetic.affine(values, self.layers[-1].weight, self.layers[-1].bias)
+
+    def _one_hot(self, words: Sequence[Word]) -> Grid:
+        numbers = np.zeros((len(words), self.shape.sizes[0]), dtype=np.int64)
+        for row, word in enumerate(words):
+            if word not in self.shape.words:
+                raise DeclarationError(f"word {word} is not in the surrogate's domain")
+            for place, token in enumerate(word):
+                numbers[row, place * len(self.shape.words.tokens) + token] = 1
+        return Grid(numbers, 0, (1,) * len(words))
+
+
+@dataclass(frozen=True, slots=True)
+class Fidelity:
+    """On how many words of the whole domain a surrogate decides as the teacher, alone and not by a tie."""
+
+    agreed: int
+    words: int
+    first: Word | None
+    """The first word where it does not."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Say whether the two agree on every word."""
+        return self.agreed == self.words
+
+
+def measure_fidelity(network: Network, relation: Relation) -> Fidelity:
+    """Compare a surrogate with its teacher on every word, in exact arithmetic."""
+    if (network.shape.words, network.shape.answers) != (relation.words, relation.answers):
+        raise InputError("the surrogate and the teacher have different alphabets, answers or lengths")
+    agreed, first = 0, None
+    taught = iter(relation.decided)
+    for words in _portions(relation.words):
+        for word, found, answer in zip(words, network.decide(words), taught, strict=False):
+            is_alike = found == frozenset({answer})
+            agreed += is_alike
+            first = word if first is None and not is_alike else first
+    return Fidelity(agreed, len(relation.words), first)
+
+
+def write_network(path: Path, shape: Shape, weights: bytes, relation: Relation) -> None:
+    """Write a new sealed directory with a surrogate and the digest of the teacher it was fitted to."""
+    declared: Json = {"shape": shape.to_json(), "teacher_digest": str(relation.digest)}
+    write_sealed(path, {DECLARATION: readable_json(declared), WEIGHTS: weights})
+
+
+def open_network(path: Path, relation: Relation) -> Network:
+    """Open a surrogate as it was sealed; one that was fitted to another teacher is refused."""
+    check_seal(path, frozenset({DECLARATION, WEIGHTS}))
+    file = path / DECLARATION
+    with reading(read_json(file), str(file)) as fields:
+        with reading(fields.value("shape"), fields.path("shape")) as part:
+            shape = read_shape(part)
+        if fields.text("teacher_digest") != str(relation.digest):
+            raise InputError(f"{path} was fitted to another teacher; remove it or choose another place")
+    return read_network(path / WEIGHTS, shape)
+
+
+def read_network(path: Path, shape: Shape) -> Network:
+    """Read a surrogate's weights, FP32 bits as the dyadic rationals that they are."""
+    file = open_weights(path)
+    if file.shapes() != shape.tensors():
+        raise InputError(f"{path} holds tensors {dict(file.shapes())}, want {shape.tensors()}")
+    places = range(len(shape.hidden) + 1)
+    layers = (Layer(file.grid(f"layer.{k}.weight"), file.grid(f"layer.{k}.bias")) for k in places)
+    return Network(shape, tuple(layers))
+
+
+def _portions(words: Words) -> Iterator[list[Word]]:
+    walk = iter(words)
+    while portion := list(islice(walk, _AT_ONCE)):
+        yield portion
+
+
+def _maximal(numbers: Sequence[int]) -> frozenset[int]:
+    best = max(numbers)
+    return frozenset(place for place, number in enumerate(numbers) if number == best)

@@ -1,0 +1,101 @@
+"""The bounded abstract domain: every word over a few tokens, of every length between two bounds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
+
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import Fields
+
+Word: TypeAlias = tuple[int, ...]
+
+MOST_LISTED = 200_000
+"""The most words that are listed one by one; a larger domain is asked about symbolically only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """All words over `tokens` of `shortest` to `longest` tokens, shorter ones first, then in token order."""
+
+    tokens: Alphabet
+    shortest: int
+    longest: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.shortest <= self.longest:
+            raise DeclarationError(
+                f"words: lengths from {self.shortest} to {self.longest} leave an empty domain, about which "
+                f"nothing can be proved; want 1 <= shortest <= longest"
+            )
+
+    def __len__(self) -> int:
+        return sum(len(self.tokens) ** length for length in range(self.shortest, self.longest + 1))
+
+    def __iter__(self) -> Iterator[Word]:
+        self.refuse_unlistable()
+        for length in range(self.shortest, self.longest + 1):
+            yield from product(range(len(self.tokens)), repeat=length)
+
+    def __contains__(self, word: Word) -> bool:
+        is_known = all(0 <= token < len(self.tokens) for token in word)
+        return is_known and self.shortest <= len(word) <= self.longest
+
+    @property
+    def is_listable(self) -> bool:
+        """Say whether there are few enough words to go through all of them."""
+        return len(self) <= MOST_LISTED
+
+    def refuse_unlistable(self) -> None:
+        """Refuse a domain too large to go through."""
+        if not self.is_listable:
+            raise InputError(
+                f"the domain has {len(self)} words, at most {MOST_LISTED} can be listed; "
+                f"lower the longest length"
+            )
+
+    def place(self, word: Word) -> int:
+        """Return the index of a word in the order of the domain.
+
+        >>> Words(Alphabet(("a", "b")), 1, 2).place((1, 0))
+        4
+        """
+        if word not in self:
+            raise DeclarationError(f"word {word} is not in the domain")
+        base = len(self.tokens)
+        number = 0
+        for token in word:
+            number = number * base + token
+        return number + sum(base**length for length in range(self.shortest, len(word)))
+
+    def word(self, place: int) -> Word:
+        """Return the word at an index."""
+        base, length = len(self.tokens), self.shortest
+        while place >= base**length:
+            place -= base**length
+            length += 1
+        digits: list[int] = []
+        for _ in range(length):
+            place, digit = divmod(place, base)
+            digits.append(digit)
+        return tuple(reversed(digits))
+
+    def text(self, word: Word) -> str:
+        """Return a word as a person reads it.
+
+        >>> Words(Alphabet(("!", "?")), 1, 3).text((0, 1, 0))
+        '! ? !'
+        """
+        return self.tokens.text(word)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the domain as JSON that `read_words` reads back."""
+        return {"tokens": list(self.tokens.names), "shortest": self.shortest, "longest": self.longest}
+
+
+def read_words(fields: Fields) -> Words:
+    """Read a bounded domain from its three keys."""
+    tokens = Alphabet(fields.texts("tokens"))
+    return Words(tokens, fields.integer("shortest", least=1), fields.integer("longest", least=1))

@@ -1,0 +1,203 @@
+"""Folding affine norms into their readers: the same function without norms, and how far floats differ."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import isfinite, sqrt
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional
+
+from circuitproof.declare.architecture import Architecture, NoNorm
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.errors import NumericError
+from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.train.data import Batch
+from circuitproof.lab.train.norm_schedule import Reader, Site, all_sites
+from circuitproof.lab.train.objectives import NO_TARGET
+from circuitproof.lab.train.remove_norm import Deviations, refuse_bad_deviations
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import Fields
+
+_NUMBERS_AT_ONCE = 1 << 25
+
+
+@dataclass(frozen=True, slots=True)
+class FoldError:
+    """How far the folded model is from the attenuated one, both run in FP32 on the same prompts."""
+
+    largest_error: float
+    """The largest absolute difference of a logit."""
+    relative_error: float
+    """The Euclidean length of all differences, relative to that of all logits."""
+    agreement: float
+    """The share of positions at which both put the same token first."""
+    loss_change: float
+    """The loss of the folded model minus that of the attenuated one."""
+    positions: int
+
+    def __post_init__(self) -> None:
+        for name in ("largest_error", "relative_error", "agreement", "loss_change"):
+            if not isfinite(getattr(self, name)):
+                raise NumericError(
+                    f"fold: {name} is {getattr(self, name)}; the weights or the training have diverged"
+                )
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the errors as JSON."""
+        return {
+            "largest_error": self.largest_error,
+            "relative_error": self.relative_error,
+            "agreement": self.agreement,
+            "loss_change": self.loss_change,
+            "positions": self.positions,
+        }
+
+
+def read_fold_error(fields: Fields) -> FoldError:
+    """Read the errors as `FoldError.to_json` writes them."""
+    names = ("largest_error", "relative_error", "agreement", "loss_change")
+    return FoldError(
+        *(float(fields.rational(name)) for name in names), positions=fields.integer("positions", least=1)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldLimits:
+    """What a fold may cost; it is declared before the run."""
+
+    largest_error: float
+    relative_error: float
+    agreement: float
+    """At least this share of positions agrees."""
+    loss_change: float
+    """The loss changes by at most this much, up or down."""
+
+    def refuse_breach(self, error: FoldError) -> None:
+        """Refuse a fold that costs more than was declared; the sentence names everything that does."""
+        breaches = [
+            f"the {name} is {found:.3g}, want at {'least' if is_floor else 'most'} {limit:g}"
+            for name, found, limit, is_floor in (
+                ("largest error of a logit", error.largest_error, self.largest_error, False),
+                ("relative error", error.relative_error, self.relative_error, False),
+                ("top-1 agreement", error.agreement, self.agreement, True),
+                ("change of the loss", abs(error.loss_change), self.loss_change, False),
+            )
+            if not (found >= limit if is_floor else found <= limit)
+        ]
+        if breaches:
+            raise NumericError(f"fold refused: {'; '.join(breaches)}; the model is not written")
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the limits as JSON."""
+        return {
+            "largest_error": self.largest_error,
+            "relative_error": self.relative_error,
+            "agreement": self.agreement,
+            "loss_change": self.loss_change,
+        }
+
+
+def fold(model: Transformer, deviations: Deviations) -> Transformer:
+    """Return the model without norms, in FP64, that computes what `model` does with norms so fixed.
+
+    A norm centres, divides by its deviation, scales and shifts; each of its readers takes that into its own
+    weight and bias. So a circuit of the result computes what the same circuit of the other does: a node that
+    reads zeros has its norm's shift in its bias. Biases and an output embedding of its own are added where
+    they are needed.
+    """
+    refuse_bad_deviations(deviations, model.architecture.layers)
+    old = {name: view.detach().double() for name, view in model.named_slices().items()}
+    old.setdefault("logits.weight", old["embed.token"])  # a tied output embedding has no tensor of its own
+    folded = Transformer(folded_architecture(model), model.programs).double()
+    new = dict(old)
+    for site in all_sites(model.architecture.layers):
+        for reader in _readers(site, model.architecture, model.programs):
+            new |= _fold_into(reader, old, site, deviations[site])
+    with torch.no_grad():
+        for name, view in folded.named_slices().items():
+            if name in new:
+                view.copy_(new[name])
+    return folded
+
+
+def folded_architecture(model: Transformer) -> Architecture:
+    """Return the architecture without norms that can hold a model once its norms are folded."""
+    sizes, slices = model.architecture, model.named_slices()
+    shifting = {site.reader for site in all_sites(sizes.layers) if bool(slices[f"{site}.shift"].any())}
+    return replace(
+        sizes,
+        norm=NoNorm(),
+        tied=False,
+        biases=sizes.biases or bool(shifting & {Reader.MLP, Reader.ATTENTION}),
+        logit_bias=sizes.logit_bias or Reader.LOGITS in shifting,
+    )
+
+
+def compare(before: Transformer, after: Transformer, batch: Batch) -> FoldError:
+    """Measure how far apart two models are on a batch, in their own precision, some rows at a time."""
+    largest, squares, total, agreed, losses = 0.0, 0.0, 0.0, 0, 0.0
+    for tokens, targets in _portions(batch, before.architecture.vocabulary):
+        with torch.no_grad():
+            wanted, found = before(tokens), after(tokens)
+        _refuse_not_finite(wanted, found)
+        difference = (found - wanted).double()
+        largest = max(largest, difference.abs().max().item())
+        squares += difference.square().sum().item()
+        total += wanted.double().square().sum().item()
+        agreed += int((found.argmax(-1) == wanted.argmax(-1)).sum())
+        losses += _loss_sum(found, targets) - _loss_sum(wanted, targets)
+    positions, asked = batch.tokens.numel(), int((batch.targets != NO_TARGET).sum())
+    return FoldError(largest, _ratio(squares, total), agreed / positions, losses / asked, positions)
+
+
+def _ratio(squares: float, total: float) -> float:
+    """Return the relative length of a difference; of logits that are all zero it is none or infinite."""
+    if total > 0:
+        return sqrt(squares / total)
+    return float("inf") if squares > 0 else 0.0
+
+
+def _portions(batch: Batch, vocabulary: int) -> Iterable[tuple[Tensor, Tensor]]:
+    rows = max(1, _NUMBERS_AT_ONCE // (batch.tokens.shape[1] * vocabulary))
+    return zip(batch.tokens.split(rows), batch.targets.split(rows), strict=True)
+
+
+def _loss_sum(logits: Tensor, targets: Tensor) -> float:
+    asked = targets != NO_TARGET
+    return functional.cross_entropy(logits[asked].double(), targets[asked], reduction="sum").item()
+
+
+def _refuse_not_finite(*logits: Tensor) -> None:
+    if not all(bool(tensor.isfinite().all()) for tensor in logits):
+        raise NumericError("fold: a logit is NaN or infinite; the weights or the training have diverged")
+
+
+def _readers(site: Site, sizes: Architecture, programs: ProgramHeads) -> Iterable[str]:
+    """Return the linear maps that read through a norm; a program head has no query and no key."""
+    match site.reader:
+        case Reader.MLP:
+            return (f"mlp.{site.layer}.up",)
+        case Reader.LOGITS:
+            return ("logits",)
+        case Reader.ATTENTION:
+            return tuple(
+                f"head.{site.layer}.{index}.{role}"
+                for index in range(sizes.heads)
+                for role in (("value",) if Head(site.layer, index) in programs else ("query", "key", "value"))
+            )
+
+
+def _fold_into(
+    reader: str, tensors: Mapping[str, Tensor], site: Site, deviation: float
+) -> Mapping[str, Float[Tensor, "..."]]:
+    """Return weight and bias of a linear map that also does what the norm before it does."""
+    weight = tensors[f"{reader}.weight"]
+    scaled = weight * tensors[f"{site}.scale"] / deviation
+    bias = weight @ tensors[f"{site}.shift"]
+    return {
+        f"{reader}.weight": scaled - scaled.mean(-1, keepdim=True),
+        f"{reader}.bias": bias + tensors.get(f"{reader}.bias", torch.zeros_like(bias)),
+    }

@@ -1,0 +1,284 @@
+"""The training loop: steps, evaluations and checkpoints, the same bits after a kill as without one."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import cos, isfinite, pi
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from circuitproof.declare.architecture import Architecture, Shapes
+from circuitproof.errors import InputError, NumericError
+from circuitproof.lab.model.checkpoint import (
+    StoredModel,
+    load_model,
+    load_tensors,
+    model_files,
+    save_tensors,
+)
+from circuitproof.lab.model.transformer import Transformer, initialise
+from circuitproof.lab.train.data import Data
+from circuitproof.lab.train.objectives import is_finite, next_token_loss
+from circuitproof.text.canonical import Json, readable_json
+from circuitproof.text.reading import Fields, read_json, reading
+from circuitproof.text.sealed import write_sealed
+
+_OPTIMIZER = "optimizer.safetensors"
+_BUFFERS = "buffers.safetensors"
+_PROGRESS = "progress.json"
+_SMALL = 1_000_000
+"""A model with fewer parameters is trained by one thread."""
+_NAME = re.compile(r"step-(\d{9})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How to train. Nothing here depends on where or when it runs."""
+
+    seed: int
+    steps: int
+    learning_rate: float
+    warmup: int
+    """Steps over which the learning rate rises from zero; afterwards it falls to a tenth along a cosine."""
+    weight_decay: float
+    gradient_limit: float
+    """The gradient is shortened to this length when it is longer."""
+    initial_deviation: float
+    evaluate_every: int
+    checkpoint_every: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Measures of the model after so many steps."""
+
+    step: int
+    measures: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        for name, value in self.measures.items():
+            if not isfinite(value):
+                raise NumericError(
+                    f"training: {name} is {value} after step {self.step}; lower the learning rate"
+                )
+
+    def to_json(self) -> Json:
+        """Return the evaluation as JSON."""
+        return {"step": self.step, "measures": dict(self.measures)}
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Whom the loop tells what it does."""
+
+    on_step: Callable[[int, float], None] = lambda _step, _loss: None
+    on_evaluation: Callable[[Evaluation], None] = lambda _evaluation: None
+
+
+@runtime_checkable
+class Goal(Protocol):
+    """What training works toward. Both answers depend on nothing but the model, the step and fixed data."""
+
+    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
+        """Return what the step makes small."""
+        ...
+
+    def evaluate(self, model: Transformer) -> Mapping[str, float]:
+        """Return named measures of the model as it is now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NextToken:
+    """The goal of ordinary training: the wanted tokens of the batches of some data."""
+
+    data: Data
+
+    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
+        """Return the loss on the batch of a step."""
+        batch = self.data.batch(step)
+        return next_token_loss(model(batch.tokens), batch.targets)
+
+    def evaluate(self, model: Transformer) -> Mapping[str, float]:
+        """Return what the data measures."""
+        return self.data.evaluate(model)
+
+
+@dataclass(slots=True)
+class _Training:
+    """The whole state of a run; what a checkpoint holds."""
+
+    model: Transformer
+    optimizer: torch.optim.Optimizer
+    step: int = 0
+    evaluations: list[Evaluation] = field(default_factory=list[Evaluation])
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A trained model and how it came to be so."""
+
+    model: Transformer
+    evaluations: tuple[Evaluation, ...]
+
+
+def train(architecture: Architecture, data: Data, plan: Plan, checkpoints: Path, watcher: Watcher) -> Trained:
+    """Train a model, going on from the newest checkpoint if there is one."""
+    model = Transformer(architecture)
+    initialise(model, plan.seed, plan.initial_deviation)
+    return fit(model, NextToken(data), plan, checkpoints, watcher)
+
+
+def fit(model: Transformer, goal: Goal, plan: Plan, checkpoints: Path, watcher: Watcher) -> Trained:
+    """Train every parameter of `model` toward a goal, going on from the newest checkpoint if there is one.
+
+    The model given is where the first step starts from, and it is changed in place; its buffers belong to
+    its state like its parameters. Programs are no parameters and stay as they are.
+    """
+    with _deterministic(model):
+        training = _resume(model, plan, checkpoints) or _Training(model, _optimizer(model, plan))
+        for evaluation in training.evaluations:
+            watcher.on_evaluation(evaluation)
+        while training.step < plan.steps:
+            loss = _take_step(training, goal, plan)
+            watcher.on_step(training.step, loss)
+            if training.step % plan.evaluate_every == 0 or training.step == plan.steps:
+                training.evaluations.append(Evaluation(training.step, goal.evaluate(training.model)))
+                watcher.on_evaluation(training.evaluations[-1])
+            if training.step % plan.checkpoint_every == 0:
+                _save_checkpoint(training, checkpoints)
+    return Trained(training.model, tuple(training.evaluations))
+
+
+def learning_rate(plan: Plan, step: int) -> float:
+    """Return the learning rate of a step: a linear rise, then a cosine down to a tenth."""
+    if step < plan.warmup:
+        return plan.learning_rate * (step + 1) / plan.warmup
+    progress = (step - plan.warmup) / max(1, plan.steps - plan.warmup)
+    return plan.learning_rate * (0.55 + 0.45 * cos(pi * progress))
+
+
+def _optimizer(model: Transformer, plan: Plan) -> torch.optim.Optimizer:
+    return torch.optim.AdamW(model.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay)
+
+
+def _take_step(training: _Training, goal: Goal, plan: Plan) -> float:
+    loss = goal.loss(training.model, training.step)
+    if not is_finite(loss):
+        raise NumericError(
+            f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
+        )
+    for group in training.optimizer.param_groups:
+        group["lr"] = learning_rate(plan, training.step)
+    training.optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(training.model.parameters(), plan.gradient_limit)
+    training.optimizer.step()
+    training.step += 1
+    return loss.item()
+
+
+def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
+    path = checkpoints / f"step-{training.step:09d}"
+    if not path.exists():
+        progress: Json = {
+            "step": training.step,
+            "evaluations": [evaluation.to_json() for evaluation in training.evaluations],
+        }
+        files = dict(model_files(StoredModel(training.model, None)))
+        files[_OPTIMIZER] = save_tensors(dict(_optimizer_state(training)))
+        if buffers := dict(training.model.named_buffers()):
+            files[_BUFFERS] = save_tensors(buffers)
+        files[_PROGRESS] = readable_json(progress)
+        write_sealed(path, files)
+    for older in _stored(checkpoints)[:-1]:
+        shutil.rmtree(older)
+
+
+def _resume(model: Transformer, plan: Plan, checkpoints: Path) -> _Training | None:
+    stored = _stored(checkpoints)
+    if not stored:
+        return None
+    path = stored[-1]
+    found = load_model(path).model
+    if found.architecture != model.architecture:
+        raise InputError(
+            f"{path} holds another architecture than the recipe; remove it or choose another place"
+        )
+    if found.programs != model.programs:
+        raise InputError(
+            f"{path} holds other programs than the model to train; remove it or choose another place"
+        )
+    _restore_model(model, found, path)
+    training = _Training(model, _optimizer(model, plan))
+    _restore_optimizer(training, path)
+    with reading(read_json(path / _PROGRESS), str(path / _PROGRESS)) as fields:
+        training.step = fields.integer("step")
+        training.evaluations.extend(fields.each("evaluations", read_evaluation))
+    return training
+
+
+def _restore_model(model: Transformer, found: Transformer, path: Path) -> None:
+    buffers = dict(model.named_buffers())
+    shapes = {name: tuple(buffer.shape) for name, buffer in buffers.items()}
+    tensors = {**found.named_slices(), **(load_tensors(path / _BUFFERS, shapes) if shapes else {})}
+    with torch.no_grad():
+        for name, view in {**model.named_slices(), **buffers}.items():
+            view.copy_(tensors[name])
+
+
+def _stored(checkpoints: Path) -> list[Path]:
+    """Return the finished checkpoints, oldest first; what a kill left unfinished has another name."""
+    return sorted(path for path in checkpoints.glob("step-*") if _NAME.fullmatch(path.name))
+
+
+def read_evaluation(fields: Fields) -> Evaluation:
+    """Read an evaluation as `Evaluation.to_json` writes it."""
+    step, measures = fields.integer("step"), fields.fields("measures")
+    return Evaluation(step, {name: float(measures.rational(name)) for name in measures.keys()})  # noqa: SIM118  # Fields is not a mapping
+
+
+def _optimizer_state(training: _Training) -> Iterator[tuple[str, Tensor]]:
+    for index, parameter in enumerate(training.model.parameters()):
+        for name, tensor in training.optimizer.state[parameter].items():
+            yield f"{index}.{name}", tensor
+
+
+def _restore_optimizer(training: _Training, path: Path) -> None:
+    tensors = load_tensors(path / _OPTIMIZER, _optimizer_shapes(training.model))
+    for index, parameter in enumerate(training.model.parameters()):
+        training.optimizer.state[parameter] = {
+            name: tensors[f"{index}.{name}"].clone() for name in ("step", "exp_avg", "exp_avg_sq")
+        }
+
+
+def _optimizer_shapes(model: Transformer) -> Shapes:
+    shapes: dict[str, tuple[int, ...]] = {}
+    for index, parameter in enumerate(model.parameters()):
+        whole = tuple(parameter.shape)
+        shapes |= {f"{index}.step": (), f"{index}.exp_avg": whole, f"{index}.exp_avg_sq": whole}
+    return shapes
+
+
+@contextmanager
+def _deterministic(model: Transformer) -> Iterator[None]:
+    """Let the same steps give the same bits; a small model is also not spread over cores.
+
+    Sums split over threads depend on how many there are, and for small matrices the threads cost more than
+    they bring.
+    """
+    before, threads = torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()
+    torch.use_deterministic_algorithms(mode=True)
+    if sum(parameter.numel() for parameter in model.parameters()) < _SMALL:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(before)

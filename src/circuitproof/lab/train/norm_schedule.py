@@ -1,0 +1,114 @@
+"""Which norms a model has, and when each of them fades into an affine map."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import count
+
+from circuitproof.errors import DeclarationError
+from circuitproof.text.canonical import Json
+
+
+class Reader(StrEnum):
+    """Who reads through a norm."""
+
+    MLP = "mlp"
+    ATTENTION = "attention"
+    LOGITS = "logits"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Site:
+    """Where a norm stands: before the MLP or the heads of a layer, or before the logits."""
+
+    reader: Reader
+    layer: int = 0
+
+    def __str__(self) -> str:
+        """Return the name that the norm has in the layout of a model's file."""
+        return "logits.norm" if self.reader is Reader.LOGITS else f"{self.reader}.{self.layer}.norm"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The steps in which a norm fades; before them its deviation is averaged."""
+
+    first: int
+    last: int
+    """At this step the norm is gone: it is an affine map from here on."""
+
+    def blend(self, step: int) -> float:
+        """Return how far the norm has faded at a step, from 0 to 1.
+
+        >>> [Span(2, 5).blend(step) for step in range(7)]
+        [0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
+        """
+        return min(max(step - self.first + 1, 0) / (self.last - self.first + 1), 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """When norms fade: one after another, kind by kind, within a kind from the first layer to the last.
+
+    One norm is gone before the next begins, so that the deviation of the next is that of the model without
+    the former: a longer `pause` than `window` makes it so.
+    """
+
+    order: tuple[Reader, ...]
+    begin: int
+    """The step at which the first norm begins to fade."""
+    fade: int
+    """Steps that one norm takes."""
+    pause: int
+    """Steps between two norms, in which none fades."""
+    window: int
+    """Steps that the running average of a deviation looks back over."""
+
+    def __post_init__(self) -> None:
+        if sorted(self.order) != sorted(Reader):
+            raise DeclarationError(
+                f"order is {', '.join(self.order)}; want each of {', '.join(Reader)} just once"
+            )
+        for name, least in (("begin", 1), ("fade", 1), ("pause", 0), ("window", 1)):
+            if getattr(self, name) < least:
+                raise DeclarationError(f"{name} is {getattr(self, name)}, want at least {least}")
+
+    def spans(self, layers: int) -> Mapping[Site, Span]:
+        """Return the span of every norm of a model, in the order in which they begin."""
+        firsts = count(self.begin, self.fade + self.pause)
+        return {
+            site: Span(first, first + self.fade - 1)
+            for first, site in zip(firsts, self._sites(layers), strict=False)
+        }
+
+    def refuse_too_short(self, layers: int, steps: int) -> None:
+        """Refuse a run that ends before the last norm is gone."""
+        last = max(span.last for span in self.spans(layers).values())
+        if last >= steps:
+            raise DeclarationError(
+                f"the last norm is gone at step {last}, but there are only {steps} steps; "
+                f"take at least {last + 1} steps or fade faster"
+            )
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the schedule as JSON."""
+        return {
+            "order": [str(reader) for reader in self.order],
+            "begin": self.begin,
+            "fade": self.fade,
+            "pause": self.pause,
+            "window": self.window,
+        }
+
+    def _sites(self, layers: int) -> tuple[Site, ...]:
+        return tuple(site for reader in self.order for site in sites_of(reader, layers))
+
+
+def sites_of(reader: Reader, layers: int) -> tuple[Site, ...]:
+    """Return the norms of one kind in a model of so many layers."""
+    return tuple(Site(reader, layer) for layer in range(1 if reader is Reader.LOGITS else layers))
+
+
+def all_sites(layers: int) -> tuple[Site, ...]:
+    """Return every norm of a model, in no order of time."""
+    return tuple(site for reader in Reader for site in sites_of(reader, layers))

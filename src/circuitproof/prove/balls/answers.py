@@ -1,0 +1,147 @@
+"""Robustness where something bends after the perturbation: a search per prompt, and their sum."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from circuitproof.errors import NotExactError
+from circuitproof.exact.sheets import Condition
+from circuitproof.forward.interface import Interface
+from circuitproof.prove.balls.disturbed import Disturbed, Question, disturb, disturb_residual
+from circuitproof.prove.balls.regions import (
+    Kept,
+    SignSplit,
+    Tree,
+    Unsearched,
+    Void,
+    leaves,
+    searched_radius,
+    widened,
+    widened_point,
+)
+from circuitproof.prove.balls.search import (
+    Effort,
+    Unstable,
+    Violation,
+    is_closed,
+    search_ball,
+)
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
+from circuitproof.prove.findings import Findings
+from circuitproof.prove.fold import Fold, Folded
+from circuitproof.prove.properties import Robustness
+from circuitproof.prove.verdict import Answer, Outcome, Proved, Refuted, Undecided
+
+Finding = Tree | Violation | Unstable | NotExactError
+
+
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """Where the coordinates that matter stand among all that are declared."""
+
+    places: tuple[int, ...]
+    count: int
+
+
+def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:
+    """Answer robustness by searching the ball of each prompt."""
+    folds = folded.of(claim.circuit)
+    functions = disturbed_prompts(claim, prop.at)
+    known: dict[int, Finding] = {}
+    findings: list[Finding] = []
+    for found, function in zip(folds, functions, strict=True):
+        if id(function) not in known:
+            known[id(function)] = _find(found, function, prop.epsilon, effort)
+        findings.append(known[id(function)])
+    places = [widening(claim, prop.at, function, x) for x, function in enumerate(functions)]
+    return _summed(folded.places[claim.circuit], prop, findings, places)
+
+
+def disturbed_prompts(claim: Claim, at: Interface) -> tuple[Disturbed, ...]:
+    """Return each prompt's logits as a function of the perturbation; prompts may share one."""
+    frozen, candidates, prompts = claim.frozen, claim.task.candidates, claim.task.domain.prompts
+    if at.is_final_residual:
+        return disturb_residual(frozen, candidates, claim.circuit, prompts)
+    return tuple(disturb(frozen, candidates, claim.circuit, prompt, at) for prompt in prompts)
+
+
+def widening(claim: Claim, at: Interface, function: Disturbed, prompt: int) -> Widening:
+    """Return where a prompt's coordinates stand among the declared ones: position after position."""
+    width = claim.frozen.architecture.width
+    if at.is_final_residual:
+        return Widening(tuple(range(width)), width)
+    declared = at.places(len(claim.task.domain.prompts[prompt]))
+    starts = [declared.index(position) * width for position in function.positions]
+    places = tuple(start + place for start in starts for place in range(width))
+    return Widening(places, len(declared) * width)
+
+
+def _find(found: Fold, function: Disturbed, radius: Fraction, effort: Effort) -> Finding:
+    if not found.is_clear:
+        return Violation((Fraction(0),) * function.variables)
+    try:
+        return search_ball(Question(function, found.winner), radius, effort)
+    except NotExactError as error:
+        return error
+
+
+def _summed(
+    folds: Sequence[int], prop: Robustness, findings: Sequence[Finding], wide: Sequence[Widening]
+) -> Answer:
+    """Add up what was found at each prompt: one violation refutes, closed trees for all of them prove."""
+    failing: list[tuple[int]] = []
+    replays: list[Replay] = []
+    leaves_found: list[FoldLeaf] = []
+    trees: dict[tuple[int, Widening], Tree] = {}
+    for x, (fold, finding, widening) in enumerate(zip(folds, findings, wide, strict=True)):
+        if isinstance(finding, Violation):
+            failing.append((x,))
+            eta = widened_point(finding.eta, widening.places, widening.count)
+            replays.append(Replay((Replayed(x, FoldLeaf(fold), eta),)))
+        elif isinstance(finding, SignSplit | Kept | Void) and is_closed(finding):
+            key = (id(finding), widening)
+            if key not in trees:
+                trees[key] = widened(finding, widening.places, widening.count)
+            leaves_found.append(FoldLeaf(fold, regions=trees[key]))
+    outcome: Outcome
+    if replays:
+        outcome = Refuted(replays[0])
+    elif len(leaves_found) == len(findings):
+        outcome = Proved(PromptSplit(tuple(leaves_found)))
+    else:
+        outcome = Undecided(Open(_reason(findings, prop.epsilon)))
+    return Answer(prop, outcome, len(findings), len(leaves_found), Findings(tuple(failing)))
+
+
+def _reason(findings: Sequence[Finding], epsilon: Fraction) -> str:
+    """Say what is open: the first prompt of it, and how many there are."""
+    x = next(x for x, finding in enumerate(findings) if not is_closed(finding))
+    count = sum(not is_closed(finding) for finding in findings)
+    match findings[x]:
+        case NotExactError() as error:
+            why = str(error)
+        case Unstable(conditions):
+            why = f"branch unstable: {_named(conditions)}"
+        case _ as tree:
+            assert isinstance(tree, SignSplit | Unsearched)  # noqa: S101  # what else is not closed
+            parts = list(leaves(tree))
+            missing = sum(isinstance(leaf, Unsearched) for leaf in parts)
+            radius = searched_radius(tree, epsilon)
+            why = (
+                f"the budget ended with {len(parts) - missing} leaves closed and {missing} open; "
+                f"proved below {Decimal(radius.numerator) / Decimal(radius.denominator):.6g}"
+            )
+    return f"prompt {x} and {count - 1} others are open: {why}" if count > 1 else f"prompt {x} is open: {why}"
+
+
+def _named(conditions: Sequence[Condition]) -> str:
+    """Name the operators and coordinates whose branch may change."""
+    places: dict[str, list[str]] = {}
+    for condition in conditions:
+        spelled = "mass" if condition.place < 0 else str(condition.place)
+        listed = places.setdefault(condition.operator, [])
+        if spelled not in listed:
+            listed.append(spelled)
+    return "; ".join(f"{operator} at {', '.join(listed)}" for operator, listed in places.items())

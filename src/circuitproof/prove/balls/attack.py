@@ -1,0 +1,83 @@
+"""Attacks: perturbations that change a decision, looked for along the corners that its margins fear most."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from circuitproof.exact.forms import Form, Region
+from circuitproof.exact.sheets import Condition
+from circuitproof.prove.balls.disturbed import Point, Question
+
+_ROUNDS = 24
+"""How often an attack corrects its aim."""
+FAR = 1 << 12
+"""How many times the first aim an attack goes at most."""
+_HALVINGS = 11
+"""How often the way to a perturbation that was found is halved."""
+
+
+def attack(question: Question) -> Point | None:
+    """Return a perturbation that changes the decision, small if possible; nothing if none is found.
+
+    Each competitor is aimed at along the corner that its margin fears most, by the branches at the last aim.
+    """
+    found = [eta for place in range(_competitors(question)) for eta in _aims(question, place)]
+    return min(found, key=size_of, default=None)
+
+
+def _competitors(question: Question) -> int:
+    return len(question.disturbed.candidates) - 1
+
+
+def _aims(question: Question, competitor: int) -> Iterator[Point]:
+    """Walk corners of growing balls until one changes the decision, then halve the way back a few times."""
+    point, limit = question.zero(), Fraction(0)
+    for _ in range(_ROUNDS):
+        margin = local_margins(question, point)[0][competitor]
+        if not margin.spread():
+            return
+        size = max(Fraction(margin.constant, margin.spread()), size_of(point) * Fraction(9, 8))
+        limit = limit or size * FAR
+        point = _corner(margin, _short(size))
+        if size > limit:
+            return
+        if not question.is_kept(point):
+            yield from _nearer(question, point)
+            return
+
+
+def _nearer(question: Question, point: Point) -> Iterator[Point]:
+    low, high = Fraction(0), Fraction(1)
+    yield point
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        shorter = tuple(entry * middle for entry in point)
+        if question.is_kept(shorter):
+            low = middle
+        else:
+            high = middle
+            yield shorter
+
+
+def _corner(margin: Form, size: Fraction) -> Point:
+    """Return the perturbation of some size that lowers a margin the most."""
+    return tuple(-size if slope > 0 else size if slope < 0 else Fraction(0) for slope in margin.slopes)
+
+
+def local_margins(
+    question: Question, point: Point, radius: Fraction = Fraction(1)
+) -> tuple[tuple[Form, ...], list[Condition]]:
+    """Return margins by the branches at a point, and the conditions of these that do not hold in a ball."""
+    conditions: list[Condition] = []
+    region = Region(max(radius, size_of(point)))
+    return question.margins(region, point, conditions), conditions
+
+
+def size_of(point: Point) -> Fraction:
+    """Return the largest absolute value of a perturbation."""
+    return max(map(abs, point), default=Fraction(0))
+
+
+def _short(number: Fraction) -> Fraction:
+    """Return a short rational just above a positive one."""
+    scale = Fraction(2) ** (24 - number.numerator.bit_length() + number.denominator.bit_length())
+    return Fraction(int(number * scale) + 1) / scale

@@ -1,0 +1,214 @@
+"""Exact questions about regions of perturbations: is one empty, is a form positive in it, how near is it?
+
+A region is a ball cut by bounds, some of them strict. Each question is a linear programme or a few of them,
+and each answer that something is not there comes with weights that show it (`regions.is_positive`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from circuitproof.exact.forms import Bound, Form, Region, Sign
+from circuitproof.exact.linear import Constraint, Infeasible, Optimum, Programme, minimise
+from circuitproof.prove.balls.regions import Void, Weights, is_positive
+
+_STEPS = 1 << 20
+_SHORT_BITS = 40
+"""Radii on the way to the right one are cut to so many bits, so that numbers stay small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A perturbation of the region at which a form is not positive."""
+
+    point: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The infimum of ‖η‖ where a form is at most zero within bounds, shown by weights; none if never."""
+
+    radius: Fraction | None
+    weights: Weights
+
+
+def sample(region: Region) -> Void | tuple[Fraction, ...]:
+    """Return a perturbation of a region, its ball closed, well inside if possible, or why there is none."""
+    found = _deepest(region, region.bounds, is_eager=True)
+    if isinstance(found, tuple):
+        return found
+    second = _deepest(region, region.bounds, is_eager=False)
+    return second if isinstance(second, tuple) else Void(second.weights)
+
+
+def guess(region: Region) -> tuple[Fraction, ...] | Void | None:
+    """Return what `sample` would, from forms rounded to a few digits, or nothing if that does not tell.
+
+    A perturbation found so keeps equalities only nearly; it proves nothing, and need not: branches are read
+    off at it, and then known or not. Weights are checked exactly.
+    """
+    totals = [_total(bound.form, region.radius) for bound in region.bounds]
+    rounded = [
+        Bound(_rounded(bound.form, region.radius, total), bound.sign)
+        for bound, total in zip(region.bounds, totals, strict=True)
+    ]
+    found = _deepest(Region(Fraction(1)), rounded, is_eager=True)
+    if isinstance(found, Void):
+        weights = _short([weight / total for weight, total in zip(found.weights, totals, strict=True)])
+        return Void(weights) if is_positive(nothing(region), region, weights) else None
+    point = tuple(Fraction(round(entry * _STEPS), _STEPS) * region.radius for entry in found)
+    return point if all(_nearly_keeps(bound, point, region.radius) for bound in region.bounds) else None
+
+
+def _guess_weights(goal: Form, region: Region) -> Weights | None:
+    """Return weights that show a form positive in a region, found from rounded forms and checked exactly."""
+    totals = [_total(form, region.radius) for form in (goal, *(bound.form for bound in region.bounds))]
+    rows = [
+        Constraint(_numbers(_rounded(bound.downward(), region.radius, total)), bound.is_equality)
+        for bound, total in zip(region.bounds, totals[1:], strict=True)
+    ]
+    aim = _numbers(_rounded(goal, region.radius, totals[0]))
+    found = minimise(Programme(aim, tuple(rows), ((-1, 1),) * len(goal.slopes)))
+    if isinstance(found, Infeasible) or found.value <= 0:
+        return None
+    pairs = zip(found.weights, totals[1:], strict=True)
+    weights = _short([weight * totals[0] / total for weight, total in pairs])
+    return weights if is_positive(goal, region, weights) else None
+
+
+def _short(weights: Sequence[Fraction]) -> Weights:
+    """Return weights with few digits, none with another sign."""
+    largest = max(map(abs, weights), default=Fraction(0))
+    if not largest:
+        return tuple(weights)
+    unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() - _SHORT_BITS)
+    return tuple(round(weight / unit) * unit for weight in weights)
+
+
+def _numbers(form: Form) -> tuple[int, ...]:
+    return (form.constant, *form.slopes)
+
+
+def _total(form: Form, radius: Fraction) -> int:
+    return sum(map(abs, _scaled(form, radius))) or 1
+
+
+def _rounded(form: Form, radius: Fraction, total: int) -> Form:
+    constant, *slopes = (number * _STEPS // total for number in _scaled(form, radius))
+    return Form(constant, tuple(slopes))
+
+
+def nothing(region: Region) -> Form:
+    """Return the form that is zero everywhere."""
+    return Form(0, (0,) * len(region.bounds[0].form.slopes))
+
+
+def _nearly_keeps(bound: Bound, point: Sequence[Fraction], radius: Fraction) -> bool:
+    value = bound.form.at(point)
+    if bound.is_equality:
+        return abs(value) * 1000 <= bound.form.spread() * radius
+    return bound.is_kept_inside(point)
+
+
+def _deepest(region: Region, bounds: Sequence[Bound], *, is_eager: bool) -> tuple[Fraction, ...] | Void:
+    """Return the perturbation that keeps strict bounds by the most, relative to how far they range.
+
+    With `is_eager` it is to keep all inequalities by something, which may be more than is asked.
+    """
+    scaled = [_scaled(bound.downward(), region.radius) for bound in bounds]
+    rows: list[Constraint] = []
+    has_depth = False
+    for bound, numbers in zip(bounds, scaled, strict=True):
+        is_deep = bound.is_strict or (is_eager and not bound.is_equality)
+        has_depth = has_depth or is_deep
+        depth = (sum(map(abs, numbers)) or 1) if is_deep else 0
+        rows.append(Constraint((*numbers, depth), bound.is_equality))
+    width = len(scaled[0]) - 1
+    objective = (0,) * (width + 1) + (-1,)
+    found = minimise(Programme(objective, tuple(rows), ((-1, 1),) * (width + 1)))
+    if isinstance(found, Infeasible):
+        return Void(found.weights)
+    if has_depth and found.value >= 0:
+        return Void(found.weights)
+    return _unscaled(found.point[:width], region.radius)
+
+
+def keep_positive(goal: Form, region: Region) -> Weights | Void | Reached:
+    """Return weights that show a form positive in a region, or why that is empty, or a point against it."""
+    if goal.constant > region.radius * goal.spread():
+        return (Fraction(0),) * len(region.bounds)
+    if (quick := _guess_weights(goal, region)) is not None:
+        return quick
+    found = _least(goal, region)
+    if isinstance(found, Infeasible):
+        return Void(found.weights)
+    if found.value > 0:
+        return found.weights
+    if not any(bound.is_strict for bound in region.bounds):
+        return Reached(_unscaled(found.point, region.radius))
+    return _touching(goal, region)
+
+
+def _least(goal: Form, region: Region) -> Optimum | Infeasible:
+    rows = [
+        Constraint(_scaled(bound.downward(), region.radius), bound.is_equality) for bound in region.bounds
+    ]
+    ends = ((-1, 1),) * len(goal.slopes)
+    return minimise(Programme(_scaled(goal, region.radius), tuple(rows), ends))
+
+
+def _touching(goal: Form, region: Region) -> Weights | Void | Reached:
+    """Decide whether strict bounds leave anything where a form is at most zero."""
+    found = _deepest(region, (*region.bounds, Bound(goal, Sign.AT_MOST)), is_eager=False)
+    if isinstance(found, tuple):
+        return Reached(found)
+    *weights, last = found.weights
+    return tuple(weight / last for weight in weights) if last else Void(tuple(weights))
+
+
+def nearest(goal: Form, region: Region) -> Nearest:
+    """Return the least radius of a closed ball where a form is at most zero, bounds taken as not strict.
+
+    Weights that show the form positive in a ball bound the radius from below by their own ratio of constant
+    to spread. Going there and asking again ends at the right radius, since there are finitely many such
+    weights.
+    """
+    radius, best, weights = Fraction(0), Fraction(0), (Fraction(0),) * len(region.bounds)
+    while True:
+        ball = Region(radius, region.bounds)
+        found = _least(goal, ball)
+        if isinstance(found, Optimum) and found.value <= 0:
+            return Nearest(radius, weights)
+        weights = found.weights
+        constant, spread = _combined(goal if isinstance(found, Optimum) else None, region.bounds, weights)
+        if not spread:
+            return Nearest(None, weights)
+        ratio = constant / spread
+        radius = ratio if ratio == best else max(_cut(ratio), radius)
+        best = ratio
+
+
+def _combined(goal: Form | None, bounds: Sequence[Bound], weights: Weights) -> tuple[Fraction, Fraction]:
+    terms = [(bound.downward(), weight) for bound, weight in zip(bounds, weights, strict=True) if weight]
+    if goal is not None:
+        terms.append((goal, Fraction(1)))
+    constant = sum((form.constant * weight for form, weight in terms), Fraction(0))
+    width = len(terms[0][0].slopes)
+    slopes = [sum((form.slopes[k] * weight for form, weight in terms), Fraction(0)) for k in range(width)]
+    return constant, sum(map(abs, slopes), Fraction(0))
+
+
+def _cut(number: Fraction) -> Fraction:
+    """Return a short rational just below a positive one."""
+    shift = _SHORT_BITS - number.numerator.bit_length() + number.denominator.bit_length()
+    factor = Fraction(2) ** shift
+    return Fraction(int(number * factor)) / factor
+
+
+def _scaled(form: Form, radius: Fraction) -> tuple[int, ...]:
+    """Return a form in η as one in ξ = η / radius, times the radius's denominator."""
+    return (form.constant * radius.denominator, *(slope * radius.numerator for slope in form.slopes))
+
+
+def _unscaled(point: Sequence[Fraction], radius: Fraction) -> tuple[Fraction, ...]:
+    return tuple(entry * radius for entry in point)

@@ -1,0 +1,120 @@
+"""A claim: model × circuit × task × properties. Holding one is proof that the parts fit together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Node
+from circuitproof.declare.circuits.smaller import circuits_of_size
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import InputError
+from circuitproof.forward.cells import BiasKept, Variant, refuse_unreadable
+from circuitproof.forward.frozen import Frozen
+from circuitproof.forward.interface import refuse_misplaced
+from circuitproof.forward.reach import refuse_unreached_prompts, unreached
+from circuitproof.prove.properties import (
+    Faithfulness,
+    Minimum,
+    Necessity,
+    Property,
+    Robustness,
+    SubsetMinimality,
+    kind_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is to be proved of a frozen model's circuit on a task."""
+
+    frozen: Frozen
+    circuit: Circuit
+    task: Task
+    properties: tuple[Property, ...]
+
+    def __post_init__(self) -> None:
+        sizes = self.frozen.architecture
+        refuse_misfit(self.frozen, self.circuit, self.properties)
+        self.task.refuse_other_alphabet(self.frozen.declaration.alphabet)
+        if unknown := [token for token in self.task.rule_tokens() if token >= sizes.vocabulary]:
+            raise InputError(
+                f"task {self.task.name!r} speaks of token {unknown[0]}, which is not in the model's "
+                f"{sizes.vocabulary} tokens; use a model of its alphabet"
+            )
+        refuse_unreadable(self.task.domain.prompts, sizes.vocabulary, sizes.context)
+        for prop in self.properties:
+            if isinstance(prop, Robustness):
+                refuse_misplaced(prop.at, self.circuit, {len(x) for x in self.task.domain.prompts})
+                refuse_unreached_prompts(prop.at, self.unreached(prop), len(self.task.domain))
+            if isinstance(prop, Minimum) and self.circuit not in prop.circuits:
+                raise InputError("the claim's circuit is not among those that are said to be the minimum")
+
+    def unreached(self, prop: Robustness) -> int:
+        """Return how many prompts have logits that the perturbation does not reach."""
+        return unreached(prop.at, self.circuit, self.frozen.programs, self.task.domain.prompts)
+
+    def smaller_circuits(self, prop: "SubsetMinimality | Minimum") -> tuple[Circuit, ...]:
+        """Return every circuit that a property about size speaks of, by size and then in order of edges."""
+        graph = self.frozen.graph
+        edges = graph.edges() if isinstance(prop, Minimum) else tuple(self.circuit)
+        sizes = range(1, len(self.circuit) + 1)
+        return tuple(circuit for size in sizes for circuit in circuits_of_size(graph, edges, size))
+
+    def circuits(self) -> tuple[Circuit, ...]:
+        """Return every circuit whose logits the properties need, each once, the claim's own first."""
+        needed = [self.circuit]
+        for prop in self.properties:
+            match prop:
+                case Necessity():
+                    needed.extend(self.circuit.lesions())
+                case SubsetMinimality() | Minimum():
+                    needed.extend(self.smaller_circuits(prop))
+                case Faithfulness() if self.frozen.declaration.inexact_operator is None:
+                    needed.append(whole(self.frozen.graph))
+                case _:
+                    pass
+        return tuple(dict.fromkeys(needed))
+
+    def variants(self) -> tuple[Variant, ...]:
+        """Return these circuits and, for necessity, the lesions with a shared bias kept."""
+        has_lesions = any(isinstance(prop, Necessity) for prop in self.properties)
+        kept = [bias_kept(self.frozen, self.circuit, edge) for edge in self.circuit if has_lesions]
+        return (*self.circuits(), *(variant for variant in kept if variant is not None))
+
+
+def bias_kept(frozen: Frozen, circuit: Circuit, edge: Edge) -> BiasKept | None:
+    """Return a circuit without an edge whose target still reads the bias that went with it, if one did.
+
+    One did if the edge comes from the only head of its layer that the target keeps.
+    """
+    if not isinstance(edge.source, Head) or not frozen.architecture.biases:
+        return None
+    layer = edge.source.layer
+    rivals = [s for s in circuit.sources(edge.target) if isinstance(s, Head) and s.layer == layer]
+    return BiasKept(circuit.without(edge), edge.target, layer) if len(rivals) == 1 else None
+
+
+def reads_prompt(circuit: Circuit) -> bool:
+    """Say whether `embed` reaches `logits` along kept edges."""
+    reached: set[Node] = {EMBED}
+    for edge in circuit:
+        if edge.source in reached:
+            reached.add(edge.target)
+    return LOGITS in reached
+
+
+def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Property]) -> None:
+    """Refuse a circuit of another model, one that reads no prompt, and no properties or the same ones."""
+    sizes = frozen.architecture
+    if circuit.graph != frozen.graph:
+        raise InputError(
+            f"the circuit is of {circuit.graph.layers} layers of {circuit.graph.heads} heads, "
+            f"the model has {sizes.layers} of {sizes.heads}"
+        )
+    if not reads_prompt(circuit):
+        raise InputError(
+            "embed does not reach logits along kept edges; such a circuit cannot read its prompt"
+        )
+    kinds = [kind_of(prop) for prop in properties]
+    if not kinds or len(set(kinds)) != len(kinds):
+        raise InputError(f"a claim wants one or more distinct properties, got {', '.join(kinds) or 'none'}")

@@ -1,0 +1,86 @@
+"""What was found on the way to an answer: for readers; no proof depends on it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from statistics import median
+
+from circuitproof.declare.circuits.graph import Edge
+from circuitproof.prove.evidence import Radius
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import write_rational
+
+LISTED = 100
+"""How many counterexamples are listed; all of them are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeWitnesses:
+    """The prompts whose clear decision is another clear one without an edge, and those that then tie."""
+
+    edge: Edge
+    flips: tuple[int, ...]
+    ties: tuple[int, ...]
+    only_bias: bool = False
+    """Whether the edge changes no clear decision as long as the bias that heads share is kept."""
+
+    def words(self) -> str:
+        """Say in a few words what the edge changes."""
+        only = ", by a shared bias alone" if self.only_bias else ""
+        return f"{self.edge}: {len(self.flips)} flips, {len(self.ties)} ties{only}"
+
+    def to_json(self) -> Json:
+        """Return the witnesses as JSON."""
+        return {
+            "edge": str(self.edge),
+            "flips": list(self.flips),
+            "ties": list(self.ties),
+            "only_shared_bias": self.only_bias,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Counterexamples (a prompt, or a pair), witnesses per edge, and radii per prompt, where they apply."""
+
+    counterexamples: tuple[tuple[int, ...], ...] = ()
+    edges: tuple[EdgeWitnesses, ...] = ()
+    radii: tuple[Radius | None, ...] = ()
+    """The exact radius of each prompt's decision; nothing where it ties."""
+
+    def distribution(self) -> Mapping[str, Fraction]:
+        """Return the smallest, the median and the largest finite radius."""
+        return spread([r.value for r in self.radii if r is not None and r.value is not None])
+
+    def words(self) -> str:
+        """Say in a few words what was found."""
+        parts = [found.words() for found in self.edges]
+        parts.extend(f"{name} radius {shown(value)}" for name, value in self.distribution().items())
+        if self.counterexamples:
+            first = " and ".join(f"prompt {x}" for x in self.counterexamples[0])
+            count = len(self.counterexamples)
+            parts.append(f"{count} counterexample{'s' if count > 1 else ''}, first {first}")
+        return "; ".join(parts)
+
+    def to_json(self) -> Json:
+        """Return the findings as JSON, radii exactly."""
+        return {
+            "counterexamples": [list(prompts) for prompts in self.counterexamples[:LISTED]],
+            "edges": [found.to_json() for found in self.edges],
+            "radii": [None if radius is None else str(radius) for radius in self.radii],
+            "radius": {name: write_rational(value) for name, value in self.distribution().items()},
+        }
+
+
+def spread(sizes: Sequence[Fraction]) -> Mapping[str, Fraction]:
+    """Return the smallest, the median and the largest of some numbers, nothing of none.
+
+    The median of an even number is the mean of the two in the middle.
+    """
+    return {"min": min(sizes), "median": median(sizes), "max": max(sizes)} if sizes else {}
+
+
+def shown(value: Fraction) -> str:
+    """Return six digits of a number, which may lie outside the range of floats."""
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"

@@ -1,0 +1,74 @@
+"""Folding: the exact candidate logits of circuits on every prompt, each distinct computation done once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.exact.exact import Exact
+from circuitproof.forward.cells import Cells, Variant
+from circuitproof.forward.forward import Forward
+from circuitproof.forward.frozen import Frozen
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The exact logits of the candidates, in their order, and the decision that follows from them."""
+
+    logits: tuple[Fraction, ...]
+    decision: frozenset[int] = field(init=False, compare=False)
+    """The places of the maximal candidates."""
+
+    def __post_init__(self) -> None:
+        best = max(self.logits)
+        maximal = frozenset(place for place, logit in enumerate(self.logits) if logit == best)
+        object.__setattr__(self, "decision", maximal)
+
+    @property
+    def is_clear(self) -> bool:
+        """Say whether one candidate leads alone."""
+        return len(self.decision) == 1
+
+    @property
+    def winner(self) -> int:
+        """Return the place of the only maximal candidate of a clear decision."""
+        (place,) = self.decision
+        return place
+
+
+def changes_nothing(before: Sequence[Fold], after: Sequence[Fold]) -> bool:
+    """Say whether every clear decision is still the same."""
+    pairs = zip(before, after, strict=True)
+    return all(one.decision == other.decision for one, other in pairs if one.is_clear)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Circuits on prompts: which fold decides each prompt. Equal folds have one index."""
+
+    folds: tuple[Fold, ...]
+    places: Mapping[Variant, tuple[int, ...]]
+    """For each circuit, the index of the fold of each prompt."""
+    cells: Mapping[Variant, int]
+    """For each circuit, how many distinct computations decide all prompts."""
+
+    def of(self, variant: Variant) -> tuple[Fold, ...]:
+        """Return the fold of each prompt."""
+        return tuple(self.folds[place] for place in self.places[variant])
+
+
+def fold(
+    frozen: Frozen, candidates: tuple[int, ...], circuits: Sequence[Variant], prompts: Sequence[Prompt]
+) -> Folded:
+    """Return the exact logits of every circuit on every prompt."""
+    cells = Cells(frozen.programs, biases=frozen.architecture.biases)
+    rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
+    outputs = Forward(frozen, cells, Exact(), candidates).run()
+    logits = {stage: outputs[stage].fractions() for stage, _ in rows.values()}
+    known: dict[tuple[Fraction, ...], int] = {}
+    places = {
+        circuit: tuple(known.setdefault(logits[stage][row], len(known)) for row in found)
+        for circuit, (stage, found) in rows.items()
+    }
+    sizes = {circuit: len(set(found)) for circuit, (_, found) in rows.items()}
+    return Folded(tuple(map(Fold, known)), places, sizes)

@@ -1,0 +1,92 @@
+"""Minimality: which of the smaller circuits decide the task, each refuted by a named prompt or proved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.smaller import circuits_of_size
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.declare.tasks.task import Task
+from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.fold import Fold, fold
+
+_ANCHORS = 8
+"""So many prompts are tried first; most circuits that are wrong are wrong on one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A circuit tried on a task: refuted by a prompt with its logits, or right everywhere with all logits."""
+
+    circuit: Circuit
+    refuting: int | None
+    folds: tuple[Fold, ...]
+    """The fold at the refuting prompt alone, or the fold of every prompt."""
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Say whether the circuit decides the right answer on every prompt."""
+        return self.refuting is None
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How far a search for the fewest edges came."""
+
+    refuted_below: int
+    """Every circuit with fewer edges than this is refuted: a proved lower bound."""
+    trials: tuple[Trial, ...]
+    minimum: tuple[Circuit, ...]
+    """All circuits of the smallest size that suffices, or none if the search ended before."""
+
+
+def search_minimum(frozen: Frozen, task: Task, *, most: int, budget: int) -> Search:
+    """Try all circuits of one edge, of two, and so on, until some suffice; at most `most` edges each.
+
+    A size with more than `budget` circuits is not begun: what is refuted so far is the proved lower bound.
+    """
+    trials: list[Trial] = []
+    for size in range(1, most + 1):
+        circuits = circuits_of_size(frozen.graph, frozen.graph.edges(), size)
+        if len(circuits) > budget:
+            return Search(size, tuple(trials), ())
+        found = try_circuits(frozen, task, circuits)
+        trials.extend(found)
+        if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent):
+            return Search(size, tuple(trials), minimum)
+    return Search(most + 1, tuple(trials), ())
+
+
+def try_circuits(frozen: Frozen, task: Task, circuits: Sequence[Circuit]) -> tuple[Trial, ...]:
+    """Return for each circuit a prompt that refutes it, or that it decides the task."""
+    wanted = tuple(task.candidates.index(answer) for answer in task.answers())
+    anchors = _anchors(wanted)
+    first = {trial.circuit: trial for trial in _try(frozen, task, circuits, anchors, wanted)}
+    left = [circuit for circuit in circuits if first[circuit].is_equivalent]
+    everywhere = range(len(task.domain))
+    second = {trial.circuit: trial for trial in _try(frozen, task, left, everywhere, wanted)} if left else {}
+    return tuple((first | second)[circuit] for circuit in circuits)
+
+
+def _try(
+    frozen: Frozen, task: Task, circuits: Sequence[Circuit], places: Sequence[int], wanted: Sequence[int]
+) -> list[Trial]:
+    prompts: list[Prompt] = [task.domain.prompts[place] for place in places]
+    folded = fold(frozen, task.candidates, circuits, prompts)
+    trials: list[Trial] = []
+    for circuit in circuits:
+        folds = folded.of(circuit)
+        wrong = [k for k, place in enumerate(places) if folds[k].decision != frozenset({wanted[place]})]
+        trials.append(
+            Trial(circuit, places[wrong[0]], (folds[wrong[0]],)) if wrong else Trial(circuit, None, folds)
+        )
+    return trials
+
+
+def _anchors(wanted: Sequence[int]) -> list[int]:
+    """Return a few prompts of different right answers, spread over the domain."""
+    by_answer: dict[int, list[int]] = {}
+    for place, answer in enumerate(wanted):
+        by_answer.setdefault(answer, []).append(place)
+    each = max(1, _ANCHORS // len(by_answer))
+    return sorted(place for places in by_answer.values() for place in places[:: -(-len(places) // each)])

@@ -1,0 +1,291 @@
+"""Where a claim stops being true: the cells that fail, and parts of the pattern on which it is proved."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.tasks.patterned import Label
+from circuitproof.declare.tasks.patterns import Clause, Count, Only, Pattern, Tokens
+from circuitproof.errors import DeclarationError
+from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.patterns.cover import Budget, Cover
+from circuitproof.prove.patterns.evidence import Open, Replays
+from circuitproof.prove.patterns.goals import Right, Robust, others, robust_goal
+from circuitproof.prove.patterns.minimum import Margin
+from circuitproof.prove.patterns.plan import Found, Plan, Share
+from circuitproof.prove.patterns.regions import Region, UnsettledError
+from circuitproof.prove.patterns.workshop import Workshop
+from circuitproof.prove.properties import Robustness
+
+_ROUNDS = 40
+"""How often tokens are left out before giving up."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailingCell:
+    """A token at a position that a head reads, and the least margin of prompts where it does.
+
+    Margins are those that the worst perturbation leaves, where the claim allows any.
+    """
+
+    label: Label
+    head: Head
+    token: int
+    position: int
+    margin: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class FailingChoice:
+    """Tokens at the only positions that matter, with which every prompt is decided wrong."""
+
+    label: Label
+    tokens: tuple[tuple[int, int], ...]
+    """Pairs of a position and its token."""
+    margin: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a pattern on which all that is looked for holds, and what makes it the part."""
+
+    what: str
+    pattern: Pattern
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """What fails, cell by cell where a head chooses one key, and parts that are proved, the largest first.
+
+    What is looked for is that every prompt gets its right answer, also after a perturbation of at most
+    `epsilon` where the claim speaks of one.
+    """
+
+    epsilon: Fraction | None
+    failing: tuple[FailingCell | FailingChoice, ...]
+    cells: int
+    """How many such cells, or choices of tokens, there are in all."""
+    parts: tuple[Part, ...]
+
+
+def frontier(claim: SymbolicClaim, budget: Budget | None = None) -> Frontier:
+    """Look where right answers, and their robustness if it is claimed, end; prove what can be of the rest."""
+    goals = [robust_goal(claim, prop) for prop in claim.properties if isinstance(prop, Robustness)]
+    robust = goals[0] if goals else None
+    return _Search(claim, budget or Budget(), Workshop(claim), robust).run()
+
+
+@dataclass(slots=True)
+class _Search:
+    claim: SymbolicClaim
+    budget: Budget
+    shop: Workshop
+    robust: Robust | None
+
+    def run(self) -> Frontier:
+        """Look at the cells, then at shorter prompts, fewer positions and fewer tokens."""
+        cells = list(self._cells())
+        choices = [] if cells else list(self._choices())
+        failing = tuple(cell for cell in (*cells, *choices) if cell.margin <= 0)
+        found = [self._shorter(), self._placed(cells), self._without_tokens(choices)]
+        parts = sorted((part for part in found if part is not None), key=lambda part: -part.size)
+        epsilon = None if self.robust is None else self.robust.epsilon
+        return Frontier(epsilon, failing, len(cells) + len(choices), tuple(parts))
+
+    def _cells(self) -> Iterator[FailingCell]:
+        """Return the least margin through each key that a head may choose, where nothing else varies."""
+        for label in self.claim.task.labels():
+            place = self._plan(Region(label))
+            if place is not None and not place.varying:
+                yield from _chosen(place, label, Right(self.claim.task, self.robust))
+
+    def _choices(self) -> Iterator[FailingChoice]:
+        """Return the choices of tokens at the positions that matter, where there are not too many."""
+        task = self.claim.task
+        goal = Right(task, self.robust)
+        cover = Cover(self.shop, goal, self.budget)
+        for label in task.labels():
+            winner = task.candidates.index(label.answer)
+            for positions, prompts in cover.survey(Region(label)):
+                for seen in self.shop.see(prompts, None):
+                    tokens = tuple((k, seen.prompt[k]) for k in positions)
+                    yield FailingChoice(label, tokens, _left(seen.fold.logits, winner, goal))
+
+    def _plan(self, region: Region) -> Plan | None:
+        try:
+            circuit = self.claim.circuit
+            heads = self.shop.tables(circuit).outline.heads
+            return self.shop.plan((region, heads), circuit)
+        except UnsettledError:
+            return None
+
+    def _is_proved(self, pattern: Pattern) -> SymbolicClaim | None:
+        """Return the claim about a part of the pattern if equivalence is proved there."""
+        try:
+            task = replace(self.claim.task, pattern=pattern)
+        except DeclarationError:
+            return None  # the part has no prompts
+        claim = replace(self.claim, task=task)
+        found = Cover(self.shop.about(claim), Right(task, self.robust), self.budget).whole()
+        return None if isinstance(found, (Replays, Open)) else claim
+
+    def _part(self, what: str, pattern: Pattern) -> Part | None:
+        claim = self._is_proved(pattern)
+        return None if claim is None else Part(what, pattern, claim.task.size)
+
+    def _shorter(self) -> Part | None:
+        """Return the prompts up to the largest length at which all are right."""
+        pattern, good, bad = self.claim.task.pattern, 0, self.claim.task.pattern.longest + 1
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            is_good = self._is_empty(middle) or self._is_proved(replace(pattern, longest=middle)) is not None
+            good, bad = (middle, bad) if is_good else (good, middle)
+        if not good or self._is_empty(good):
+            return None
+        return self._part(f"up to {good} tokens", replace(pattern, longest=good))
+
+    def _is_empty(self, longest: int) -> bool:
+        try:
+            replace(self.claim.task, pattern=replace(self.claim.task.pattern, longest=longest))
+        except DeclarationError:
+            return True
+        return False
+
+    def _placed(self, cells: list[FailingCell]) -> Part | None:
+        """Return the prompts whose openers stand in the longest range of positions where no cell fails."""
+        bad = {cell.position for cell in cells if cell.margin <= 0}
+        good = sorted({cell.position for cell in cells} - bad)
+        if not good or not bad:
+            return None
+        first, last = _longest_range(good)
+        openers = Tokens(tuple(sorted({cell.token for cell in cells})))
+        pattern = self.claim.task.pattern
+        clause = Only(openers, first, last)
+        return self._part(
+            f"openers at {first} to {last}", replace(pattern, clauses=(*pattern.clauses, clause))
+        )
+
+    def _without_tokens(self, choices: list[FailingChoice]) -> Part | None:
+        """Return the prompts without the tokens that fail, as few of them as are found to be enough."""
+        dropped = self._hit([choice for choice in choices if choice.margin <= 0])
+        for _ in range(_ROUNDS):
+            if self._is_proved(self._without(dropped)) is not None:
+                break
+            found = self._read_in_failure(self._without(dropped))
+            if not found:
+                return None
+            dropped += [_nowhere(token) for token in found]
+        else:
+            return None
+        for clause in tuple(dropped):
+            kept = [other for other in dropped if other != clause]
+            if self._is_proved(self._without(kept)) is not None:
+                dropped = kept
+        listed = ", ".join(str(clause.of.listed[0]) for clause in dropped)
+        return self._part(f"without tokens {listed}", self._without(dropped)) if dropped else None
+
+    def _hit(self, failing: list[FailingChoice]) -> list[Clause]:
+        """Return clauses that forbid each failing choice, those that forbid the most first."""
+        openers = {token for one in self.claim.task.classes for token in one.listed}
+        sets = [
+            {clause for pair in one.tokens if pair[1] not in openers for clause in self._forbid(*pair)}
+            for one in failing
+        ]
+        dropped: list[Clause] = []
+        while left := [clauses for clauses in sets if not clauses & set(dropped)]:
+            counts = Counter(clause for clauses in left for clause in clauses)
+            if not counts:
+                break
+            dropped.append(max(counts, key=lambda clause: (counts[clause], str(clause))))
+        return dropped
+
+    def _forbid(self, position: int, token: int) -> list[Clause]:
+        """Return a clause without a token; one that every prompt needs may stand before the position."""
+        before = [Only(Tokens((token,)), 0, position - 1)] if position else []
+        for clause in (_nowhere(token), *before):
+            try:
+                replace(self.claim.task, pattern=self._without([clause]))
+            except DeclarationError:
+                continue  # no prompt is left
+            return [clause]
+        return []
+
+    def _without(self, clauses: list[Clause]) -> Pattern:
+        pattern = self.claim.task.pattern
+        absent = sorted(clause.of.listed[0] for clause in clauses if isinstance(clause, Count))
+        joined = [Count(Tokens(tuple(absent)), 0, 0)] if absent else []
+        placed = [clause for clause in clauses if isinstance(clause, Only)]
+        return replace(pattern, clauses=(*pattern.clauses, *joined, *placed))
+
+    def _read_in_failure(self, pattern: Pattern) -> list[int]:
+        """Return the tokens, other than openers, that contribute to a prompt that is decided wrong."""
+        try:
+            task = replace(self.claim.task, pattern=pattern)
+        except DeclarationError:
+            return []  # no prompt is left
+        search = replace(self, claim=replace(self.claim, task=task))
+        search.shop = self.shop.about(search.claim)
+        openers = {token for one in task.classes for token in one.listed}
+        for label in task.labels():
+            place = search._plan(Region(label))  # noqa: SLF001  # of its own kind
+            goal = Right(task, self.robust)
+            if place is not None and (read := _failing_tokens(place, label, goal) - openers):
+                return sorted(read)
+        return []
+
+
+def _left(logits: Sequence[Fraction], winner: int, goal: Right) -> Fraction:
+    """Return the least margin that the worst perturbation leaves."""
+    rivals = others(len(logits), winner)
+    return min(logits[winner] - logits[rival] - goal.least(winner, rival) for rival in rivals)
+
+
+def _chosen(place: Plan, label: Label, goal: Right) -> Iterator[FailingCell]:
+    """Return a cell for each token and position that a head of the sum may choose."""
+    candidates = goal.task.candidates
+    winner = candidates.index(label.answer)
+    heads = {term.head for term in place.terms if term.share is Share.CHOSEN}
+    least: dict[tuple[int, int, int], Fraction] = {}
+    for rival in others(len(candidates), winner):
+        taken = goal.least(winner, rival)
+        for position, step, value in Margin(place, winner, rival).through_steps():
+            for head in heads:
+                members = place.runs.machine.atoms[step.atom]
+                if step.weights[head] and len(members) == 1:
+                    key = (head, members[0], position)
+                    least[key] = min(value - taken, least.get(key, value - taken))
+    for (head, token, position), margin in sorted(least.items()):
+        yield FailingCell(label, place.runs.heads[head], token, position, margin)
+
+
+def _failing_tokens(place: Plan, label: Label, goal: Right) -> set[int]:
+    """Return the tokens that contribute to the prompts of least margin, where that does not suffice."""
+    winner = goal.task.candidates.index(label.answer)
+    rivals = others(len(goal.task.candidates), winner)
+    leasts = [(Margin(place, winner, rival).least(), goal.least(winner, rival)) for rival in rivals]
+    wrong = [found for least, taken in leasts if least.value <= taken for found in least.prompts]
+    return {token for found in wrong for token in _read(place, found)}
+
+
+def _read(place: Plan, found: Found) -> Iterator[int]:
+    for token, step in zip(found.prompt, found.steps, strict=True):
+        is_summed = any(term.factor(step) for term in place.terms)
+        if is_summed or any(step.weights[row.head] for row in place.varying):
+            yield token
+
+
+def _nowhere(token: int) -> Clause:
+    return Count(Tokens((token,)), 0, 0)
+
+
+def _longest_range(positions: list[int]) -> tuple[int, int]:
+    """Return the ends of the longest range of consecutive numbers."""
+    best, first, last = (positions[0], positions[0]), positions[0], positions[0]
+    for position in positions[1:]:
+        first = first if position == last + 1 else position
+        last = position
+        best = max(best, (first, last), key=lambda ends: ends[1] - ends[0])
+    return best

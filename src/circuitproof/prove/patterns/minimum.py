@@ -1,0 +1,157 @@
+"""The least margin over all prompts of a region, exactly, and a prompt that attains it.
+
+The sum of a plan is least along a cheapest path. A row N/D that varies is at least λ where Σ wⱼ(mⱼ − λ) is
+not negative on any path; λ is lowered to the value of a path until that holds.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
+from typing import TypeAlias
+
+from circuitproof.prove.patterns.plan import Found, Plan, Varying
+from circuitproof.prove.patterns.runs import Path, Step, cheapest, through
+from circuitproof.prove.patterns.tables import Contribution, Function
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """A lower bound of a margin, and prompts that attain the least of its parts."""
+
+    value: Fraction
+    is_attained: bool
+    prompts: tuple[Found, ...]
+
+
+_Active: TypeAlias = tuple[tuple[Function, Fraction | int], ...]
+
+
+@dataclass(slots=True)
+class Margin:
+    """The logit of one candidate less that of another, in a region."""
+
+    plan: Plan
+    winner: int
+    other: int
+    _known: dict[tuple[int, int, _Active], tuple[Fraction, int]] = field(
+        default_factory=dict[tuple[int, int, _Active], tuple[Fraction, int]]
+    )
+
+    def least(self) -> Least:
+        """Return the least value over all prompts of the region."""
+        functions = tuple(term.function for term in self.plan.terms)
+        found = [self._mean(row) for row in self.plan.varying]
+        if functions or not found:
+            found.append(self._sum(functions))
+        value = self._between(self.plan.constant) + sum(cost for cost, _ in found)
+        return Least(Fraction(value), self.plan.is_exact, tuple(prompt for _, prompt in found))
+
+    def through_steps(self) -> Iterator[tuple[int, Step, Fraction]]:
+        """Return for each step the least value over prompts that take it; of plans without varying rows."""
+        functions = tuple(term.function for term in self.plan.terms)
+        shift = self._between(self.plan.constant)
+
+        def cost(position: int, step: Step) -> Fraction:
+            return self._price(position, step, self._active(functions, step))[0]
+
+        for position, step, value in through(self.plan.runs, cost):
+            yield position, step, value + shift
+
+    def _sum(self, functions: tuple[Function, ...]) -> tuple[Fraction, Found]:
+        def price(position: int, step: Step) -> tuple[Fraction, int]:
+            return self._price(position, step, self._active(functions, step))
+
+        steps = {(position, step): price(position, step)[0] for position, step in self.plan.runs.steps()}
+        scale = lcm(*(cost.denominator for cost in steps.values()))
+        whole = {key: cost.numerator * (scale // cost.denominator) for key, cost in steps.items()}
+        path = cheapest(self.plan.runs, lambda position, step: whole[position, step])
+        assert path is not None  # noqa: S101  # a region has prompts
+        return path.cost / scale, self._tokens(path, price)
+
+    def _active(self, functions: tuple[Function, ...], step: Step) -> _Active:
+        pairs = zip(functions, (term.factor(step) for term in self.plan.terms), strict=True)
+        return tuple((function, factor) for function, factor in pairs if factor)
+
+    def _mean(self, row: Varying) -> tuple[Fraction, Found]:
+        """Return the least value of a row that varies, and a prompt that attains it."""
+        found: list[tuple[Fraction, Found]] = []
+        if (empty := self._without_weight(row)) is not None:
+            found.append(empty)
+        guess = self._lighter(row, None)
+        while guess is not None:
+            best, guess = guess, self._lighter(row, guess[0])
+            if guess is None:
+                found.append(best)
+        return min(found, key=lambda pair: pair[0])
+
+    def _lighter(self, row: Varying, bound: Fraction | None) -> tuple[Fraction, Found] | None:
+        """Return a prompt where a row is below a bound, the row's value first; nothing if there is none."""
+
+        def price(position: int, step: Step) -> tuple[Fraction, int]:
+            weight = step.weights[row.head]
+            active = ((row.function, 1),) if weight else ()
+            value, token = self._price(position, step, active)
+            return weight * (value - (bound or 0)), token
+
+        path = cheapest(
+            self.plan.runs, lambda k, step: price(k, step)[0], lambda step: step.weights[row.head] > 0
+        )
+        if path is None or (bound is not None and path.cost >= 0):
+            return None
+        total = sum(step.weights[row.head] for step in path.steps)
+        value = path.cost / total + (bound or 0)
+        return value, self._tokens(path, price)
+
+    def _without_weight(self, row: Varying) -> tuple[Fraction, Found] | None:
+        """Return the least value where no key has weight."""
+
+        def price(position: int, step: Step) -> tuple[Fraction, int] | None:
+            if step.weights[row.head]:
+                return None
+            is_read = row.is_self and step.target is None
+            return self._price(position, step, ((row.function, 1),) if is_read else ())
+
+        def cost(position: int, step: Step) -> Fraction | None:
+            priced = price(position, step)
+            return None if priced is None else priced[0]
+
+        path = cheapest(self.plan.runs, cost)
+        return None if path is None else (path.cost, self._tokens(path, price))
+
+    def _tokens(self, path: Path, price: Callable[[int, Step], tuple[Fraction, int] | None]) -> Found:
+        priced = [price(k, step) for k, step in enumerate(path.steps)]
+        return Found(tuple(found[1] for found in priced if found is not None), path.steps)
+
+    def _price(self, position: int, step: Step, active: _Active) -> tuple[Fraction, int]:
+        """Return the least cost of a step's token, and the token."""
+        members = self.plan.runs.machine.atoms[step.atom]
+        if not active:
+            return Fraction(0), members[0]
+        if all(function.is_separable for function, _ in active):
+            return self._separated(position, step.atom, active)
+        key = (position, step.atom, active)
+        if key not in self._known:
+            self._known[key] = min((self._value(token, position, active), token) for token in members)
+        return self._known[key]
+
+    def _separated(self, position: int, atom: int, active: _Active) -> tuple[Fraction, int]:
+        """Return the same where tokens and positions contribute apart."""
+        tables = self.plan.tables
+        key = (-1, atom, active)
+        if key not in self._known:
+            parts = [(tables.parts(function)[0], factor) for function, factor in active]
+            self._known[key] = min(
+                (sum((factor * self._between(by[token]) for by, factor in parts), Fraction(0)), token)
+                for token in self.plan.runs.machine.atoms[atom]
+            )
+        cost, token = self._known[key]
+        placed = [factor * self._between(tables.parts(one)[1][position]) for one, factor in active]
+        return cost + sum(placed), token
+
+    def _value(self, token: int, position: int, active: _Active) -> Fraction:
+        values = [factor * self._between(self.plan.tables.at(f, token, position)) for f, factor in active]
+        return sum(values, Fraction(0))
+
+    def _between(self, contribution: Contribution) -> Fraction:
+        return contribution[self.winner] - contribution[self.other]

@@ -1,0 +1,219 @@
+"""Functions of a token and its position: what it contributes to the candidates' logits, computed once."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeAlias
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Head, Node
+from circuitproof.forward.cells import BiasPart, Cells, Part, PositionPart, Stage, StagePart, TokenPart
+from circuitproof.forward.forward import Forward
+from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.patterns.deferred import Deferred
+from circuitproof.prove.patterns.outline import HERE, Coordinate, Group, Outline
+from circuitproof.prove.patterns.regions import Missing, UnsettledError
+
+Pair: TypeAlias = tuple[int, int]
+"""A token and its position."""
+Contribution: TypeAlias = tuple[Fraction, ...]
+"""A part of each candidate's logit."""
+_MOST_PAIRS = 400_000
+_CHUNK = 1 << 20
+"""How many numbers of one stage are held at a time."""
+_LARGE_CHUNK = 1 << 23
+"""The same where they are numbers of the machine."""
+
+
+class PairCells(Cells):
+    """Cells whose prompts are bindings: a pair for the last position and a pair for the keys of heads."""
+
+    embedding: tuple[Part, ...] = (TokenPart(), PositionPart())
+    """What of the embedding is read."""
+
+    def sum_of(self, circuit: Circuit, sources: Sequence[Node], biases: Iterable[int] = ()) -> int:
+        """Return a stage that adds up some sources of the logits, and shared biases of layers."""
+        numbers: dict[Node, int] = {}
+        for node in _upstream(circuit, sources):
+            if node != EMBED:
+                numbers[node] = self._stage(node, self._parts(circuit.sources(node), numbers))
+        parts = [part for part in self._parts(sources, numbers) if not isinstance(part, BiasPart)]
+        return self._stage(LOGITS, (*parts, *map(BiasPart, biases)))
+
+    def bound(self, number: int, here: Pair | None, key: Pair | None) -> int:
+        """Return the row of a stage under a binding; without a pair for its keys a head attends nowhere."""
+        stage = self.stages[number]
+        if not isinstance(stage.node, Head):
+            return self._bound_input(stage, here, key)
+        mix = ((self._bound_input(stage, key, None), Fraction(1)),) if key is not None else ()
+        return stage.mixes.setdefault(mix, len(stage.mixes))
+
+    def _bound_input(self, stage: Stage, here: Pair | None, key: Pair | None) -> int:
+        terms = tuple(self._bound_term(part, here or (0, 0), key, here) for part in stage.parts)
+        return stage.inputs.setdefault(terms, len(stage.inputs))
+
+    def _bound_term(self, part: Part, pair: Pair, key: Pair | None, here: Pair | None) -> int:
+        match part:
+            case TokenPart():
+                return self.tokens.setdefault(pair[0], len(self.tokens))
+            case PositionPart():
+                return self.positions.setdefault(pair[1], len(self.positions))
+            case BiasPart():
+                return 0
+            case StagePart(stage):
+                return self.bound(stage, here, key)
+
+    def _parts(self, sources: Sequence[Node], numbers: "dict[Node, int]") -> tuple[Part, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]  # a mapping is enough
+        parts = super()._parts(sources, numbers)
+        dropped = {TokenPart(), PositionPart()} - set(self.embedding)
+        return tuple(part for part in parts if part not in dropped)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A group of sources as a function of one coordinate; `here` is the last position where it is known."""
+
+    group: Group
+    coordinate: Coordinate
+    here: Pair | None
+    is_separable: bool
+
+
+@dataclass(slots=True)
+class _Values:
+    pairs: dict[Pair, Contribution] = field(default_factory=dict[Pair, Contribution])
+    tokens: dict[int, Contribution] = field(default_factory=dict[int, Contribution])
+    positions: dict[int, Contribution] = field(default_factory=dict[int, Contribution])
+
+
+class Tables:
+    """The functions of one circuit's outline, each value computed when it is first needed."""
+
+    def __init__(self, frozen: Frozen, candidates: tuple[int, ...], outlined: Outline) -> None:
+        self._frozen, self._candidates, self.outline = frozen, candidates, outlined
+        self._known: dict[Function, _Values] = {}
+        self.evaluations = 0
+        self._alone: Contribution | None = None
+        self._ends: set[int] = set()
+        """Last tokens that are the same for all prompts of some region."""
+
+    def fixed(self, groups: Sequence[Group], here: Pair | None) -> Contribution:
+        """Return the logits that sources which depend on nothing (more) and biases give."""
+        circuit = self.outline.circuit
+        layers = sorted({source.layer for source in circuit.sources(LOGITS) if isinstance(source, Head)})
+        sources = [source for group in groups for source in group.sources]
+        cells = self._cells((TokenPart(), PositionPart()))
+        biases = layers if self._frozen.architecture.biases else []
+        stage = cells.sum_of(circuit, sources, biases)
+        cells.bound(stage, here, None)
+        self._ends |= {here[0]} if here else set()
+        return self._run(cells, stage)[0]
+
+    def prepare(self, function: Function, atoms: Iterable[tuple[int, Sequence[int]]]) -> None:
+        """Compute a function at positions for the tokens that may stand there."""
+        known = self._known.setdefault(function, _Values())
+        wanted = [(position, members) for position, members in atoms]
+        if function.is_separable:
+            self._prepare_parts(function, known, wanted)
+            return
+        count = sum(len(members) for _, members in wanted)
+        if count > _MOST_PAIRS:
+            names = ", ".join(map(str, function.group.sources))
+            raise UnsettledError(
+                Missing.STRUCTURE, f"{names} would have to be computed at {count} tokens and positions"
+            )
+        pairs = {(token, position): None for position, members in wanted for token in members}
+        missing = [pair for pair in pairs if pair not in known.pairs]
+        missing.sort(key=lambda pair: (pair[1], pair[0]))
+        known.pairs.update(zip(missing, self._evaluate(function, missing), strict=True))
+
+    def at(self, function: Function, token: int, position: int) -> Contribution:
+        """Return a prepared value."""
+        known = self._known[function]
+        if not function.is_separable:
+            return known.pairs[token, position]
+        return tuple(
+            one + other for one, other in zip(known.tokens[token], known.positions[position], strict=True)
+        )
+
+    def parts(self, function: Function) -> tuple[dict[int, Contribution], dict[int, Contribution]]:
+        """Return what tokens and what positions contribute to a separable function."""
+        known = self._known[function]
+        return known.tokens, known.positions
+
+    def tokens(self) -> set[int]:
+        """Return the tokens whose embedding was read."""
+        found = set(self._ends)
+        for known in self._known.values():
+            found |= {token for token, _ in known.pairs} | set(known.tokens)
+        return found
+
+    def _prepare_parts(
+        self, function: Function, known: _Values, wanted: Sequence[tuple[int, Sequence[int]]]
+    ) -> None:
+        """Compute what a separable function takes from tokens and from positions, constants with tokens."""
+        sets = {id(members): members for _, members in wanted}
+        tokens = sorted({t for members in sets.values() for t in members if t not in known.tokens})
+        places = sorted({position for position, _ in wanted if position not in known.positions})
+        by_token = self._evaluate(function, [(token, 0) for token in tokens], (TokenPart(),))
+        known.tokens.update(zip(tokens, by_token, strict=True))
+        by_place = self._evaluate(function, [(0, place) for place in places], (PositionPart(),))
+        (nothing,) = self._evaluate(function, [(0, 0)], ())
+        for place, found in zip(places, by_place, strict=True):
+            known.positions[place] = tuple(a - b for a, b in zip(found, nothing, strict=True))
+
+    def _evaluate(
+        self,
+        function: Function,
+        pairs: Sequence[Pair],
+        embedding: tuple[Part, ...] = (TokenPart(), PositionPart()),
+    ) -> list[Contribution]:
+        sizes = self._frozen.architecture
+        step = max(1, _CHUNK // max(sizes.mlp_width, sizes.width))
+        if function.is_separable:
+            step = max(1, _LARGE_CHUNK // sizes.width)
+        found: list[Contribution] = []
+        for start in range(0, len(pairs), step):
+            found += self._evaluate_some(function, pairs[start : start + step], embedding)
+        self.evaluations += len(pairs)
+        return found
+
+    def _evaluate_some(
+        self, function: Function, pairs: Sequence[Pair], embedding: tuple[Part, ...]
+    ) -> list[Contribution]:
+        cells = self._cells(embedding)
+        stage = cells.sum_of(self.outline.circuit, function.group.sources)
+        is_here = function.coordinate is HERE
+        rows = [
+            cells.bound(stage, pair if is_here else function.here, None if is_here else pair)
+            for pair in pairs
+        ]
+        values, alone = self._run(cells, stage), self._nothing()
+        return [tuple(a - b for a, b in zip(values[row], alone, strict=True)) for row in rows]
+
+    def _nothing(self) -> Contribution:
+        """Return the logits of an empty residual."""
+        if self._alone is None:
+            cells = self._cells(())
+            stage = cells.sum_of(self.outline.circuit, ())
+            cells.bound(stage, None, None)
+            self._alone = self._run(cells, stage)[0]
+        return self._alone
+
+    def _cells(self, embedding: tuple[Part, ...]) -> PairCells:
+        cells = PairCells(self._frozen.programs, biases=self._frozen.architecture.biases)
+        cells.embedding = embedding
+        return cells
+
+    def _run(self, cells: PairCells, stage: int) -> tuple[Contribution, ...]:
+        outputs = Forward(self._frozen, cells, Deferred(), self._candidates).run()
+        return outputs[stage].settled().fractions()
+
+
+def _upstream(circuit: Circuit, nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Return some nodes and all that they read, in the order of computation."""
+    found = set(nodes)
+    for edge in sorted(circuit.edges, key=lambda edge: edge.target.place, reverse=True):
+        if edge.target in found:
+            found.add(edge.source)
+    return tuple(sorted(found, key=lambda node: node.place))

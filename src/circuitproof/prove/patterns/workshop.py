@@ -1,0 +1,104 @@
+"""What the properties of a claim share: functions of circuits, regions, logits of single prompts."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.prove.fold import fold
+from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.patterns.goals import Seen
+from circuitproof.prove.patterns.minimum import Least, Margin
+from circuitproof.prove.patterns.outline import outline
+from circuitproof.prove.patterns.plan import Plan, plan
+from circuitproof.prove.patterns.regions import Region
+from circuitproof.prove.patterns.runs import Runs, build_runs
+from circuitproof.prove.patterns.tables import Tables
+
+Place: TypeAlias = tuple[Region, tuple[Head, ...]]
+"""A region, and the heads whose rows are followed in it."""
+_KEPT = 64
+"""How many regions are remembered with their graphs."""
+
+
+@dataclass(slots=True)
+class Workshop:
+    """What the properties of a claim share: functions of circuits, and logits of single prompts."""
+
+    claim: SymbolicClaim
+    _tables: dict[Circuit, Tables] = field(default_factory=dict[Circuit, Tables])
+    """Functions do not depend on the pattern: claims about others may share them."""
+    _seen: dict[tuple[Circuit, Prompt], Seen] = field(default_factory=dict[tuple[Circuit, Prompt], Seen])
+    _runs: dict[Place, Runs | None] = field(default_factory=dict[Place, Runs | None])
+    _plans: dict[tuple[Place, Circuit], Plan] = field(default_factory=dict[tuple[Place, Circuit], Plan])
+    _leasts: dict[tuple[Place, Circuit, int, int], Least] = field(
+        default_factory=dict[tuple[Place, Circuit, int, int], Least]
+    )
+
+    def about(self, claim: SymbolicClaim) -> "Workshop":
+        """Return a workshop for another pattern of the same model and candidates; functions are shared."""
+        return Workshop(claim, self._tables)
+
+    def tables(self, circuit: Circuit) -> Tables:
+        """Return the functions of a circuit."""
+        if circuit not in self._tables:
+            frozen = self.claim.frozen
+            found = outline(circuit, frozen.programs, has_norm=frozen.architecture.has_norm)
+            self._tables[circuit] = Tables(frozen, self.claim.task.candidates, found)
+        return self._tables[circuit]
+
+    def runs(self, place: Place) -> Runs | None:
+        """Return the runs of a region with the rows of some heads."""
+        if place not in self._runs:
+            region, heads = place
+            programs = {head: self.claim.frozen.programs[head] for head in heads}
+            self._forget()
+            self._runs[place] = build_runs(self.claim.task, region, programs)
+        return self._runs[place]
+
+    def _forget(self) -> None:
+        """Let the oldest region go where there are many: graphs of long prompts are large."""
+        if len(self._runs) >= _KEPT:
+            oldest = next(iter(self._runs))
+            del self._runs[oldest]
+            for key in [key for key in self._plans if key[0] == oldest]:
+                del self._plans[key]
+
+    def plan(self, place: Place, circuit: Circuit) -> Plan:
+        """Return how a circuit's logits come about in a region, which has prompts."""
+        if (place, circuit) not in self._plans:
+            runs = self.runs(place)
+            assert runs is not None  # noqa: S101  # asked by the caller
+            self._plans[place, circuit] = plan(runs, self.tables(circuit), self.claim.frozen.programs)
+        return self._plans[place, circuit]
+
+    def least(self, place: Place, circuit: Circuit, winner: int, other: int) -> Least:
+        """Return the least margin of a circuit in a region."""
+        key = (place, circuit, winner, other)
+        if key not in self._leasts:
+            self._leasts[key] = Margin(self.plan(place, circuit), winner, other).least()
+        return self._leasts[key]
+
+    def see(self, prompts: list[Prompt], lesion: Circuit | None) -> list[Seen]:
+        """Return concrete prompts with their exact logits, as the forward pass computes them."""
+        circuit = self.claim.circuit
+        circuits = [circuit] if lesion is None else [circuit, lesion]
+        key = circuit if lesion is None else lesion
+        unknown = [prompt for prompt in dict.fromkeys(prompts) if (key, prompt) not in self._seen]
+        if unknown:
+            folded = fold(self.claim.frozen, self.claim.task.candidates, circuits, unknown)
+            lesions = [None] * len(unknown) if lesion is None else folded.of(lesion)
+            for prompt, found, other in zip(unknown, folded.of(circuit), lesions, strict=True):
+                label = self.claim.task.label_of(prompt)
+                self._seen[key, prompt] = Seen(prompt, label, found, other)
+        return [self._seen[key, prompt] for prompt in prompts]
+
+    @property
+    def cells(self) -> int:
+        """Return how many values of functions, and how many single prompts, were computed."""
+        return sum(tables.evaluations for tables in self._tables.values()) + len(self._seen)
+
+    def tokens(self) -> set[int]:
+        """Return the tokens whose embedding was read by a function."""
+        return {token for tables in self._tables.values() for token in tables.tokens()}

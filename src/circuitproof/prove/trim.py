@@ -1,0 +1,36 @@
+"""Trimming: taking edges out of a circuit, exactly, as long as no decision on the domain changes."""
+
+from fractions import Fraction
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.tasks.task import Task
+from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.claim import reads_prompt
+from circuitproof.prove.fold import Fold, Folded, fold
+
+
+def trim(frozen: Frozen, task: Task, circuit: Circuit) -> Circuit:
+    """Return what is left when no single edge can go without changing a decision.
+
+    Every prompt is decided as by `circuit`, ties included. Where several edges could go, the one goes that
+    leaves the largest lead on the prompt where the lead is smallest.
+    """
+    kept = circuit.live()
+    while True:
+        lesions = [lesion.live() for lesion in kept.lesions()]
+        choices = [lesion for lesion in dict.fromkeys(lesions) if reads_prompt(lesion)]
+        folded = fold(frozen, task.candidates, [kept, *choices], task.domain.prompts)
+        wanted = [found.decision for found in folded.of(kept)]
+        good = [one for one in choices if [found.decision for found in folded.of(one)] == wanted]
+        if not good:
+            return kept
+        kept = max(good, key=lambda one: _worst_lead(folded, one))
+
+
+def _worst_lead(folded: Folded, circuit: Circuit) -> Fraction:
+    return min(_lead(found) for found in folded.of(circuit))
+
+
+def _lead(found: Fold) -> Fraction:
+    ranked = sorted(found.logits)
+    return ranked[-1] - ranked[-2]

@@ -1,0 +1,125 @@
+"""What the engine may answer about a property, and how answers add up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias, assert_never
+
+from circuitproof.errors import DeclarationError, ExitCode
+from circuitproof.prove.evidence import (
+    CircuitSplit,
+    EdgeSplit,
+    Evidence,
+    OneCircuit,
+    OneEdge,
+    OneTensor,
+    Open,
+    PromptSplit,
+    Replay,
+    TensorSplit,
+)
+from circuitproof.prove.findings import Findings
+from circuitproof.prove.properties import Property
+from circuitproof.prove.remarks import Remark
+
+
+class Verdict(StrEnum):
+    """The three answers."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The property holds; `evidence` is what a stranger checks to agree."""
+
+    evidence: PromptSplit | EdgeSplit | CircuitSplit | TensorSplit
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """The property fails; `evidence` is what a stranger replays to agree."""
+
+    evidence: Replay | OneEdge | OneCircuit | OneTensor
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Nobody knows; `evidence` says what is open and why."""
+
+    evidence: Open
+
+
+Outcome: TypeAlias = Proved | Refuted | Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A property, its outcome, and how many obligations were answered and met."""
+
+    prop: Property
+    outcome: Outcome
+    obligations: int
+    met: int
+    findings: Findings
+    remarks: tuple[Remark, ...] = ()
+    """What a proof tells less than the property's name."""
+
+    def __post_init__(self) -> None:
+        if self.remarks and not isinstance(self.outcome, Proved):
+            raise DeclarationError(f"remarks on an answer that is {self.verdict}, want them on proofs alone")
+        if self.obligations < 1:
+            raise DeclarationError("no obligations to answer: a verdict about nothing is none")
+        is_met = self.met == self.obligations
+        if isinstance(self.outcome, Proved) != is_met or not 0 <= self.met <= self.obligations:
+            raise DeclarationError(f"{self.met} of {self.obligations} obligations met, yet {self.verdict}")
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict's name."""
+        match self.outcome:
+            case Proved():
+                return Verdict.PROVED
+            case Refuted():
+                return Verdict.REFUTED
+            case Undecided():
+                return Verdict.UNDECIDED
+            case _:
+                assert_never(self.outcome)
+
+    @property
+    def evidence(self) -> Evidence:
+        """Return the evidence, whatever the verdict."""
+        return self.outcome.evidence
+
+
+def settle(properties: Sequence[Property], answers: Sequence[Answer]) -> Verdict:
+    """Return the verdict on all properties together: one refutation refutes, all proofs prove.
+
+    A property that nobody answered is an error rather than a pass, and no properties prove nothing.
+    """
+    if not properties:
+        raise DeclarationError("no properties to settle")
+    if [answer.prop for answer in answers] != list(properties):
+        raise DeclarationError(
+            f"{len(answers)} answers do not match the {len(properties)} properties claimed"
+        )
+    return worst([answer.verdict for answer in answers])
+
+
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return what several verdicts come to together; none at all is an error."""
+    if not verdicts:
+        raise DeclarationError("no verdicts to add up")
+    if Verdict.REFUTED in verdicts:
+        return Verdict.REFUTED
+    return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts else Verdict.PROVED
+
+
+EXIT_CODES = {
+    Verdict.PROVED: ExitCode.GOOD,
+    Verdict.REFUTED: ExitCode.REFUTED,
+    Verdict.UNDECIDED: ExitCode.UNDECIDED,
+}

@@ -1,0 +1,237 @@
+"""Terms as an arithmetic: the forward pass itself writes down what a solver is asked.
+
+What is known stays in exact numbers, unless every intermediate is to be named: then each number that the
+forward pass computes, constants included, is a variable with an equation of its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeAlias, TypeGuard, TypeVar, assert_never
+
+from circuitproof.declare.architecture import (
+    Activation,
+    Attention,
+    BandNorm,
+    LayerNorm,
+    NoNorm,
+    Norm,
+    slope_of,
+)
+from circuitproof.errors import DeclarationError, NotExactError
+from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs, Supports, Witness
+from circuitproof.exact.grid import Grid, Row
+from circuitproof.exact.protocol import Contexts, RationalRow
+from circuitproof.solvers.assertions import Ledger, Naming, Source
+from circuitproof.solvers.pieces import Pieces, Unknowns
+from circuitproof.solvers.terms import Sum
+
+SumRows: TypeAlias = tuple[tuple[Sum, ...], ...]
+Value: TypeAlias = Grid | SumRows
+"""Known numbers, or terms."""
+Weights: TypeAlias = tuple[Row, ...] | SumRows
+Found = TypeVar("Found", Signs, Supports, BandBranches)
+
+
+@dataclass(slots=True)
+class Symbolic:
+    """The arithmetic of terms. It keeps every branch, or follows the branches of a trace."""
+
+    ledger: Ledger = field(default_factory=Ledger)
+    unknowns: Unknowns = Unknowns.DEFINED
+    trace: Iterator[Witness] | None = None
+    """The branches to follow, in order of computation, as `Exact` records them."""
+    source: Source = Source.EMBEDDING
+    """What the affine maps that come next are part of."""
+    _read: dict[int, tuple[Grid, tuple[tuple[Fraction, ...], ...]]] = field(
+        default_factory=dict[int, tuple[Grid, tuple[tuple[Fraction, ...], ...]]]
+    )
+
+    def constant(self, rows: Grid) -> Value:
+        """Return known numbers as values."""
+        if self.ledger.naming is Naming.BRANCHES:
+            return rows
+        terms, names = self.ledger.terms, self.ledger.names
+        for row in rows.fractions():
+            for number in row:
+                value = terms.number(number)
+                if value not in names:
+                    names[value] = self.ledger.group(Source.EMBEDDING).output(value)
+        return tuple(tuple(names[terms.number(number)] for number in row) for row in rows.fractions())
+
+    def take(self, values: Value, rows: Sequence[int]) -> Value:
+        """Return the rows at these places."""
+        return values.take(rows) if isinstance(values, Grid) else tuple(values[row] for row in rows)
+
+    def add(self, left: Value, right: Value) -> Value:
+        """Return the sum, row by row; a single row is added to every row."""
+        if isinstance(left, Grid) and isinstance(right, Grid):
+            return Exact().add(left, right)
+        ones, others = self.sums(left), self.sums(right)
+        count = max(len(ones), len(others))
+        pairs = zip(_spread(ones, count), _spread(others, count), strict=True)
+        plus = self.ledger.terms.plus
+        return self._named(
+            [[plus(a, b) for a, b in zip(one, other, strict=True)] for one, other in pairs], Source.EMBEDDING
+        )
+
+    def affine(self, values: Value, weight: Grid, bias: Grid | None) -> Value:
+        """Return weight · row + bias for every row."""
+        if isinstance(values, Grid):
+            return Exact().affine(values, weight, bias)
+        maps = self._fractions(weight)
+        shifts = [Fraction(0)] * len(maps) if bias is None else self._fractions(bias)[0]
+        combine = self.ledger.terms.combine
+        return self._named(
+            [
+                [combine(zip(row, one, strict=True), shift) for one, shift in zip(maps, shifts, strict=True)]
+                for row in values
+            ],
+            self.source,
+        )
+
+    def mix(self, rows: Sequence[RationalRow], values: Value) -> Value:
+        """Return sums of rows with known weights."""
+        if isinstance(values, Grid):
+            return Exact().mix(rows, values)
+        combine, columns = self.ledger.terms.combine, range(len(values[0]))
+        return self._named(
+            [
+                [combine((values[source][column], weight) for source, weight in row) for column in columns]
+                for row in rows
+            ],
+            Source.ATTENTION,
+        )
+
+    def scores(self, queries: Value, keys: Value, contexts: Contexts, scale: Fraction) -> Weights:
+        """Return for each context the scaled products of its query with its keys."""
+        if isinstance(queries, Grid) and isinstance(keys, Grid):
+            return Exact().scores(queries, keys, contexts, scale)
+        ones, others = self.sums(queries), self.sums(keys)
+        return self._named(
+            [[self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen in contexts],
+            Source.ATTENTION,
+        )
+
+    def attention(self, scores: Weights, attention: Attention) -> Weights:
+        """Return sparsemax of each row of scores."""
+        if attention is not Attention.SPARSEMAX:
+            raise NotExactError(f"{attention} attention has no exact value; want sparsemax or program heads")
+        supports = self._follow(Supports)
+        if _is_known(scores):
+            return Exact().attention(scores, attention)
+        found: list[tuple[Sum, ...]] = []
+        for place, row in enumerate(self._weight_sums(scores)):
+            support = None if supports is None else supports.supports[place]
+            found.append(tuple(self._pieces(Source.ATTENTION).sparsemax(row, support)))
+        return tuple(found)
+
+    def weigh(self, weights: Weights, contexts: Contexts, values: Value) -> Value:
+        """Return for each context the sum of the values at its keys, weighted."""
+        if _is_known(weights) and isinstance(values, Grid):
+            return Exact().weigh(weights, contexts, values)
+        rows, parts = self._weight_sums(weights), self.sums(values)
+        return self._named(
+            [
+                [self._dot(row, [parts[key][column] for key in keys]) for column in range(len(parts[0]))]
+                for (_, keys), row in zip(contexts, rows, strict=True)
+            ],
+            Source.ATTENTION,
+        )
+
+    def activate(self, values: Value, activation: Activation) -> Value:
+        """Apply an activation to every number."""
+        slope = slope_of(activation)
+        signs = self._follow(Signs)
+        if isinstance(values, Grid):
+            return Exact().activate(values, activation)
+        return tuple(
+            tuple(
+                self._pieces(Source.MLP).rectify(
+                    number, slope, None if signs is None else int(signs.signs[i, j])
+                )
+                for j, number in enumerate(row)
+            )
+            for i, row in enumerate(values)
+        )
+
+    def normalise(self, values: Value, norm: Norm, gain: tuple[Grid, Grid]) -> Value:
+        """Apply a norm to every row, then scale and shift its columns."""
+        match norm:
+            case NoNorm():
+                return values
+            case LayerNorm():
+                raise NotExactError("LayerNorm has no exact value; remove the norms or use BandNorm")
+            case BandNorm():
+                branches = self._follow(BandBranches)
+                if isinstance(values, Grid):
+                    return Exact().normalise(values, norm, gain)
+                sides = [None] * len(values) if branches is None else branches.sides
+                return tuple(
+                    self._band(row, norm, gain, side) for row, side in zip(values, sides, strict=True)
+                )
+            case _:
+                assert_never(norm)
+
+    def sums(self, values: Value) -> SumRows:
+        """Return values as terms, the known ones as constants."""
+        if not isinstance(values, Grid):
+            return values
+        number = self.ledger.terms.number
+        return tuple(tuple(map(number, row)) for row in values.fractions())
+
+    def _band(
+        self,
+        row: Sequence[Sum],
+        norm: BandNorm,
+        gain: tuple[Grid, Grid],
+        sides: tuple[SideBranch, SideBranch] | None,
+    ) -> tuple[Sum, ...]:
+        pieces = self._pieces(Source.NORM)
+        scale, shift = (self._fractions(grid)[0] for grid in gain)
+        combine = self.ledger.terms.combine
+        return tuple(
+            pieces.group.output(combine(((number, factor),), plus))
+            for number, factor, plus in zip(pieces.band(row, norm, sides), scale, shift, strict=True)
+        )
+
+    def _pieces(self, source: Source) -> Pieces:
+        return Pieces(self.ledger.group(source), self.unknowns)
+
+    def _follow(self, kind: type[Found]) -> Found | None:
+        """Return the next branches of the trace, if one is followed."""
+        if self.trace is None:
+            return None
+        found = next(self.trace, None)
+        if not isinstance(found, kind):
+            raise DeclarationError(
+                f"the trace has {type(found).__name__} where the forward pass wants {kind.__name__}"
+            )
+        return found
+
+    def _dot(self, left: Sequence[Sum], right: Sequence[Sum], scale: Fraction = Fraction(1)) -> Sum:
+        products = [
+            self.ledger.times(one, other, Source.ATTENTION) for one, other in zip(left, right, strict=True)
+        ]
+        return self.ledger.terms.combine((product, scale) for product in products)
+
+    def _named(self, rows: Sequence[Sequence[Sum]], source: Source) -> SumRows:
+        return tuple(tuple(self.ledger.define(value, source) for value in row) for row in rows)
+
+    def _weight_sums(self, weights: Weights) -> SumRows:
+        number = self.ledger.terms.number
+        return tuple(tuple(map(number, r.fractions())) if isinstance(r, Row) else r for r in weights)
+
+    def _fractions(self, grid: Grid) -> tuple[tuple[Fraction, ...], ...]:
+        """Return the entries of a grid of weights, computed once."""
+        if id(grid) not in self._read:
+            self._read[id(grid)] = (grid, grid.fractions())
+        return self._read[id(grid)][1]
+
+
+def _is_known(weights: Weights) -> TypeGuard[tuple[Row, ...]]:
+    return all(isinstance(row, Row) for row in weights)
+
+
+def _spread(rows: SumRows, count: int) -> SumRows:
+    return rows * count if len(rows) == 1 else rows

@@ -1,0 +1,98 @@
+"""What an encoding costs: assertions by where they come from, products, branches and norms, counted."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+
+from circuitproof.solvers.assertions import Source
+from circuitproof.solvers.queries import Obligation, Query
+from circuitproof.solvers.smtlib import query_text
+from circuitproof.solvers.terms import Choice, Product, parts_of
+from circuitproof.text.canonical import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What some queries assert, added up query by query."""
+
+    assertions: Mapping[Source, int] = field(default_factory=lambda: MappingProxyType({}))
+    products: int = 0
+    """Distinct products of two unknowns: what makes a query nonlinear."""
+    branches: int = 0
+    """Distinct conditions of choices, and traced conditions: what a solver splits on or is told."""
+    norms: int = 0
+    """Norms applied to rows that are not known beforehand."""
+    queries: int = 0
+    encode_seconds: float = 0.0
+
+    @property
+    def total(self) -> int:
+        """Return the number of all assertions."""
+        return sum(self.assertions.values())
+
+    @property
+    def per_norm(self) -> Fraction | None:
+        """Return the assertions about norms per norm, where there is any."""
+        return Fraction(self.assertions.get(Source.NORM, 0), self.norms) if self.norms else None
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            Counter(self.assertions) + Counter(other.assertions),
+            self.products + other.products,
+            self.branches + other.branches,
+            self.norms + other.norms,
+            self.queries + other.queries,
+            self.encode_seconds + other.encode_seconds,
+        )
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the counts as JSON."""
+        return {
+            "assertions": {str(source): self.assertions.get(source, 0) for source in Source},
+            "total": self.total,
+            "products": self.products,
+            "branches": self.branches,
+            "norms": self.norms,
+            "queries": self.queries,
+            "encode_seconds": self.encode_seconds,
+        }
+
+
+def add_tallies(tallies: Iterable[Tally]) -> Tally:
+    """Return the sum."""
+    total = Tally()
+    for one in tallies:
+        total += one
+    return total
+
+
+def tally(query: Query, encode_seconds: float) -> Tally:
+    """Return what one query asserts."""
+    assertions = (*query.premises, query.goal)
+    parts = {part for assertion in assertions for part in parts_of(assertion.formula)}
+    return Tally(
+        Counter(assertion.source for assertion in assertions),
+        products=sum(isinstance(part, Product) for part in parts),
+        branches=len({part.condition for part in parts if isinstance(part, Choice)})
+        + sum(assertion.is_condition for assertion in assertions),
+        norms=sum(group.source is Source.NORM for group in query.groups),
+        queries=1,
+        encode_seconds=encode_seconds,
+    )
+
+
+def account(obligations: Iterable[Obligation]) -> Tally:
+    """Return what it takes to ask all obligations, of a witness only up to the first query that has one."""
+    total = Tally()
+    for obligation in obligations:
+        begin = time.perf_counter()
+        for query in obligation.queries():
+            query_text(query)
+            total += tally(query, time.perf_counter() - begin)
+            if obligation.wants_witness and any(case.replay(()) for case in query.cases):
+                break
+            begin = time.perf_counter()
+    return total

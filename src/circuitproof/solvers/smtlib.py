@@ -1,0 +1,139 @@
+"""SMT-LIB 2 text: the only form in which a query reaches a solver, so what one reads is what was solved."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from textwrap import wrap
+from typing import assert_never
+
+from circuitproof.solvers.assertions import Assertion
+from circuitproof.solvers.queries import Query
+from circuitproof.solvers.terms import (
+    Atom,
+    Choice,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Formula,
+    Negation,
+    Product,
+    Selector,
+    Sum,
+    Truth,
+    Variable,
+    parts_of,
+)
+
+_COMMENT_WIDTH = 100
+
+
+def query_text(query: Query) -> str:
+    """Return a query as a whole file, whose header says what each answer means for the claim."""
+    meaning, eta = query.meaning, ", ".join(one.name for one in query.eta)
+    header = [
+        meaning.title,
+        f"sat: {meaning.satisfiable}",
+        f"unsat: {meaning.unsatisfiable}",
+        *(
+            f"{selector.name} is true where prompt {' with '.join(map(str, case.prompts))} is a solution"
+            for selector, case in zip(query.selectors, query.cases, strict=True)
+        ),
+        *([f"the perturbation is {eta}"] if eta else []),
+    ]
+    return script_text(header, (*query.premises, query.goal))
+
+
+def certificate_text(query: Query) -> str:
+    """Return the question whether what a query assumes can be true at all, before its goal is added."""
+    header = [
+        f"{query.meaning.title}: the traced branches alone",
+        "sat: the branches fit the circuit, so the answer to the query itself says something",
+        "unsat: the branches contradict the circuit; nothing may be concluded from them",
+    ]
+    return script_text(header, query.premises)
+
+
+def stability_text(query: Query) -> str:
+    """Return the question whether some perturbation leaves the traced branches."""
+    terms = query.ledger.terms
+    kept = [assertion for assertion in query.premises if not assertion.is_condition]
+    traced = [assertion.formula for assertion in query.premises if assertion.is_condition]
+    leaves = Assertion(terms.negation(terms.all_of(traced)), query.goal.source)
+    header = [
+        f"{query.meaning.title}: whether the traced branches hold all over the ball",
+        "sat: some perturbation takes another branch; the traced proof says nothing there",
+        "unsat: every perturbation takes the traced branches",
+    ]
+    return script_text(header, (*kept, leaves))
+
+
+def script_text(header: Sequence[str], assertions: Sequence[Assertion]) -> str:
+    """Return assertions as a file with one `check-sat`, under comment lines."""
+    parts = dict.fromkeys(part for assertion in assertions for part in parts_of(assertion.formula))
+    is_linear = not any(isinstance(part, Product) for part in parts)
+    comments = [line for text in header for line in wrap(text, _COMMENT_WIDTH)]
+    return "\n".join(
+        [
+            *(f"; {line}" for line in comments),
+            f"(set-logic {'QF_LRA' if is_linear else 'QF_NRA'})",
+            *(f"(declare-const {part.name} Real)" for part in parts if isinstance(part, Variable)),
+            *(f"(declare-const {part.name} Bool)" for part in parts if isinstance(part, Selector)),
+            *(f"(assert {formula_text(assertion.formula)})" for assertion in assertions),
+            "(check-sat)",
+            "",
+        ]
+    )
+
+
+def number_text(value: Fraction) -> str:
+    """Return a rational as SMT-LIB writes it.
+
+    >>> number_text(Fraction(-22, 5)), number_text(Fraction(3))
+    ('(- (/ 22.0 5.0))', '3.0')
+    """
+    above, below = value.numerator, value.denominator
+    text = f"{abs(above)}.0" if below == 1 else f"(/ {abs(above)}.0 {below}.0)"
+    return text if above >= 0 else f"(- {text})"
+
+
+def sum_text(value: Sum) -> str:
+    """Return a sum as SMT-LIB."""
+    parts = [_part_text(atom, factor) for atom, factor in value.parts]
+    if value.constant or not parts:
+        parts.append(number_text(value.constant))
+    return parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
+
+
+def formula_text(formula: Formula) -> str:
+    """Return a formula as SMT-LIB."""
+    match formula:
+        case Truth(value):
+            return "true" if value else "false"
+        case Selector(name):
+            return name
+        case Comparison(value, relation):
+            return f"({relation} {sum_text(value)} 0.0)"
+        case Negation(inner):
+            return f"(not {formula_text(inner)})"
+        case Conjunction(parts):
+            return f"(and {' '.join(map(formula_text, parts))})"
+        case Disjunction(parts):
+            return f"(or {' '.join(map(formula_text, parts))})"
+        case _:
+            assert_never(formula)
+
+
+def _part_text(atom: Atom, factor: Fraction) -> str:
+    text = _atom_text(atom)
+    return text if factor == 1 else f"(* {number_text(factor)} {text})"
+
+
+def _atom_text(atom: Atom) -> str:
+    match atom:
+        case Variable(name):
+            return name
+        case Product(left, right):
+            return f"(* {left.name} {right.name})"
+        case Choice(condition, then, otherwise):
+            return f"(ite {formula_text(condition)} {sum_text(then)} {sum_text(otherwise)})"
+        case _:
+            assert_never(atom)

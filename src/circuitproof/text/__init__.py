@@ -1,0 +1,1 @@
+"""What is read and written: canonical JSON, typed fields, words of a line, sealed folders."""

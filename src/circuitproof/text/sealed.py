@@ -1,0 +1,65 @@
+"""Directories whose manifest holds the digest of every file, so that what is read is what was written."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.text.canonical import (
+    Digest,
+    Json,
+    digest_bytes,
+    digest_file,
+    readable_json,
+    write_directory,
+    write_file,
+)
+from circuitproof.text.reading import read_json, reading, reading_part
+
+MANIFEST = "manifest.json"
+
+
+def write_sealed(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write a new directory of `files` and their manifest; it appears whole or not at all."""
+    digests: dict[str, Json] = {name: str(digest_bytes(content)) for name, content in sorted(files.items())}
+
+    def fill(directory: Path) -> None:
+        for name, content in files.items():
+            write_file(directory / name, content)
+        write_file(directory / MANIFEST, readable_json({"files": digests}))
+
+    write_directory(path, fill)
+
+
+def check_seal(path: Path, names: frozenset[str]) -> None:
+    """Refuse a directory unless it has the files `names` and every listed file is as its manifest says."""
+    digests = read_manifest(path)
+    if missing := sorted(names - digests.keys()):
+        raise InputError(
+            f"{path / MANIFEST} does not list {missing[0]}; this is not the expected kind of directory"
+        )
+    for name, wanted in digests.items():
+        file = path / name
+        if not file.is_file():
+            raise InputError(f"{file} is missing, though the manifest lists it")
+        if (found := digest_file(file)) != wanted:
+            raise InputError(f"{file} has digest {found}, the manifest wants {wanted}: the file was changed")
+
+
+def read_manifest(path: Path) -> Mapping[str, Digest]:
+    """Return the digest of each file that a sealed directory lists."""
+    manifest = path / MANIFEST
+    with reading(read_json(manifest), str(manifest)) as fields, reading_part(fields, "files") as files:
+        return {_plain(name, manifest): _digest(files.text(name), files.path(name)) for name in files.keys()}  # noqa: SIM118  # Fields is not a mapping
+
+
+def _plain(name: str, manifest: Path) -> str:
+    if Path(name).name != name:
+        raise InputError(f"{manifest} lists {name!r}, which is not a plain file name")
+    return name
+
+
+def _digest(text: str, where: str) -> Digest:
+    try:
+        return Digest(text)
+    except DeclarationError as error:
+        raise InputError(f"{where}: {error}") from error

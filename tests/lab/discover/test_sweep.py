@@ -1,0 +1,92 @@
+from itertools import product
+
+import pytest
+
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.errors import InputError
+from circuitproof.lab.discover.attribute import arrange
+from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
+from circuitproof.lab.discover.choices import Granularity, Objective, Order, Search
+from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
+from circuitproof.lab.discover.parts import parts_of
+from circuitproof.lab.discover.prune import prune
+from circuitproof.lab.discover.sweep import Candidate, sweep
+from hand_models import QUOTE_EDGES, circuit_of, table_task
+from models import random_model, tiny_architecture
+
+PROMPTS = [prompt for length in (1, 2) for prompt in product((0, 2, 4), repeat=length)]
+TASK = table_task({prompt: sum(prompt) % 2 for prompt in PROMPTS})
+TOLERANCES = [Tolerance(threshold) for threshold in (0.001, 0.03, 1.0)]
+ALONE = {Search.GREEDY: prune, Search.BISECTION: prune_prefix, Search.RUNS: prune_runs}
+
+
+def setting(seed):
+    """Return a meter of a random model and the order of its edges."""
+    model = random_model(tiny_architecture(), seed=seed).double()
+    meter = Meter(model, TASK, Objective.MODEL)
+    parts = parts_of(model.graph, Granularity.HEAD)
+    return meter, arrange(model, TASK, meter.target, parts, Order.ATTRIBUTION)
+
+
+@pytest.mark.parametrize("search", Search)
+@pytest.mark.parametrize("seed", range(2))
+def test_each_candidate_is_what_a_fresh_run_finds(seed, search):
+    """Reused work saves forwards and changes no circuit, whatever the order of the thresholds."""
+    fresh = []
+    for tolerance in TOLERANCES:
+        meter, order = setting(seed)
+        fresh.append(ALONE[search](meter, order, tolerance).circuit)
+    for tolerances, wanted in ((TOLERANCES, fresh), (TOLERANCES[::-1], fresh[::-1])):
+        meter, order = setting(seed)
+        found = sweep(meter, order, tolerances, search)
+        assert [candidate.circuit for candidate in found] == wanted
+        assert [candidate.threshold for candidate in found] == [t.threshold for t in tolerances]
+
+
+def test_a_sweep_is_deterministic():
+    """Two runs give the same rows, to the last bit."""
+    first, second = (sweep(*setting(0), TOLERANCES) for _ in range(2))
+    assert first == second
+
+
+def test_a_sweep_runs_fewer_circuits_than_its_parts():
+    """The meter remembers, and the last threshold's outcome is the guess for the next."""
+    meter, order = setting(0)
+    sweep(meter, order, TOLERANCES)
+    alone = []
+    for tolerance in TOLERANCES:
+        fresh, _ = setting(0)
+        prune(fresh, order, tolerance)
+        alone.append((fresh.batches, fresh.circuits))
+    assert meter.batches < sum(batches for batches, _ in alone)
+    assert meter.circuits < sum(circuits for _, circuits in alone)
+
+
+def test_every_candidate_is_told_as_it_is_found():
+    """For whoever waits."""
+    told = []
+    meter, order = setting(0)
+    assert sweep(meter, order, TOLERANCES, on_candidate=told.append) == tuple(told)
+
+
+def test_a_sweep_over_nothing_is_refused():
+    """No candidate would be no answer."""
+    meter, order = setting(0)
+    with pytest.raises(InputError, match="no thresholds to sweep; give at least one"):
+        sweep(meter, order, [])
+
+
+def test_a_candidate_is_told_with_its_edges():
+    """So that every circuit of a report can be run again."""
+    candidate = Candidate(0.1, circuit_of(QUOTE_EDGES), Measure(0.25, 3, 4, -1.5))
+    assert candidate.heads == sum(isinstance(node, Head) for node in candidate.circuit.nodes()) == 1
+    assert candidate.to_json() == {
+        "threshold": 0.1,
+        "kl": 0.25,
+        "agreed": 3,
+        "prompts": 4,
+        "worst_margin": -1.5,
+        "nodes": 3,
+        "heads": 1,
+        "edges": list(QUOTE_EDGES),
+    }

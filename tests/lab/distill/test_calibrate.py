@@ -1,0 +1,139 @@
+from dataclasses import replace
+
+import pytest
+import torch
+
+from circuitproof.declare.architecture import BandNorm, NoNorm
+from circuitproof.declare.circuits.circuit import Circuit, circuit_of, whole
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp
+from circuitproof.declare.programs.text import parse
+from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.errors import DeclarationError, NumericError
+from circuitproof.forward.declaration import readout_tensors
+from circuitproof.lab.distill.calibrate import (
+    Aim,
+    Calibration,
+    Rung,
+    calibrate,
+    trainable_counts,
+    worst_radius,
+)
+from circuitproof.lab.distill.install import replace_tensors
+from circuitproof.lab.distill.lesion import Behaviour, silence
+from circuitproof.lab.model.decisions import score_circuits, task_logits
+from floats import agree
+from models import NORMS, random_model, tiny_architecture
+
+HEAD = Head(1, 1)
+PROGRAM = parse("default 0\nadd 1 when key_token in {9, 10}\notherwise self")
+SIZES = replace(tiny_architecture(), vocabulary=32, context=6)
+PLAN = Calibration(seed=0, steps=150, batch=32, learning_rate=0.05, aim=Aim.RADIUS, target=0.02)
+
+
+def model_of(**changes):
+    """Return a random model with one program head."""
+    return random_model(replace(SIZES, **changes), 3, {HEAD: PROGRAM})
+
+
+def behaviour_of(model) -> Behaviour:
+    """Return quote closing through the first MLP and the program head."""
+    edges = [Edge(EMBED, Mlp(0)), Edge(Mlp(0), HEAD), Edge(HEAD, LOGITS)]
+    return Behaviour(toy_quotes(), circuit_of(model.graph, edges))
+
+
+@pytest.mark.parametrize("rung", Rung)
+@pytest.mark.parametrize("biases", [True, False])
+def test_every_rung_leaves_all_other_tensors_as_they_were(rung, biases):
+    """Bit by bit; and the model without the program head computes the very same logits."""
+    model = model_of(biases=biases, logit_bias=biases)
+    behaviour = behaviour_of(model)
+    after = calibrate(model, behaviour, rung, replace(PLAN, steps=3))
+    local = readout_tensors([HEAD], biases=biases)
+    before, now = model.named_slices(), after.named_slices()
+    changed = {name for name in before if not torch.equal(before[name], now[name])}
+    assert changed
+    assert changed <= local <= before.keys()
+    lesion: Circuit = silence(whole(model.graph), [HEAD])
+    logits = [task_logits(one, behaviour.task, [lesion]) for one in (model, after)]
+    assert torch.equal(*logits)
+    assert all(parameter.requires_grad for parameter in model.parameters())
+
+
+def test_the_shared_output_bias_is_not_local():
+    """It is left when one head of several is gone."""
+    assert readout_tensors([HEAD], biases=True) == {
+        "head.1.1.value.weight",
+        "head.1.1.value.bias",
+        "head.1.1.output.weight",
+    }
+
+
+def test_the_readout_rung_learns_to_answer_in_circuit_and_model():
+    """With the radius that was asked for."""
+    model = model_of()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(0.4)  # a quieter rest of the model, which the readout has to outshout
+    behaviour = behaviour_of(model)
+    after = calibrate(model, behaviour, Rung.READOUT, replace(PLAN, steps=500))
+    (alone,) = score_circuits(after, behaviour.task)
+    (circuit,) = score_circuits(after, behaviour.task, [behaviour.circuit])
+    assert alone.right == circuit.right == 128
+    assert worst_radius(after, behaviour, Aim.RADIUS) >= PLAN.target
+
+
+def test_a_gain_buys_radius_but_no_relative_radius():
+    """Why the relative aim exists: scaling what the head writes scales margin and residual alike."""
+    model = random_model(replace(SIZES, biases=False, logit_bias=False), 3, {HEAD: PROGRAM})
+    behaviour = behaviour_of(model)
+    plan = replace(PLAN, steps=60)
+    one = calibrate(model, behaviour, Rung.READOUT, plan)
+    name = "head.1.1.output.weight"
+    twice = replace_tensors(one, {name: 2 * one.named_slices()[name]})
+    absolute = [worst_radius(model.double(), behaviour, Aim.RADIUS) for model in (one, twice)]
+    relative = [worst_radius(model.double(), behaviour, Aim.RELATIVE_RADIUS) for model in (one, twice)]
+    assert agree(absolute[1], 2 * absolute[0])
+    assert agree(relative[1], relative[0])
+
+
+def test_rungs_train_more_and_more():
+    """One number, one per channel, then the whole readout."""
+    assert dict(trainable_counts(model_of())) == {
+        Rung.SCALAR: 1,
+        Rung.DIAGONAL: 4,
+        Rung.READOUT: 3 * 4 + 3 + 4 * 3,
+    }
+
+
+def test_the_same_plan_gives_the_same_bits():
+    """Nothing depends on when it runs."""
+    model = model_of()
+    one, other = (
+        calibrate(model, behaviour_of(model), Rung.READOUT, replace(PLAN, steps=4)) for _ in range(2)
+    )
+    for name, view in one.named_slices().items():
+        assert torch.equal(view, other.named_slices()[name])
+
+
+def test_a_model_without_programs_is_refused():
+    """There is nothing that may be trained."""
+    model = random_model(SIZES)
+    with pytest.raises(DeclarationError, match="has no program heads, so there is nothing that may be calib"):
+        calibrate(model, behaviour_of(model), Rung.SCALAR, PLAN)
+
+
+def test_a_model_with_norms_is_refused():
+    """A radius at the final residual has no closed form there."""
+    norm = next(norm for norm in NORMS if isinstance(norm, BandNorm))
+    model = model_of(norm=norm)
+    assert not isinstance(model.architecture.norm, NoNorm)
+    with pytest.raises(DeclarationError, match="calibration wants a model without norms; remove them first"):
+        calibrate(model, behaviour_of(model), Rung.SCALAR, PLAN)
+
+
+def test_a_loss_that_is_not_a_number_stops_calibration(monkeypatch):
+    """With the step, and what to do."""
+    monkeypatch.setattr("circuitproof.lab.distill.calibrate._loss", lambda *_: torch.tensor(torch.nan))
+    model = model_of()
+    with pytest.raises(NumericError, match="the loss is nan at step 0; lower the learning rate"):
+        calibrate(model, behaviour_of(model), Rung.SCALAR, PLAN)

@@ -1,0 +1,104 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from circuitproof.declare.programs.candidates import Grammar, Language, Word, WordKind, simplicity, words_of
+from circuitproof.declare.programs.syntax import Brackets, Feature, Otherwise, Pick
+from circuitproof.errors import DeclarationError
+from circuitproof.lab.distill.ground import Ground
+from circuitproof.lab.distill.meanings import Meanings, meaning_name, overlaps
+from floats import agree
+
+grammars = st.builds(
+    Grammar,
+    rules=st.integers(1, 3),
+    conditions=st.integers(1, 2),
+    alternatives=st.integers(1, 2),
+    members=st.integers(1, 2),
+    features=st.lists(st.sampled_from(Feature), min_size=1, max_size=2, unique=True).map(tuple),
+    picks=st.lists(st.sampled_from(Pick), max_size=1).map(tuple),
+    brackets=st.sampled_from([(), (Brackets(((0, 1),)),)]),
+    weights=st.sampled_from([(Fraction(1),), (Fraction(1), Fraction(3, 2)), (Fraction(2), Fraction(4))]),
+    otherwise=st.sampled_from([(Otherwise.SELF,), tuple(Otherwise), (Otherwise.NOWHERE,)]),
+)
+prompts = st.lists(st.integers(0, 2), min_size=1, max_size=4).map(tuple)
+grounds = st.lists(prompts, min_size=1, max_size=3).map(lambda drawn: Ground(tuple(drawn)))
+
+
+def walked(ground, grammar, words):
+    """Return the meanings of a language, all words learnt at once."""
+    meanings = Meanings(ground, grammar, ground.own())
+    meanings.learn(words)
+    meanings.grow()
+    return meanings
+
+
+@settings(max_examples=15)
+@given(grounds, grammars, st.data())
+def test_the_meanings_are_those_of_every_program_listed_one_by_one(ground, grammar, data):
+    """The twin lists every program and asks the exact meaning of each; the simplest of a meaning is kept."""
+    words = data.draw(st.lists(st.sampled_from(words_of(ground.prompts, grammar) or (None,)), max_size=2))
+    language = Language(grammar, tuple(dict.fromkeys(word for word in words if word is not None)))
+    if language.program_count() > 4000:
+        return
+    simplest: dict[bytes, int] = {}
+    for program in language.programs():
+        name = meaning_name(ground.rows(program))
+        cost = sum(map(simplicity, program.rules))
+        simplest[name] = min(cost, simplest.get(name, cost))
+    meanings = walked(ground, grammar, language.words)
+    found = {meaning_name(rows): place for place, rows in enumerate(meanings.rows(range(len(meanings))))}
+    assert found.keys() == simplest.keys()
+    for name, place in found.items():
+        program = meanings.program(place)
+        assert meaning_name(ground.rows(program)) == name
+        assert sum(map(simplicity, program.rules)) == simplest[name]
+    assert meanings.language == language
+
+
+@settings(max_examples=20)
+@given(grounds, grammars, st.randoms(use_true_random=False))
+def test_words_may_come_one_by_one_in_any_order(ground, grammar, random):
+    """Guided search ends with the same list of meanings as a search that knows all words."""
+    words = list(words_of(ground.prompts, grammar))[:3]
+    if Language(grammar, tuple(words)).program_count() > 200_000:
+        return
+    together = walked(ground, grammar, words)
+    random.shuffle(words)
+    one_by_one = Meanings(ground, grammar, ground.own())
+    formed = one_by_one.learn(())
+    seen = [*one_by_one.grow()]
+    for word in words:
+        formed += one_by_one.learn([word])
+        seen += one_by_one.grow()
+    assert one_by_one.digest == together.digest
+    assert seen == [*range(len(together))]
+    assert formed >= len(together)
+
+
+def test_overlaps_are_means_over_queries_of_intersection_over_union():
+    """Worked out by hand: a query that two prompts share counts twice."""
+    ground = Ground(((7, 8), (7, 9)))
+    target = ground.own()
+    rows = np.array([ground.causal(), ground.own(), ground.nothing()])
+    assert agree(overlaps(rows, target, ground.queries), [3 / 4, 1, 0])
+    assert overlaps(rows[2:], ground.nothing(), ground.queries) == [1]
+
+
+def test_ranks_put_overlap_first_and_simplicity_second():
+    """Of the programs that attend to themselves alone the one without rules is simplest."""
+    ground = Ground(((7, 8),))
+    grammar = Grammar(rules=1, features=(Feature.RELATIVE_DISTANCE,))
+    meanings = walked(ground, grammar, [Word(WordKind.DISTANCE, 0)])
+    best = min(range(len(meanings)), key=meanings.rank)
+    assert meanings.overlaps[best] == 1
+    assert meanings.program(best).rules == ()
+
+
+def test_weights_that_do_not_fit_a_byte_are_refused():
+    """Sums of weights are counted in bytes."""
+    with pytest.raises(DeclarationError, match="want fewer rules or coarser weights"):
+        Meanings(Ground(((7,),)), Grammar(rules=2, weights=(Fraction(128),)), Ground(((7,),)).own())

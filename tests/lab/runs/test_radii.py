@@ -1,0 +1,67 @@
+from fractions import Fraction
+
+import pytest
+
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.errors import ExitCode, InputError
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.lab.model.release import import_release
+from circuitproof.lab.runs.radii import find_radii
+from circuitproof.lab.runs.verification import Place
+from hand_models import IDENTITY, quote_model
+
+
+@pytest.fixture
+def model(tmp_path):
+    """Return the directory of a hand-made model that closes quotes with two edges."""
+    save_model(tmp_path / "model", StoredModel(quote_model(), TOY))
+    return tmp_path / "model"
+
+
+def test_without_a_norm_radii_are_margins_over_distances(model):
+    """Margin 1 and rows two apart; the residual's largest coordinate is 1."""
+    found = find_radii(model, "quotes", None, Place(), 100)
+    assert found.distribution() == dict.fromkeys(("min", "median", "max"), Fraction(1, 2))
+    assert found.distribution(is_relative=True) == found.distribution()
+    assert found.proved == Fraction(1, 2)
+    assert found.exit_code is ExitCode.GOOD
+    assert len(found.to_json()["prompts"]) == 128
+
+
+def test_inside_the_circuit_radii_are_searched_for(model):
+    """What the head reads is copied, so its radius is that of what it writes, at the position it looks at."""
+    found = find_radii(model, "quotes", None, Place("head 0.0 input", "all"), 100)
+    assert found.distribution()["min"] == Fraction(1, 2)
+    assert all(one.bracket.is_attained for one in found.prompts)
+
+
+def test_a_place_that_nothing_reads_has_no_radius(model):
+    """The head looks elsewhere: an infinite radius there would say nothing."""
+    with pytest.raises(InputError, match="reaches the logits of no prompt"):
+        find_radii(model, "quotes", None, Place("head 0.0 input"), 100)
+
+
+def test_a_tie_has_no_radius(tmp_path):
+    """Nothing is proved below anything."""
+    same = quote_model({"logits.weight": [[0, 0]] * 32, "head.0.0.output.weight": IDENTITY})
+    save_model(tmp_path / "model", StoredModel(same, TOY))
+    found = find_radii(tmp_path / "model", "quotes", None, Place(), 100)
+    assert found.proved == 0
+    assert found.to_json()["prompts"][0] == {"tie": True}
+
+
+def test_a_place_that_the_model_lacks_is_refused(model):
+    """By the sentence of the interface."""
+    with pytest.raises(InputError, match="mlp 5 is outside 1 layers"):
+        find_radii(model, "quotes", None, Place("mlp 5 output"), 100)
+
+
+@pytest.mark.slow
+def test_exact_radii_where_the_paper_certifies_one_epsilon(reference, tmp_path):
+    """All 128 are known; the reference lift jumps, so none is attained."""
+    import_release(reference / "band_norm_matched", tmp_path / "model")
+    circuit = tmp_path / "model" / "quotes.circuit.json"
+    found = find_radii(tmp_path / "model", "quotes", circuit, Place(), 5000)
+    assert len(found.exact()) == 128
+    assert round(found.distribution()["min"], 7) == Fraction("0.0140802")
+    assert not any(one.bracket.is_attained for one in found.prompts)

@@ -1,0 +1,233 @@
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.errors import InputError
+from circuitproof.lab.runs.recipe import load_recipe
+from circuitproof.lab.runs.training import train_recipe
+from circuitproof.lab.train.loop import Watcher
+from circuitproof.text import canonical
+from places import RECIPES
+from recipes import recipe_text, write_recipe
+
+SILENT = Watcher()
+CHANGES_OF_THE_DISK = ("replace", "rename", "unlink", "rmdir", "mkdir", "open", "chmod")
+"""The calls through which everything that is written goes."""
+
+
+def model_content(out: Path) -> dict[str, bytes]:
+    """Return every file of a finished run's model directory."""
+    return {path.name: path.read_bytes() for path in (out / "model").iterdir()}
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    """Return a recipe that trains in a moment."""
+    return load_recipe(write_recipe(tmp_path / "tiny.toml"))
+
+
+def test_a_run_leaves_a_model_and_its_history(tmp_path, recipe):
+    """The model directory alone says where it comes from."""
+    stored = train_recipe(recipe, tmp_path / "run", SILENT)
+    assert stored.alphabet == TOY
+    assert stored.model.architecture == recipe.architecture
+    history = json.loads(model_content(tmp_path / "run")["training.json"])
+    assert (history["recipe"], history["recipe_digest"]) == ("tiny", str(recipe.digest))
+    assert [evaluation["step"] for evaluation in history["evaluations"]] == [4, 6]
+    assert set(history["evaluations"][0]["measures"]) == {
+        "quotes accuracy",
+        "quotes worst margin",
+        "brackets accuracy",
+        "brackets worst margin",
+    }
+
+
+def test_an_empty_folder_may_be_used(tmp_path, recipe):
+    """The user made it for this."""
+    (tmp_path / "run").mkdir()
+    train_recipe(recipe, tmp_path / "run", SILENT)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["checkpoints", "model", "run.json"]
+
+
+def test_a_finished_run_is_not_repeated(tmp_path, recipe):
+    """The same command again costs nothing and changes nothing."""
+    train_recipe(recipe, tmp_path / "run", SILENT)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*")}
+    told = []
+    train_recipe(recipe, tmp_path / "run", Watcher(lambda *_: pytest.fail("a step was taken"), told.append))
+    assert [evaluation.step for evaluation in told][-1] == recipe.plan.steps
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*")} == before
+
+
+def test_a_run_begun_with_another_recipe_is_refused(tmp_path, recipe):
+    """Going on would mix two recipes in one model."""
+    train_recipe(recipe, tmp_path / "run", SILENT)
+    other = load_recipe(write_recipe(tmp_path / "other.toml", {"training.steps": "7"}))
+    with pytest.raises(
+        InputError, match=r"run was begun with recipe 'tiny' of another content; remove it or"
+    ):
+        train_recipe(other, tmp_path / "run", SILENT)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", ".hidden", "checkpoints"])
+def test_a_folder_with_something_else_in_it_is_refused_and_left_alone(tmp_path, recipe, name):
+    """A slip in `--out` must not spread files over somebody's folder."""
+    (tmp_path / "home" / name).mkdir(parents=True)
+    with pytest.raises(InputError, match=r"home is not empty and no run of ours; choose another place"):
+        train_recipe(recipe, tmp_path / "home", SILENT)
+    assert [path.name for path in (tmp_path / "home").iterdir()] == [name]
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, recipe):
+    """It is not overwritten."""
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InputError, match=r"file is a file, want a folder; choose another place"):
+        train_recipe(recipe, tmp_path / "file", SILENT)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_damaged_mark_is_refused(tmp_path, recipe):
+    """Without it nobody knows which recipe began the run."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    with pytest.raises(InputError, match=r"run.json.recipe is missing"):
+        train_recipe(recipe, tmp_path / "run", SILENT)
+
+
+def test_a_text_is_trained_on_by_the_same_loop(tmp_path):
+    """Only the data differ; the tokens have no names then."""
+    (tmp_path / "text").write_bytes(bytes(range(30)) * 9)
+    changes = {"data.kind": '"text"', "data.tasks": None, "data.path": '"text"'}
+    recipe = load_recipe(write_recipe(tmp_path / "text.toml", changes))
+    assert train_recipe(recipe, tmp_path / "run", SILENT).alphabet is None
+
+
+def test_a_text_with_tokens_beyond_the_vocabulary_is_refused(tmp_path):
+    """Before a step is taken; the sentence names the key to change."""
+    (tmp_path / "text").write_bytes(b"A" * 300)
+    changes = {"data.kind": '"text"', "data.tasks": None, "data.path": '"text"'}
+    recipe = load_recipe(write_recipe(tmp_path / "text.toml", changes))
+    with pytest.raises(InputError, match=r"text has token 65, the recipe's architecture.vocabulary is 32"):
+        train_recipe(recipe, tmp_path / "run", SILENT)
+
+
+def test_what_a_kill_at_any_moment_leaves_behind_is_gone_on_from_to_the_same_bits(tmp_path, monkeypatch):
+    """A kill leaves the disk as it is at some moment; each such state is kept here, and gone on from.
+
+    What still waits in the program's buffers is in none of the copies, as after a kill.
+    """
+    changes = {"training.steps": "2", "training.checkpoint_every": "1", "training.evaluate_every": "1"}
+    recipe = load_recipe(write_recipe(tmp_path / "tiny.toml", changes))
+    states = _states_during(
+        monkeypatch, tmp_path / "run", lambda: train_recipe(recipe, tmp_path / "run", SILENT)
+    )
+    assert len(states) > 40
+    expected = model_content(tmp_path / "run")
+    monkeypatch.setattr(canonical, "_flush", lambda _: None)
+    for moment, state in enumerate(states):
+        out = tmp_path / f"killed-{moment}"
+        _restore(state, out)
+        train_recipe(recipe, out, SILENT)
+        assert model_content(out) == expected, f"state {moment}: {sorted(state)}"
+        shutil.rmtree(out)
+
+
+def _states_during(monkeypatch, folder: Path, work) -> list[dict[str, bytes | None]]:
+    """Do the work and return every different state that the folder went through."""
+    states: dict[str, dict[str, bytes | None]] = {}
+
+    def watched(call):
+        def wrapped(*arguments, **options):
+            state = _state(folder)
+            states.setdefault(repr(sorted(state.items())), state)
+            return call(*arguments, **options)
+
+        return wrapped
+
+    with monkeypatch.context() as patch:
+        for name in (*CHANGES_OF_THE_DISK, "fsync"):
+            patch.setattr(os, name, watched(getattr(os, name)))
+        work()
+    return list(states.values())
+
+
+def _state(folder: Path) -> dict[str, bytes | None]:
+    """Return each file with its content, and each folder with none."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in (folder.rglob("*") if folder.exists() else ())
+    }
+
+
+def _restore(state: dict[str, bytes | None], folder: Path) -> None:
+    folder.mkdir()
+    for name, content in sorted(state.items()):
+        if content is None:
+            (folder / name).mkdir()
+        else:
+            (folder / name).write_bytes(content)
+
+
+@pytest.mark.slow
+def test_a_run_killed_for_real_again_and_again_ends_with_the_same_weights(tmp_path):
+    """The whole command, the real signal: at the first checkpoint, a while later, and during the start."""
+    changes = {"training.steps": "300", "training.checkpoint_every": "20", "training.evaluate_every": "50"}
+    recipe = write_recipe(tmp_path / "tiny.toml", changes)
+    train_recipe(load_recipe(recipe), tmp_path / "whole", SILENT)
+    out = tmp_path / "killed"
+    for wait in (0.0, 0.15):
+        _kill_after_a_new_checkpoint(recipe, out, wait)
+        assert not (out / "model").exists()
+    result = subprocess.run(_command(recipe, out), check=False, capture_output=True)  # noqa: S603  # our own interpreter
+    assert result.returncode == 0
+    assert model_content(out) == model_content(tmp_path / "whole")
+
+
+def _command(recipe: Path, out: Path) -> list[str]:
+    return [sys.executable, "-m", "circuitproof.cli.main", "train", str(recipe), "--out", str(out)]
+
+
+def _checkpoints(out: Path) -> set[str]:
+    return {path.name for path in (out / "checkpoints").glob("step-*")}
+
+
+def _kill_after_a_new_checkpoint(recipe: Path, out: Path, wait: float) -> None:
+    before = _checkpoints(out)
+    with subprocess.Popen(_command(recipe, out), stderr=subprocess.DEVNULL) as process:  # noqa: S603  # our own interpreter
+        while not _checkpoints(out) - before and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL, "the run was over before it could be killed"
+
+
+@pytest.mark.parametrize("name", ["toy", "toy-band", "toy-control"])
+def test_a_shipped_toy_recipe_learns(tmp_path, name):
+    """A first stretch of the real recipe: the loss falls below what guessing among the candidates costs."""
+    text = (RECIPES / f"{name}.toml").read_text()
+    (tmp_path / "short.toml").write_text(text.replace("\nsteps = 1000", "\nsteps = 150"))
+    losses: list[float] = []
+    train_recipe(
+        load_recipe(tmp_path / "short.toml"), tmp_path / "run", Watcher(lambda _, loss: losses.append(loss))
+    )
+    assert len(losses) == 150
+    assert losses[0] > 3
+    assert losses[-1] < 1
+
+
+def test_the_seed_of_a_recipe_decides_the_weights(tmp_path):
+    """Same seed, same bytes; another seed, other bytes."""
+    contents = []
+    for name, seed in (("one", "5"), ("same", "5"), ("other", "6")):
+        (tmp_path / f"{name}.toml").write_text(recipe_text({"seed": seed}))
+        train_recipe(load_recipe(tmp_path / f"{name}.toml"), tmp_path / name, SILENT)
+        contents.append(model_content(tmp_path / name)["weights.safetensors"])
+    assert contents[0] == contents[1] != contents[2]

@@ -1,0 +1,151 @@
+from dataclasses import replace
+
+import pytest
+from safetensors.torch import load
+
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.errors import InputError
+from circuitproof.lab.surrogate.equivalence import Examiners
+from circuitproof.lab.surrogate.fitting import Fitting, exact_network, fit_network
+from circuitproof.lab.surrogate.lesson import lesson_of, read_lesson
+from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
+from circuitproof.lab.surrogate.network import Network, Shape
+from circuitproof.lab.surrogate.program import Program
+from circuitproof.lab.surrogate.registers import Constant
+from circuitproof.lab.surrogate.relation import Relation, relation_of
+from circuitproof.lab.surrogate.study import Plan, run_study
+from circuitproof.lab.surrogate.words import Words
+from circuitproof.prove.verdict import Verdict
+from circuitproof.solvers.cvc5 import Cvc5
+from circuitproof.solvers.z3 import Z3
+from circuitproof.text.reading import reading
+from surrogate_twin import NO_YES, SMALL, SMALL_SIGNATURE, automaton_teacher
+
+FITTING = Fitting(hidden=(16,), steps=2000, learning_rate=0.02, attempts=5, seed=1)
+SHORT = tuple(word for word in SMALL if len(word) <= 2)
+PLAN = Plan(templates=ladder(TEMPLATES, SMALL_SIGNATURE), data=SHORT, budget=10_000)
+EVER_TWICE = automaton_teacher([(0, 1), (1, 2), (2, 2)], [0, 0, 1])
+"""Yes from the second b on, wherever it stands."""
+PALINDROMES = relation_of("palindromes", SMALL, NO_YES, lambda word: int(word == word[::-1]))
+
+
+def surrogate_of(relation: Relation) -> Network:
+    """Return a fitted surrogate."""
+    fitted = fit_network(relation, FITTING)
+    return exact_network(fitted.shape, load(fitted.weights))
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Return a function that studies a teacher through a fitted surrogate."""
+
+    def run(relation, plan=PLAN):
+        examiners = Examiners((Z3(), Cvc5()), 20, tmp_path / "dispute.smt2")
+        return run_study(relation, surrogate_of(relation), plan, examiners)
+
+    return run
+
+
+def read_back(lesson):
+    """Write a lesson and read it again."""
+    with reading(lesson.to_json(), "lesson") as fields:
+        return read_lesson(fields)
+
+
+def test_an_explanation_that_holds_is_proved_at_once(study):
+    """Data up to two tokens is enough for the smallest program that counts to two."""
+    found = study(EVER_TWICE, replace(PLAN, data=tuple(SMALL)))
+    assert found.verdict is Verdict.PROVED
+    assert found.explanation is not None
+    assert found.explanation.agreed == len(SMALL)
+    assert found.repair is None
+    lesson = lesson_of(found, EVER_TWICE, len(SMALL))
+    assert lesson.outcome == "compact program certified"
+    assert read_back(lesson) == lesson
+
+
+def test_an_explanation_that_agrees_with_all_its_data_can_still_be_wrong(study):
+    """The lesson: on short words "the last two are b" is explained otherwise; a word of D refutes that."""
+    both = relation_of("both", SMALL, NO_YES, lambda word: int(word[-2:] == (1, 1)))
+    found = study(both, replace(PLAN, data=((0,), (1,), (1, 1), (0, 0))))
+    assert found.explanation is not None
+    assert found.repair is not None
+    assert found.explanation.agreed == 4
+    assert found.explanation.verdict is Verdict.REFUTED
+    assert found.repair.verdict is Verdict.PROVED
+    assert found.repair.program.size >= found.explanation.program.size
+    word = found.explanation.counterexample.word
+    assert found.explanation.program.automaton.answer(word) != both.answer(word)
+    assert found.verdict is Verdict.PROVED
+    lesson = lesson_of(found, both, 4)
+    assert (
+        lesson.outcome
+        == f"counterexample returned; repaired by {found.repair.program.template.name} and proved"
+    )
+    assert lesson.explanation.disproof.text == SMALL.text(word)
+    assert lesson.explanation.disproof.teacher == NO_YES.names[both.answer(word)]
+    assert read_back(lesson) == lesson
+
+
+def test_a_teacher_outside_the_family_refutes_all_of_it(study):
+    """Every template comes with its certificate."""
+    found = study(PALINDROMES)
+    assert found.verdict is Verdict.REFUTED
+    assert [one.template for one in found.refutations] == list(PLAN.templates)
+    lesson = lesson_of(found, PALINDROMES, len(SHORT))
+    assert lesson.outcome == "counterexample returned; no program of the family repairs it"
+    assert read_back(lesson) == lesson
+
+
+def test_data_that_no_program_explains_need_no_surrogate_to_refute_the_family(study):
+    """The data are part of the domain."""
+    found = study(PALINDROMES, replace(PLAN, templates=(Constant(),)))
+    assert (found.explanation, found.verdict) == (None, Verdict.REFUTED)
+    lesson = lesson_of(found, PALINDROMES, len(SHORT))
+    assert lesson.outcome == "no program in the family"
+    assert read_back(lesson) == lesson
+
+
+def test_a_search_cut_short_is_undecided(study):
+    """While fitting, and while repairing."""
+    machines = tuple(template for template in PLAN.templates if template.name.startswith("machine"))
+    fitting = study(PALINDROMES, replace(PLAN, templates=machines, budget=2))
+    assert (fitting.explanation, fitting.verdict) == (None, Verdict.UNDECIDED)
+    lesson = lesson_of(fitting, PALINDROMES, len(SHORT))
+    assert lesson.outcome == "search stopped in machine 2"
+    assert read_back(lesson) == lesson
+    idle = Program(Constant(), SMALL_SIGNATURE, {"always": "no"})
+    repairing = study(PALINDROMES, replace(PLAN, templates=machines, budget=2, hypothesis=idle))
+    assert repairing.explanation is not None
+    assert repairing.verdict is Verdict.UNDECIDED
+    lesson = lesson_of(repairing, PALINDROMES, len(SHORT))
+    assert lesson.outcome == "counterexample returned; the search for a repair stopped in machine 2"
+
+
+def test_a_proposed_explanation_is_tested_as_it_is(study):
+    """Also one that does not agree with all of its data; a smaller template may repair it."""
+    idle = Program(Constant(), SMALL_SIGNATURE, {"always": "no"})
+    found = study(EVER_TWICE, replace(PLAN, hypothesis=idle))
+    assert found.explanation is not None
+    assert found.repair is not None
+    assert (found.explanation.program, found.explanation.agreed) == (idle, len(SHORT) - 1)
+    assert found.explanation.verdict is Verdict.REFUTED
+    assert found.repair.verdict is Verdict.PROVED
+
+
+def test_a_surrogate_that_misses_a_word_gives_no_verdict(tmp_path):
+    """A proof about it would say nothing about the teacher."""
+    other = Relation("other", SMALL, NO_YES, (1 - EVER_TWICE.decided[0], *EVER_TWICE.decided[1:]))
+    examiners = Examiners((), 20, tmp_path / "dispute.smt2")
+    with pytest.raises(InputError, match="agrees with teacher 'other' on 29 of 30 words, want all"):
+        run_study(other, surrogate_of(EVER_TWICE), PLAN, examiners)
+
+
+def test_a_surrogate_of_other_words_gives_no_verdict(tmp_path):
+    """An alphabet mismatch."""
+    words = Words(Alphabet(("a", "c")), 1, 4)
+    other = Relation("other", words, NO_YES, EVER_TWICE.decided)
+    network = surrogate_of(EVER_TWICE)
+    assert network.shape == Shape(SMALL, NO_YES, (16,))
+    with pytest.raises(InputError, match="different alphabets"):
+        run_study(other, network, PLAN, Examiners((), 20, tmp_path / "dispute.smt2"))

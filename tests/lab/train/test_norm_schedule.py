@@ -1,0 +1,106 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from circuitproof.declare.architecture import tensor_shapes
+from circuitproof.errors import DeclarationError
+from circuitproof.lab.train.norm_schedule import Reader, Schedule, Site, Span, all_sites
+from floats import agree
+from models import NORMS, tiny_architecture
+
+ORDER = (Reader.MLP, Reader.ATTENTION, Reader.LOGITS)
+
+changes = st.fixed_dictionaries(
+    {
+        "order": st.permutations(ORDER).map(tuple),
+        "begin": st.integers(1, 20),
+        "fade": st.integers(1, 20),
+        "pause": st.integers(0, 20),
+    }
+)
+
+
+def schedule(**changes) -> Schedule:
+    """Return a short schedule, with something changed."""
+    return Schedule(**({"order": ORDER, "begin": 3, "fade": 2, "pause": 1, "window": 4} | changes))
+
+
+def test_every_norm_of_a_model_has_a_site_of_its_name():
+    """A norm that nobody knew of would be left out of the fold."""
+    shapes = tensor_shapes(tiny_architecture(norm=NORMS[1]))
+    named = {name.removesuffix(".scale") for name in shapes if name.endswith(".norm.scale")}
+    assert {str(site) for site in all_sites(2)} == named
+    assert len(all_sites(2)) == len(named) == 5
+
+
+@given(changes, st.integers(1, 5))
+def test_norms_fade_one_after_another_in_the_order_declared(changed, layers):
+    """One is gone before the next begins; kinds and layers come in order."""
+    drawn = schedule(**changed)
+    spans = drawn.spans(layers)
+    assert set(spans) == set(all_sites(layers))
+    assert list(spans) == sorted(spans, key=lambda site: (drawn.order.index(site.reader), site.layer))
+    first = next(iter(spans.values()))
+    assert first.first == drawn.begin
+    for before, after in pairwise(spans.values()):
+        assert after.first - before.last == drawn.pause + 1
+
+
+@given(changes)
+def test_a_norm_fades_from_none_to_all_in_equal_parts(changed):
+    """Before its span it is whole, at the last step of it and ever after it is gone."""
+    drawn = schedule(**changed)
+    for span in drawn.spans(2).values():
+        blends = [span.blend(step) for step in range(span.last + 3)]
+        assert all(blend <= 0 for blend in blends[: span.first])
+        assert all(blend >= 1 for blend in blends[span.last :])
+        rises = [after - before for before, after in pairwise(blends[span.first - 1 : span.last + 1])]
+        assert agree(rises, [1 / drawn.fade] * drawn.fade)
+
+
+def test_the_spans_of_a_small_model_are_these():
+    """Worked out by hand."""
+    assert schedule().spans(1) == {
+        Site(Reader.MLP, 0): Span(3, 4),
+        Site(Reader.ATTENTION, 0): Span(6, 7),
+        Site(Reader.LOGITS): Span(9, 10),
+    }
+
+
+def test_a_run_must_last_until_the_last_norm_is_gone():
+    """The model that is handed over would still have a part of a norm."""
+    schedule().refuse_too_short(1, 11)
+    with pytest.raises(
+        DeclarationError, match=r"gone at step 10, but there are only 10 steps; take at least 11 steps"
+    ):
+        schedule().refuse_too_short(1, 10)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"order": ORDER[:2]}, "order is mlp, attention; want each of mlp, attention, logits just once"),
+        ({"order": (*ORDER, Reader.MLP)}, "order is mlp, attention, logits, mlp; want each"),
+        ({"begin": 0}, "begin is 0, want at least 1"),
+        ({"fade": 0}, "fade is 0, want at least 1"),
+        ({"pause": -1}, "pause is -1, want at least 0"),
+        ({"window": 0}, "window is 0, want at least 1"),
+    ],
+)
+def test_a_schedule_that_cannot_be_followed_is_refused(changed, sentence):
+    """A norm without a measured deviation, or one that never fades, must not come up late in a run."""
+    with pytest.raises(DeclarationError, match=sentence):
+        schedule(**changed)
+
+
+def test_a_schedule_is_written_whole():
+    """The run folder says how the norms were to fade."""
+    assert schedule().to_json() == {
+        "order": ["mlp", "attention", "logits"],
+        "begin": 3,
+        "fade": 2,
+        "pause": 1,
+        "window": 4,
+    }

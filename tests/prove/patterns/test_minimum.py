@@ -1,0 +1,59 @@
+from functools import cache
+
+import pytest
+
+from circuitproof.prove.fold import fold
+from circuitproof.prove.patterns.minimum import Margin
+from circuitproof.prove.patterns.plan import Share
+from circuitproof.prove.patterns.regions import Region, UnsettledError
+from circuitproof.prove.patterns.workshop import Workshop
+from symbolic_claims import random_claim
+
+
+@cache
+def planned(seed):
+    """Return a claim, and the plan of each of its labels that can be made."""
+    claim = random_claim(seed)
+    shop, plans = Workshop(claim), {}
+    for label in claim.task.labels():
+        for length in (None, *range(1, claim.task.pattern.longest + 1)):
+            try:
+                heads = shop.tables(claim.circuit).outline.heads
+                place = (Region(label, length), heads)
+                if shop.runs(place) is not None:
+                    plans[label, length] = shop.plan(place, claim.circuit)
+            except UnsettledError:
+                continue
+    return claim, plans
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_least_margin_is_that_of_some_prompt_and_of_none_below(seed):
+    """Where at most one part varies it is exact; otherwise it is a lower bound."""
+    claim, plans = planned(seed)
+    prompts = list(claim.task.machine.prompts())
+    logits = [
+        one.logits
+        for one in fold(claim.frozen, claim.task.candidates, [claim.circuit], prompts).of(claim.circuit)
+    ]
+    for (label, length), plan in plans.items():
+        inside = [
+            row
+            for prompt, row in zip(prompts, logits, strict=True)
+            if claim.task.label_of(prompt) == label and length in (None, len(prompt))
+        ]
+        least = Margin(plan, 0, 1).least()
+        true = min(row[0] - row[1] for row in inside)
+        assert least.value <= true
+        assert not least.is_attained or least.value == true
+        for found in least.prompts:
+            assert plan.logits(found) == logits[prompts.index(found.prompt)]
+        assert plan.logits(plan.any_prompt()) == logits[prompts.index(plan.any_prompt().prompt)]
+
+
+def test_rows_of_all_kinds_were_met():
+    """So that the test above says something about each."""
+    plans = [plan for seed in range(24) for plan in planned(seed)[1].values()]
+    assert {term.share for plan in plans for term in plan.terms} == set(Share)
+    assert any(plan.varying for plan in plans)
+    assert any(not plan.is_exact for plan in plans)

@@ -1,0 +1,141 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from circuitproof.declare.circuits.circuit import empty, whole
+from circuitproof.declare.circuits.graph import LOGITS, Graph
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.task import OnlyOpener, SameOpener
+from circuitproof.errors import InputError
+from circuitproof.forward.cells import BiasKept
+from circuitproof.forward.interface import Interface
+from circuitproof.prove.claim import Claim, reads_prompt
+from circuitproof.prove.properties import Equivalence, Necessity, Robustness
+from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, PLAIN, build, circuit_of, freeze, table_task
+
+FROZEN = freeze(build(ADDER))
+CIRCUIT = circuit_of(ADDED)
+EQUIVALENCE = (Equivalence(),)
+
+
+def claim(circuit=CIRCUIT, task=ADDER_TASK, properties=EQUIVALENCE, frozen=FROZEN) -> Claim:
+    """Return a claim about the adder with some part changed."""
+    return Claim(frozen, circuit, task, properties)
+
+
+def test_parts_that_fit_are_a_claim():
+    """The refusals below change one part of this."""
+    assert claim().circuit == CIRCUIT
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [(), ("embed -> mlp 0",), ("mlp 0 -> logits",), ("embed -> head 0.0", "mlp 0 -> logits")],
+    ids=["nothing", "no way out", "no way in", "a gap"],
+)
+def test_a_circuit_whose_logits_the_prompt_does_not_reach_is_refused(edges):
+    """Its decision is the same whatever is asked; claims about it look deep and say nothing."""
+    with pytest.raises(InputError, match="embed does not reach logits along kept edges"):
+        claim(circuit_of(edges))
+
+
+def test_a_prompt_is_read_along_any_path():
+    """The longest path and the shortest; the order of the edges does not matter."""
+    path = ("head 0.0 -> mlp 0", "mlp 0 -> logits", "embed -> head 0.0")
+    assert reads_prompt(circuit_of(path))
+    assert reads_prompt(circuit_of(DIRECT))
+    assert reads_prompt(whole(Graph(3, 2)))
+    assert not reads_prompt(empty(Graph(3, 2)))
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(2, 1), (1, 2)])
+def test_a_circuit_of_another_graph_is_refused(layers, heads):
+    """Node names of another model may exist here too and mean something else."""
+    other = circuit_of(ADDED, layers=layers, heads=heads)
+    with pytest.raises(InputError, match=rf"of {layers} layers of {heads} heads, the model has 1 of 1"):
+        claim(other)
+
+
+def test_no_properties_are_no_claim():
+    """Everything would follow from it."""
+    with pytest.raises(InputError, match="one or more distinct properties, got none"):
+        claim(properties=())
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        (Equivalence(), Necessity(), Equivalence()),
+        (Robustness(Fraction(1)), Robustness(Fraction(2))),
+    ],
+)
+def test_a_property_is_claimed_once(properties):
+    """Two entries of a kind would make it unclear which answer is to which."""
+    with pytest.raises(InputError, match="one or more distinct properties, got "):
+        claim(properties=properties)
+
+
+def test_a_candidate_outside_the_vocabulary_is_refused():
+    """The output embedding has no row for it."""
+    task = replace(ADDER_TASK, candidates=(0, 1, 5), alphabet=Alphabet(tuple("abcdef")))
+    with pytest.raises(InputError, match="speaks of token 5, which is not in the model's 5 tokens"):
+        claim(task=task)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answer": OnlyOpener(((0, 1), (1, 0), (5, 0)))},
+        {"relation": SameOpener((0, 1, 5))},
+    ],
+    ids=["an answer's opener", "a class's opener"],
+)
+def test_an_opener_outside_the_vocabulary_is_refused(changes):
+    """No prompt can hold it, so the rule is another model's."""
+    task = replace(table_task({(0,): 1, (1,): 0}), alphabet=Alphabet(tuple("abcdef")))
+    with pytest.raises(InputError, match="speaks of token 5, which is not in the model's 5 tokens"):
+        claim(task=replace(task, **changes))
+
+
+def test_a_perturbation_that_reaches_no_prompt_is_refused():
+    """That it changes nothing says nothing; one that reaches some is a claim."""
+    first = (Robustness(Fraction(1), Interface(positions=(0,))),)
+    sentence = "logits input at positions 0 reaches the logits of no prompt; choose positions that are read"
+    with pytest.raises(InputError, match=sentence):
+        claim(task=table_task({(0, 0): 1, (1, 0): 0}), properties=first)
+    some = claim(task=table_task({(0, 0): 1, (1,): 0}), properties=first)
+    assert some.unreached(first[0]) == 1
+
+
+def test_lesions_with_a_shared_bias_kept_are_folded_for_necessity_alone():
+    """They are no circuits of the claim, so their tensors are not asked for twice."""
+    frozen = freeze(build(ADDER, replace(PLAIN, biases=True)))
+    circuit = circuit_of(("embed -> head 0.0", "embed -> logits", "head 0.0 -> logits"))
+    through = list(circuit)[2]
+    found = claim(circuit, frozen=frozen, properties=(Necessity(),)).variants()
+    assert found[len(circuit.lesions()) + 1 :] == (BiasKept(circuit.without(through), LOGITS, 0),)
+    assert claim(circuit, frozen=frozen).variants() == (circuit,)
+    assert claim(circuit, properties=(Necessity(),)).variants() == (circuit, *circuit.lesions())
+
+
+def test_a_token_outside_the_vocabulary_is_refused():
+    """The token embedding has no row for it."""
+    task = replace(table_task({(0,): 0, (1,): 1}), alphabet=Alphabet(tuple("abcdef")))
+    unknown = replace(task, domain=replace(task.domain, prompts=((0,), (1, 5))))
+    with pytest.raises(InputError, match="prompt 1 has token 5, the model's vocabulary is 5"):
+        claim(task=unknown)
+
+
+def test_a_prompt_longer_than_the_context_is_refused():
+    """There is no embedding for the positions beyond."""
+    with pytest.raises(InputError, match="prompt 1 has 4 tokens, the model's context is 3"):
+        claim(task=table_task({(0, 0, 0): 0, (0, 0, 0, 0): 0}))
+
+
+def test_a_task_that_speaks_of_other_tokens_is_refused():
+    """The same numbers with other names make another task; a model without names cannot tell."""
+    named = freeze(build(ADDER), Alphabet(tuple("abcdX")))
+    with pytest.raises(InputError, match="alphabet is not that of task 'table'"):
+        claim(frozen=named)
+    assert claim(frozen=freeze(build(ADDER), ADDER_TASK.alphabet)).task is ADDER_TASK

@@ -1,0 +1,324 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.text import parse
+from circuitproof.declare.tasks.task import ClassTable
+from circuitproof.errors import DeclarationError
+from circuitproof.forward.declaration import NO_PROGRAMS
+from circuitproof.forward.interface import FINAL_RESIDUAL, Interface
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.evidence import PromptSplit
+from circuitproof.prove.properties import (
+    Equivalence,
+    Faithfulness,
+    Invariance,
+    Kind,
+    Minimum,
+    Necessity,
+    Robustness,
+    SubsetMinimality,
+)
+from circuitproof.prove.remarks import (
+    Asked,
+    Grounds,
+    Plain,
+    SharedBias,
+    Unreached,
+    implies_necessity,
+    is_chain,
+    remarks,
+)
+from circuitproof.prove.verdict import Answer, Refuted, Verdict
+from hand_models import (
+    ADDED,
+    ADDER_TASK,
+    DIRECT,
+    IDENTITY,
+    PLAIN,
+    READ_OFF,
+    adder_claim,
+    build,
+    circuit_of,
+    freeze,
+    table_task,
+)
+
+THROUGH_MLP = ("embed -> mlp 0", "mlp 0 -> logits")
+BOTH = (Equivalence(), Necessity())
+
+
+def said(battery) -> list[list[str]]:
+    """Return the remarks on each answer."""
+    return [[str(remark) for remark in answer.remarks] for answer in battery.answers]
+
+
+CHAIN = ("embed -> head 0.0", "head 0.0 -> mlp 0", "mlp 0 -> logits")
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [
+        (DIRECT, True),
+        (THROUGH_MLP, True),
+        (CHAIN, True),
+        (ADDED, False),
+        ((*THROUGH_MLP, "embed -> head 0.0"), False),
+        ((*DIRECT, "head 0.0 -> mlp 0"), False),
+        ((*THROUGH_MLP, "head 0.0 -> mlp 0"), False),
+        (("embed -> head 0.0", "head 0.0 -> logits", "mlp 0 -> logits"), False),
+    ],
+)
+def test_a_chain_is_one_path_and_nothing_beside(edges, expected):
+    """A dead edge, a second source or a second way out breaks the argument for implied necessity."""
+    assert is_chain(circuit_of(edges)) is expected
+
+
+CHAIN_TASK = table_task({(0,): 1, (1,): 0})
+CHAIN_WEIGHTS = {"embed.token": [[0, 1], [1, 0], [1, 1], [0, 2], [0, 0]]}
+
+
+def test_necessity_is_implied_by_equivalence_of_a_chain_with_two_answers():
+    """And then it is proved, too."""
+    battery = prove(
+        adder_claim(Equivalence(), Necessity(), weights=CHAIN_WEIGHTS, edges=DIRECT, task=CHAIN_TASK)
+    )
+    assert said(battery)[1] == ["implied by equivalence"]
+    assert battery.answers[1].verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("edges", "answers", "properties"),
+    [
+        (ADDED, {(0,): 1, (3,): 0}, BOTH),
+        (DIRECT, {(0,): 1, (3,): 1}, BOTH),
+        (DIRECT, {(0,): 1, (1,): 1, (3,): 0}, BOTH),
+        (DIRECT, {(0,): 1, (1,): 0}, (Invariance(), Necessity())),
+    ],
+    ids=["not a chain", "one answer", "refuted", "not claimed"],
+)
+def test_necessity_is_not_implied(edges, answers, properties):
+    """Each case lacks one part of the argument."""
+    claim = adder_claim(*properties, weights=CHAIN_WEIGHTS, edges=edges, task=table_task(answers))
+    assert "implied by equivalence" not in said(prove(claim))[1]
+
+
+def nowhere_claim(otherwise: str) -> Claim:
+    """Return a chain that decides by whether its head attends at all, not by what it reads.
+
+    Values are a bias, and the output bias of token 1 is 1/2. Where the program finds token 3, the head
+    outputs (1, 0); elsewhere nothing, if it attends nowhere.
+    """
+    sizes = replace(PLAIN, biases=True, logit_bias=True)
+    program = parse(f"default 0\nadd 1 when key_token == 3\notherwise {otherwise}")
+    weights = {
+        "head.0.0.value.bias": [1, 0],
+        "head.0.0.output.weight": IDENTITY,
+        "logits.weight": READ_OFF,
+        "logits.bias": [0, 0.5, 0, 0, 0],
+    }
+    frozen = freeze(build(weights, sizes, {Head(0, 0): program}))
+    circuit = circuit_of(("embed -> head 0.0", "head 0.0 -> logits"))
+    return Claim(frozen, circuit, table_task({(3, 0): 0, (2, 0): 1}), (Equivalence(), Necessity()))
+
+
+def test_a_program_that_may_attend_nowhere_implies_nothing():
+    """Here is a chain, proved equivalent with two answers, whose first edge is useless all the same."""
+    battery = prove(nowhere_claim("nowhere"))
+    assert [answer.verdict for answer in battery.answers] == [Verdict.PROVED, Verdict.REFUTED]
+    assert is_chain(battery.claim.circuit)
+    assert said(battery)[1] == []
+
+
+def test_a_program_that_falls_back_on_itself_keeps_the_argument():
+    """Its rows sum to one, so it passes a constant on and equivalence with two answers fails."""
+    battery = prove(nowhere_claim("self"))
+    assert battery.answers[0].verdict is Verdict.REFUTED
+
+
+grounds_of = st.builds(
+    Grounds,
+    asked=st.builds(
+        Asked,
+        st.dictionaries(st.integers(0, 2), st.frozensets(st.sampled_from([0, 1]), min_size=1), min_size=1),
+        st.booleans(),
+    ),
+    circuit=st.sampled_from([circuit_of(DIRECT), circuit_of(ADDED)]),
+    programs=st.just(NO_PROGRAMS),
+    is_equivalent=st.booleans(),
+    shared_biases=st.sampled_from([(), tuple(circuit_of(DIRECT))]),
+    unreached=st.integers(0, 2),
+)
+
+
+@given(st.sampled_from(Kind), grounds_of)
+def test_each_kind_has_its_own_remarks(kind, grounds):
+    """The table of the format, row by row."""
+    allowed = {
+        Kind.EQUIVALENCE: {Plain.CONSTANT},
+        Kind.SUBSET_MINIMALITY: {Plain.CONSTANT},
+        Kind.MINIMUM: {Plain.CONSTANT},
+        Kind.INVARIANCE: {Plain.IMPLIED, Plain.CLEAR},
+        Kind.NECESSITY: {Plain.IMPLIED, SharedBias},
+        Kind.ROBUSTNESS: {Unreached},
+    }
+    found = remarks(kind, grounds)
+    kinds = [remark if isinstance(remark, Plain) else type(remark) for remark in found]
+    assert set(kinds) <= allowed.get(kind, set())
+    assert kinds == sorted(
+        kinds, key=[Plain.IMPLIED, Plain.CLEAR, Plain.CONSTANT, SharedBias, Unreached].index
+    )
+
+
+@given(
+    st.lists(st.lists(st.integers(-2, 2), min_size=2, max_size=2), min_size=5, max_size=5),
+    st.sampled_from([DIRECT, THROUGH_MLP]),
+)
+def test_what_is_called_implied_is_proved(rows, edges):
+    """The argument in the docstring, tried on models whose answers are what they decide."""
+    tokens = {(token,): 0 if row[0] > row[1] else 1 for token, row in enumerate(rows)}
+    claim = adder_claim(*BOTH, weights={"embed.token": rows}, edges=edges, task=table_task(tokens))
+    equivalence, necessity = prove(claim).answers
+    asked = Asked({place: frozenset({answer}) for place, answer in enumerate(tokens.values())})
+    is_equivalent = equivalence.verdict is Verdict.PROVED
+    if implies_necessity(Grounds(asked, claim.circuit, NO_PROGRAMS, is_equivalent)):
+        assert necessity.verdict is Verdict.PROVED
+
+
+def test_invariance_is_implied_where_classes_have_one_right_answer_and_it_is_proved():
+    """Prompts of a class that are all decided right are decided alike."""
+    task = replace(ADDER_TASK, relation=ClassTable((0, 1, 0, 1)))
+    assert said(prove(adder_claim(Equivalence(), Invariance(), task=task))) == [
+        [],
+        ["implied by equivalence"],
+    ]
+    assert said(prove(adder_claim(Invariance(), task=task))) == [[]]
+
+
+def test_invariance_of_a_class_with_two_right_answers_is_not_implied():
+    """Equivalence then refutes it."""
+    task = replace(ADDER_TASK, relation=ClassTable((0, 0, 0, 0)))
+    battery = prove(adder_claim(Equivalence(), Invariance(), task=task))
+    assert (battery.answers[1].verdict, said(battery)) == (Verdict.REFUTED, [[], []])
+
+
+def test_invariance_of_single_prompts_says_only_that_they_are_clear():
+    """Both remarks apply where equivalence is proved too, in the order of the table."""
+    assert said(prove(adder_claim(Invariance()))) == [["implied by clear decisions"]]
+    battery = prove(adder_claim(Equivalence(), Invariance()))
+    assert said(battery)[1] == ["implied by equivalence", "implied by clear decisions"]
+
+
+def test_a_constant_answer_is_remarked_wherever_answers_are_right():
+    """Whatever ignores its prompt could do the same."""
+    circuit = circuit_of(DIRECT)
+    claim = adder_claim(
+        Equivalence(),
+        Faithfulness(),
+        SubsetMinimality(),
+        Minimum((circuit,)),
+        weights={"mlp.0.down.weight": [[0, 0], [0, 0]], "embed.position": [[1, 0]] * 3},
+        edges=DIRECT,
+        task=table_task({(3,): 0, (1,): 0}),
+    )
+    battery = prove(claim)
+    assert said(battery)[:1] == [["constant answer"]]
+    assert all(
+        [str(remark) for remark in answer.remarks] == ["constant answer"]
+        for answer in battery.answers
+        if answer.verdict is Verdict.PROVED and answer.prop != Faithfulness()
+    )
+
+
+BIASED = replace(PLAIN, biases=True)
+LEANING = ("embed -> logits", "head 0.0 -> logits")
+LEANING_WEIGHTS = {
+    "embed.token": [[2, 1.5], [2, 0], [7, 0], [0, 0], [0, 0]],
+    "mlp.0.up.weight": IDENTITY,
+    "logits.weight": READ_OFF,
+    "attention.0.output.bias": [0, 1],
+    "head.0.0.output.weight": IDENTITY,
+}
+
+
+def leaning(handed: list[float], prompts=((0,), (1,), (2,))):
+    """Return the answer about a head that reads nothing and hands on a constant, beside a shared bias."""
+    weights = {**LEANING_WEIGHTS, "head.0.0.value.bias": handed}
+    task = table_task(dict.fromkeys(prompts, 0))
+    return prove(Claim(freeze(build(weights, BIASED)), circuit_of(LEANING), task, (Necessity(),))).answers[0]
+
+
+def test_an_edge_that_matters_for_its_bias_alone_is_remarked():
+    """The head hands on nothing; what decides prompt 0 is the bias that its reader loses with the edge."""
+    answer = leaning([0, 0])
+    assert [str(remark) for remark in answer.remarks] == ["shared bias: head 0.0 -> logits"]
+    direct, through = answer.findings.edges
+    assert (direct.only_bias, through.only_bias, through.flips) == (False, True, (0,))
+    assert "head 0.0 -> logits: 1 flips, 0 ties, by a shared bias alone" in answer.findings.words()
+    assert answer.findings.to_json()["edges"][1]["only_shared_bias"] is True
+
+
+def test_an_edge_that_changes_a_decision_beyond_its_bias_is_not_remarked():
+    """Prompt 0 flips back with the bias, prompt 1 does not: the edge does more than to bring the bias."""
+    answer = leaning([0, 2])
+    through = answer.findings.edges[1]
+    assert (through.flips, through.only_bias) == ((0, 1), False)
+    assert answer.remarks == ()
+
+
+def test_one_bias_or_another_constant_is_no_shared_bias_alone():
+    """On a path with two answers a cut leaves a constant; with the bias it is another, and others flip."""
+    weights = LEANING_WEIGHTS | {
+        "embed.token": [[3, 0], [0, 3], [0, 0], [0, 0], [0, 0]],
+        "head.0.0.value.weight": IDENTITY,
+        "attention.0.output.bias": [0, 2],
+        "logits.bias": [1, 0, 0, 0, 0],
+    }
+    sizes = replace(BIASED, logit_bias=True)
+    task = table_task({(0,): 0, (1,): 1})
+    circuit = circuit_of(("embed -> head 0.0", "head 0.0 -> logits"))
+    answer = prove(Claim(freeze(build(weights, sizes)), circuit, task, (Equivalence(), Necessity()))).answers[
+        1
+    ]
+    assert answer.remarks == (Plain.IMPLIED,)
+
+
+def test_a_second_head_of_the_layer_keeps_the_bias():
+    """Then nothing is lost with one edge but what its head hands on."""
+    sizes = replace(BIASED, heads=2)
+    weights = {**LEANING_WEIGHTS, "head.0.0.value.bias": [0, 1.5]}
+    edges = ("embed -> logits", "head 0.0 -> logits", "head 0.1 -> logits")
+    task = table_task({(0,): 0, (1,): 0})
+    claim = Claim(freeze(build(weights, sizes)), circuit_of(edges, heads=2), task, (Necessity(),))
+    assert claim.variants() == claim.circuits()
+
+
+def test_perturbations_that_reach_some_prompts_are_counted():
+    """A position that one prompt reads last is nothing to a longer one."""
+    place = Interface(positions=(0,))
+    task = table_task({(0,): 1, (1, 1): 0})
+    (answer,) = prove(adder_claim(Robustness(Fraction(1, 100), place), task=task)).answers
+    assert (answer.verdict, [str(remark) for remark in answer.remarks]) == (
+        Verdict.PROVED,
+        ["unreached prompts: 1"],
+    )
+    (answer,) = prove(adder_claim(Robustness(Fraction(1, 100), FINAL_RESIDUAL), task=task)).answers
+    assert answer.remarks == ()
+
+
+def test_only_proofs_have_remarks():
+    """A refutation says all that it says."""
+    found = prove(adder_claim(Equivalence(), task=table_task({(0,): 0}))).answers[0]
+    assert isinstance(found.outcome, Refuted)
+    assert found.remarks == ()
+    with pytest.raises(DeclarationError, match="remarks on an answer that is refuted"):
+        replace(found, remarks=(Plain.CONSTANT,))
+    proof = prove(adder_claim(Equivalence(), task=table_task({(0,): 1}))).answers[0]
+    assert isinstance(proof, Answer)
+    assert isinstance(proof.evidence, PromptSplit)
+    assert proof.remarks == (Plain.CONSTANT,)

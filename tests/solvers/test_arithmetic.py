@@ -1,0 +1,135 @@
+"""The forward pass on terms against the forward pass on exact numbers, without a solver."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from circuitproof.declare.architecture import Attention, Gelu, GeluForm, LayerNorm, NoNorm
+from circuitproof.declare.circuits.circuit import whole
+from circuitproof.errors import DeclarationError, NotExactError
+from circuitproof.exact.exact import Exact, Signs
+from circuitproof.exact.grid import grid_of_fractions
+from circuitproof.forward.cells import Cells
+from circuitproof.forward.forward import Forward
+from circuitproof.solvers.arithmetic import Symbolic
+from circuitproof.solvers.assertions import Ledger, Naming, Source
+from circuitproof.solvers.pieces import Unknowns
+from circuitproof.solvers.terms import Product, parts_of, value_of
+from definitions import conditions_hold, solved
+from hand_models import freeze
+from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, tiny_architecture
+from tiny_claims import tiny_claim
+
+CANDIDATES = (0, 2, 4)
+ONE = grid_of_fractions([[Fraction(1)]], 1)
+
+
+def both(frozen, circuit, prompts, trace):
+    """Return exact logits, and the logits by solving the definitions of terms."""
+    cells = Cells(frozen.programs, biases=frozen.architecture.biases)
+    stage, _ = cells.cells(circuit, prompts)
+    exact = Exact()
+    expected = Forward(frozen, cells, exact, CANDIDATES).run()[stage]
+    symbolic = Symbolic(trace=iter(exact.witnesses) if trace else None)
+    terms = Forward(frozen, cells, symbolic, CANDIDATES).run()[stage]
+    values = solved(symbolic.ledger)
+    assert conditions_hold(symbolic.ledger, values)
+    found = tuple(tuple(value_of(number, values) for number in row) for row in terms)
+    return expected.fractions(), found, symbolic.ledger
+
+
+@pytest.mark.parametrize("trace", [False, True])
+@pytest.mark.parametrize("norm", [NORMS[0], *NORMS[2:]])
+def test_the_whole_model_on_terms_has_the_exact_logits(norm, trace):
+    """Every node of a model with neural heads; the two arithmetics share no operator."""
+    frozen = freeze(random_model(tiny_architecture(norm=norm), seed=3))
+    expected, found, ledger = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace)
+    assert found == expected
+    formulas = [one.formula for group in ledger.groups for one in group.assertions]
+    assert any(isinstance(part, Product) for formula in formulas for part in parts_of(formula))
+
+
+def test_program_heads_have_no_products():
+    """Where attention is a program, every query is linear."""
+    frozen = freeze(random_model(tiny_architecture(), programs=PROGRAMS))
+    expected, found, ledger = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace=False)
+    assert found == expected
+    formulas = [one.formula for group in ledger.groups for one in group.assertions]
+    assert not any(isinstance(part, Product) for formula in formulas for part in parts_of(formula))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_circuits_on_terms_have_the_exact_logits(seed):
+    """Coarse weights: ties, empty sides and boundaries included."""
+    claim = tiny_claim(seed)
+    expected, found, _ = both(claim.frozen, claim.circuit, claim.task.domain.prompts, trace=False)
+    assert found == expected
+
+
+@pytest.mark.parametrize("norm", [NORMS[0], *NORMS[2:]])
+def test_what_is_known_stays_known(norm):
+    """Without anything unknown, naming branches only leaves the exact numbers and asserts nothing."""
+    frozen = freeze(random_model(tiny_architecture(norm=norm)))
+    cells = Cells(frozen.programs, biases=True)
+    cells.cells(whole(frozen.graph), [(1, 2, 3)])
+    symbolic = Symbolic(Ledger(Naming.BRANCHES), Unknowns.IMPLIED)
+    found = Forward(frozen, cells, symbolic, CANDIDATES).run()[-1]
+    expected = Forward(frozen, cells, Exact(), CANDIDATES).run()[-1]
+    assert symbolic.sums(found) == symbolic.sums(expected)
+    assert not symbolic.ledger.groups
+
+
+def test_operators_without_an_exact_value_are_refused():
+    """The same sentences as in exact arithmetic."""
+    symbolic = Symbolic()
+    row = symbolic.constant(ONE)
+    with pytest.raises(NotExactError, match="softmax attention has no exact value"):
+        symbolic.attention(row, Attention.SOFTMAX)
+    with pytest.raises(NotExactError, match="GELU has no exact value"):
+        symbolic.activate(row, Gelu(GeluForm.TANH))
+    with pytest.raises(NotExactError, match="LayerNorm has no exact value"):
+        symbolic.normalise(row, LayerNorm(Fraction(1)), (ONE, ONE))
+    assert symbolic.normalise(row, NoNorm(), (ONE, ONE)) is row
+
+
+def test_a_trace_of_another_computation_is_refused():
+    """A certificate that does not fit is an error, never a proof."""
+    exact = Exact()
+    exact.activate(ONE, ACTIVATIONS[0])
+    symbolic = Symbolic(trace=iter(exact.witnesses))
+    with pytest.raises(DeclarationError, match="the trace has Signs where the forward pass wants Supports"):
+        symbolic.attention((symbolic.constant(ONE)[0],), Attention.SPARSEMAX)
+    with pytest.raises(DeclarationError, match="the trace has NoneType where"):
+        symbolic.activate(symbolic.constant(ONE), ACTIVATIONS[0])
+    assert isinstance(exact.witnesses[0], Signs)
+
+
+def test_a_single_row_is_added_to_every_row():
+    """As in every arithmetic."""
+    symbolic = Symbolic(Ledger(Naming.BRANCHES))
+    two = grid_of_fractions([[Fraction(1)], [Fraction(2)]], 1)
+    x = ((symbolic.ledger.terms.of(symbolic.ledger.terms.variable("x")),),)
+    found = symbolic.sums(symbolic.add(two, x))
+    assert [row[0].constant for row in found] == [1, 2]
+    assert found == symbolic.add(x, two)
+
+
+def test_known_scores_and_unknown_values_mix():
+    """A head whose values alone are perturbed stays linear."""
+    symbolic = Symbolic(Ledger(Naming.BRANCHES))
+    terms = symbolic.ledger.terms
+    scores = symbolic.attention(symbolic.scores(ONE, ONE, [(0, (0,))], Fraction(1)), Attention.SPARSEMAX)
+    x = terms.of(terms.variable("x"))
+    assert symbolic.weigh(scores, [(0, (0,))], ((x,),)) == ((x,),)
+
+
+def test_assertions_know_what_they_are_part_of():
+    """The source of affine maps is what the forward pass is computing; norms and activations know theirs."""
+    symbolic = Symbolic()
+    row = symbolic.constant(ONE)
+    symbolic.source = Source.MLP
+    hidden = symbolic.affine(row, grid_of_fractions([[Fraction(2)]], 1), None)
+    symbolic.activate(hidden, replace(ACTIVATIONS[1]))
+    found = [one.source for group in symbolic.ledger.groups for one in group.assertions]
+    assert found == [Source.EMBEDDING, Source.MLP, Source.MLP]
