@@ -13,11 +13,10 @@ from circuitproof.cli.discovery import circuit, extract, import_release
 from circuitproof.cli.distillation import distill
 from circuitproof.cli.localisation import ledger, localise
 from circuitproof.cli.norms import remove_norm
-from circuitproof.cli.proving import minimal, verify
+from circuitproof.cli.proving import minimal, verify, verify_pattern
 from circuitproof.cli.radii import radius
 from circuitproof.cli.solvers import cost, queries
 from circuitproof.cli.surrogate import surrogate
-from circuitproof.cli.symbolic import verify_pattern
 from circuitproof.cli.synthesis import recheck, synthesise
 from circuitproof.cli.tasks import task
 from circuitproof.cli.training import evaluate, train

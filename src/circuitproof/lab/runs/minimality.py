@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.errors import InputError
 from circuitproof.forward.frozen import open_model
-from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.minimal import Search, search_minimum
 from circuitproof.prove.properties import Equivalence, Minimum
-from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.prove.verdict import Battery, Verdict, settle
 from circuitproof.text.canonical import Json
 
 

@@ -157,8 +157,8 @@ def _refuse_misfit(recipe: Recipe, where: str) -> None:
                 f"{where}.architecture.vocabulary is {sizes.vocabulary}, "
                 f"task {task.name!r} needs at least {len(task.alphabet)}"
             )
-        if task.domain.longest > sizes.context:
+        if task.longest > sizes.context:
             raise InputError(
                 f"{where}.architecture.context is {sizes.context}, "
-                f"task {task.name!r} needs at least {task.domain.longest}"
+                f"task {task.name!r} needs at least {task.longest}"
             )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.automaton import Automaton
-from circuitproof.declare.tasks.patterned import NOTHING_SEEN, Seen, SymbolicTask
+from circuitproof.declare.tasks.labelled import NOTHING_SEEN, Labelled, Seen
 from circuitproof.prove.patterns.regions import Missing, Region, UnsettledError
 from circuitproof.prove.patterns.rows import Key, Query, classes_of, row_machine
 
@@ -50,7 +50,7 @@ class Runs:
 
 
 def build_runs(
-    task: SymbolicTask, region: Region, programs: Mapping[Head, Program], told: Sequence[Program] = ()
+    task: Labelled, region: Region, programs: Mapping[Head, Program], told: Sequence[Program] = ()
 ) -> Runs | None:
     """Return the graph of a region; nothing if the region has no prompt.
 
@@ -67,7 +67,7 @@ def build_runs(
 
 class _Builder:
     def __init__(
-        self, task: SymbolicTask, region: Region, machine: Automaton, programs: Mapping[Head, Program]
+        self, task: Labelled, region: Region, machine: Automaton, programs: Mapping[Head, Program]
     ) -> None:
         self.task, self.region, self.machine = task, region, machine
         self.tokens = dict(_allowed(region, machine))

@@ -5,9 +5,8 @@ from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.release import load_release
-from circuitproof.lab.runs.symbolic import scientific
 from circuitproof.lab.runs.verification import Request, verify
-from circuitproof.prove.patterns.cover import Budget
+from circuitproof.prove.findings import scientific
 from circuitproof.prove.properties import Equivalence, Faithfulness
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome, check
@@ -32,7 +31,6 @@ def request_of(folder, model, circuit, **changes):
         "task": str(folder / "task.toml"),
         "pattern": None,
         "properties": (Equivalence(),),
-        "budget": Budget(),
         "find_limits": True,
     }
     return Request(**options | changes)
