@@ -22,8 +22,8 @@ from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.findings import scientific
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.text.reading import scientific
 from circuitproof_check.main import check
 from gpt2_width import ARCHITECTURE, CIRCUIT, DOUBLE, HEAD, OPENERS, PROGRAM, SINGLE, VOCABULARY
 from timing import print_table

@@ -34,7 +34,7 @@ def _show(found: "Verification") -> None:
     from circuitproof.declare.tasks.domain import Domain
     from circuitproof.declare.tasks.pattern_text import print_pattern
     from circuitproof.lab.runs.verification import Floats
-    from circuitproof.prove.findings import scientific
+    from circuitproof.text.reading import scientific
 
     battery, task = found.battery, found.battery.claim.task
     show_answers(claim_title(battery.claim, found.verdict), battery)
@@ -55,7 +55,8 @@ def _show(found: "Verification") -> None:
 def _show_frontier(found: "Frontier") -> None:
     from circuitproof.cli.show import show_line
     from circuitproof.declare.tasks.pattern_text import print_pattern
-    from circuitproof.prove.findings import scientific, shown
+    from circuitproof.prove.findings import shown
+    from circuitproof.text.reading import scientific
 
     perturbed = "" if found.epsilon is None else f" after a perturbation of {found.epsilon}"
     if found.cells:

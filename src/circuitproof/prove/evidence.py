@@ -182,24 +182,24 @@ class ByKey:
 CaseSplit: TypeAlias = ByLabel | ByLength | ByToken | BySum | ByKey
 Cases: TypeAlias = Settled | Listed | CaseSplit
 """What covers the prompts of a pattern, or of a region of it."""
-Proof: TypeAlias = PromptSplit | EdgeSplit | CircuitSplit | TensorSplit | Cases
-Refutation: TypeAlias = Replay | OneEdge | OneCircuit | OneTensor
-Evidence: TypeAlias = Proof | Refutation | Open
+Proving: TypeAlias = PromptSplit | EdgeSplit | CircuitSplit | TensorSplit | Cases
+Refuting: TypeAlias = Replay | OneEdge | OneCircuit | OneTensor
+Evidence: TypeAlias = Proving | Refuting | Open
 
 
-def shown(evidence: Evidence) -> Iterator[Replayed]:
+def shown_prompts(evidence: Evidence) -> Iterator[Replayed]:
     """Return the prompts that some evidence shows one by one, in order of appearance."""
     match evidence:
         case Replay(prompts) | Listed(prompts):
             yield from prompts
         case EdgeSplit(children) | CircuitSplit(children):
             for child in children:
-                yield from shown(child)
+                yield from shown_prompts(child)
         case OneEdge(_, part) | OneCircuit(_, part):
-            yield from shown(part)
+            yield from shown_prompts(part)
         case ByLabel() | ByLength() | ByToken() | BySum() | ByKey():
             for _, child in evidence.children:
-                yield from shown(child)
+                yield from shown_prompts(child)
         case PromptSplit() | TensorSplit() | OneTensor() | Open() | Settled():
             return
         case _:

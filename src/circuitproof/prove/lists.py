@@ -72,7 +72,7 @@ def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Ans
 
 
 def _equivalence(claim: Claim, folded: Folded) -> Answer:
-    wanted = [claim.task.candidates.index(answer) for answer in claim.task.answers()]
+    wanted = claim.task.decisions()
     found = folded.of(claim.circuit)
     wrong = [x for x, fold in enumerate(found) if fold.decision != frozenset({wanted[x]})]
     return _for_every_prompt(claim, Equivalence(), [FoldLeaf(fold) for fold in found], wrong)
@@ -185,7 +185,7 @@ def _fewest(
 
 def _trial(claim: Claim, folded: Folded, circuit: Circuit) -> Replay | PromptSplit:
     """Return a prompt that a circuit decides wrong, or the folds of all prompts, which it decides right."""
-    wanted = [claim.task.candidates.index(answer) for answer in claim.task.answers()]
+    wanted = claim.task.decisions()
     leaves = [FoldLeaf(fold) for fold in folded.of(circuit)]
     for x, leaf in enumerate(leaves):
         if leaf.fold.decision != frozenset({wanted[x]}):

@@ -59,7 +59,7 @@ def search_minimum(frozen: Frozen, task: Task, *, most: int, budget: int) -> Sea
 
 def try_circuits(frozen: Frozen, task: Task, circuits: Sequence[Circuit]) -> tuple[Trial, ...]:
     """Return for each circuit a prompt that refutes it, or that it decides the task."""
-    wanted = tuple(task.candidates.index(answer) for answer in task.answers())
+    wanted = task.decisions()
     anchors = _anchors(wanted)
     first = {trial.circuit: trial for trial in _try(frozen, task, circuits, anchors, wanted)}
     left = [circuit for circuit in circuits if first[circuit].is_equivalent]

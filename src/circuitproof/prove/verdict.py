@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.errors import DeclarationError, ExitCode
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.evidence import Evidence, Open, Proof, Refutation
+from circuitproof.prove.evidence import Evidence, Open, Proving, Refuting
 from circuitproof.prove.findings import Findings
 from circuitproof.prove.fold import Folded
 from circuitproof.prove.properties import Property
@@ -27,14 +27,14 @@ class Verdict(StrEnum):
 class Proved:
     """The property holds; `evidence` is what a stranger checks to agree."""
 
-    evidence: Proof
+    evidence: Proving
 
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
     """The property fails; `evidence` is what a stranger replays to agree."""
 
-    evidence: Refutation
+    evidence: Refuting
 
 
 @dataclass(frozen=True, slots=True)

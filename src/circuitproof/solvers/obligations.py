@@ -120,7 +120,7 @@ class Docket:
 
     def _equivalence(self) -> list[Obligation]:
         task, circuit = self.claim.task, self.claim.circuit
-        wanted = [task.candidates.index(answer) for answer in task.answers()]
+        wanted = task.decisions()
 
         def is_wrong(encoding: Encoding, place: int, prompt: int) -> Formula:
             terms = encoding.ledger.terms

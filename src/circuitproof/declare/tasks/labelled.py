@@ -21,9 +21,9 @@ class Label:
     group: int
 
 
-Seen: TypeAlias = tuple[int | None, int | None]
+Opened: TypeAlias = tuple[int | None, int | None]
 """The answer's opener and the class's opener, as far as a prompt has been read."""
-NOTHING_SEEN: Seen = (None, None)
+NOTHING_OPENED: Opened = (None, None)
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,14 @@ class Labelled:
         """Return the automaton with atoms that also respect further classes."""
         return automaton(self.pattern, self.vocabulary, tuple(dict.fromkeys((*self.classes, *further))))
 
-    def see(self, seen: Seen, token: int) -> Seen | None:
+    def see(self, seen: Opened, token: int) -> Opened | None:
         """Return what is seen after a token; nothing after a second opener."""
         answers, groups = self._openers
         if (token in answers and seen[0] is not None) or (token in groups and seen[1] is not None):
             return None
         return (token if token in answers else seen[0], token if token in groups else seen[1])
 
-    def label(self, seen: Seen) -> Label | None:
+    def label(self, seen: Opened) -> Label | None:
         """Return the label of a prompt that ends so; nothing if an opener is missing."""
         opener, group = seen
         return None if opener is None or group is None else Label(self._openers[0][opener], group)
@@ -96,14 +96,14 @@ class Labelled:
         """Return the labels that some prompt has, in order."""
         return tuple(self.examples)
 
-    def may_become(self, seen: Seen, label: Label) -> bool:
+    def may_become(self, seen: Opened, label: Label) -> bool:
         """Say whether what is seen so far does not rule a label out."""
         opener, group = seen
         return (opener is None or self._openers[0][opener] == label.answer) and group in (None, label.group)
 
     def label_of(self, prompt: Prompt) -> Label:
         """Return the label of a prompt of the pattern."""
-        seen: Seen | None = NOTHING_SEEN
+        seen: Opened | None = NOTHING_OPENED
         for token in prompt:
             seen = None if seen is None else self.see(seen, token)
         found = None if seen is None else self.label(seen)
@@ -119,12 +119,12 @@ class Labelled:
     def _openers(self) -> tuple[Mapping[int, int], frozenset[int]]:
         return dict(self.answer.answers), frozenset(self.relation.openers)
 
-    def _ends(self) -> Iterator[tuple[Prompt, Seen | None]]:
+    def _ends(self) -> Iterator[tuple[Prompt, Opened | None]]:
         """Return for each way to end one prompt that ends so, and what was seen on the way."""
         machine = self.machine
-        layer: dict[tuple[State, Seen | None], Prompt] = {(machine.start, NOTHING_SEEN): ()}
+        layer: dict[tuple[State, Opened | None], Prompt] = {(machine.start, NOTHING_OPENED): ()}
         for position in range(self.pattern.longest):
-            after: dict[tuple[State, Seen | None], Prompt] = {}
+            after: dict[tuple[State, Opened | None], Prompt] = {}
             for (state, seen), prompt in layer.items():
                 for atom, members in enumerate(machine.atoms):
                     if (target := machine.step(state, atom, position)) is not None:

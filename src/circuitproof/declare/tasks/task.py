@@ -124,6 +124,10 @@ class Task:
             case _:
                 assert_never(self.answer)
 
+    def decisions(self) -> tuple[int, ...]:
+        """Return the place of P(x) among the candidates for every prompt x of a list."""
+        return tuple(map(self.candidates.index, self.answers()))
+
     def classes(self) -> tuple[tuple[int, ...], ...]:
         """Return the classes of R as tuples of indices of listed prompts, in order of their first prompt."""
         groups: dict[int, list[int]] = {}

@@ -207,7 +207,7 @@ def _radii(model: Transformer, task: Task, wanted: Tensor, logits: Tensor) -> Fl
 def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
     """Return the smallest radius over all prompts of the circuit's decisions, in floats."""
     task, smallest = behaviour.task, float("inf")
-    answers = [task.candidates.index(answer) for answer in task.answers()]
+    answers = task.decisions()
     with torch.no_grad():
         for places in by_length(task.prompts).values():
             tokens = torch.tensor([task.prompts[place] for place in places])

@@ -46,7 +46,7 @@ def demands_of(
 def _wanted(frozen: Frozen, task: Task, objective: Objective) -> tuple[int, ...]:
     match objective:
         case Objective.PROGRAM:
-            return tuple(task.candidates.index(answer) for answer in task.answers())
+            return task.decisions()
         case Objective.MODEL:
             return _own_decisions(frozen, task)
         case _:

@@ -51,7 +51,7 @@ def answer_margins(
     task: Task, logits: Float[Tensor, "circuit prompt candidate"]
 ) -> Float[Tensor, "circuit prompt"]:
     """Return by how much the right answer leads the best other candidate."""
-    places = torch.tensor([task.candidates.index(answer) for answer in task.answers()])
+    places = torch.tensor(task.decisions())
     is_right = torch.nn.functional.one_hot(places, len(task.candidates)).bool()
     right = logits[:, is_right]
     return right - logits.masked_fill(is_right, -torch.inf).amax(-1)

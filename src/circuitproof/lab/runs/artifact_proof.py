@@ -21,7 +21,7 @@ from circuitproof.prove.battery import prove, prove_also
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.identity import identity_with
 from circuitproof.prove.properties import four_properties
-from circuitproof.prove.verdict import Battery, Verdict, settle
+from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json
 
 
@@ -45,7 +45,7 @@ class ArtifactProof:
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the whole claim."""
-        return settle(self.battery.claim.properties, self.battery.answers)
+        return self.battery.verdict
 
     def to_json(self) -> Json:
         """Return the proof as JSON."""

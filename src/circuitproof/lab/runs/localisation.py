@@ -29,7 +29,7 @@ from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import four_properties
-from circuitproof.prove.verdict import Battery, Verdict, settle
+from circuitproof.prove.verdict import Battery, Verdict, worst
 from circuitproof.text.canonical import Digest, Json, readable_json, write_file
 from circuitproof.text.sealed import read_manifest
 
@@ -97,8 +97,7 @@ class Localisation:
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on all final circuits together."""
-        properties = [prop for proof in self.proofs for prop in proof.battery.claim.properties]
-        return settle(properties, [answer for proof in self.proofs for answer in proof.battery.answers])
+        return worst([proof.battery.verdict for proof in self.proofs])
 
     def to_json(self) -> Json:
         """Return the result as JSON."""

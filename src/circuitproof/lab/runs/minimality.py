@@ -11,7 +11,7 @@ from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.minimal import Search, search_minimum
 from circuitproof.prove.properties import Equivalence, Minimum
-from circuitproof.prove.verdict import Battery, Verdict, settle
+from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json
 
 
@@ -26,9 +26,7 @@ class Minimality:
     @property
     def verdict(self) -> Verdict:
         """Return proved where the minimum is known, undecided where only a lower bound is."""
-        if self.battery is None:
-            return Verdict.UNDECIDED
-        return settle(self.battery.claim.properties, self.battery.answers)
+        return Verdict.UNDECIDED if self.battery is None else self.battery.verdict
 
     def to_json(self) -> Json:
         """Return the result as JSON."""

@@ -9,7 +9,16 @@ from circuitproof.errors import InputError
 from circuitproof.prove.balls.robustness import Directions
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.evidence import EdgeSplit, Evidence, OneEdge, Open, Replay, Settled, settled, shown
+from circuitproof.prove.evidence import (
+    EdgeSplit,
+    Evidence,
+    OneEdge,
+    Open,
+    Replay,
+    Settled,
+    settled,
+    shown_prompts,
+)
 from circuitproof.prove.findings import Findings, Survey
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns.cover import Cover
@@ -23,7 +32,7 @@ def answer_pattern(claim: Claim, effort: Effort) -> Battery:
     """Answer every property of a claim about a pattern."""
     prover = _Prover(claim, effort, Workshop(claim))
     answers = tuple(prover.answer(prop) for prop in claim.properties)
-    domain = _shown_prompts(claim, answers)
+    domain = _bundled(claim, answers)
     folded = fold(
         claim.frozen,
         claim.task.candidates,
@@ -34,10 +43,10 @@ def answer_pattern(claim: Claim, effort: Effort) -> Battery:
     return Battery(claim, answers, domain, folded, prover.shop.cells, frozenset(tokens))
 
 
-def _shown_prompts(claim: Claim, answers: Sequence[Answer]) -> Domain:
+def _bundled(claim: Claim, answers: Sequence[Answer]) -> Domain:
     """Return the prompts that a bundle shows: those of the evidence, and of each label an example."""
     labelled = claim.task.labelled
-    found = [one.prompt for answer in answers for one in shown(answer.evidence)]
+    found = [one.prompt for answer in answers for one in shown_prompts(answer.evidence)]
     prompts = tuple(dict.fromkeys((*found, *labelled.examples.values())))
     return Domain(prompts, tuple(str(labelled.label_of(prompt).group) for prompt in prompts))
 
@@ -114,7 +123,7 @@ class _Prover:
             margin=min((margin for leaf in leaves for margin in leaf.margins), default=None),
             is_attained=all(leaf.is_attained for leaf in leaves),
             radius=min((radius for leaf in leaves for radius in _radii(leaf, rows)), default=None),
-            prompts=tuple(one.prompt for one in shown(evidence)),
+            prompts=tuple(one.prompt for one in shown_prompts(evidence)),
         )
         return Findings(survey=survey)
 
