@@ -7,6 +7,8 @@ from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, reading_part
 
+_MOST_TOKENS = 1 << 21
+
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
@@ -66,6 +68,8 @@ class Vocabulary:
     names: tuple[tuple[int, str], ...] = ()
 
     def __post_init__(self) -> None:
+        if not 1 <= self.size <= _MOST_TOKENS:
+            raise DeclarationError(f"vocabulary is {self.size}, want 1 to {_MOST_TOKENS}")
         tokens = [token for token, _ in self.names]
         if outside := [token for token in tokens if not 0 <= token < self.size]:
             raise DeclarationError(
