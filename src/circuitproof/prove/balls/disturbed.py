@@ -53,9 +53,11 @@ class Disturbed:
         return len(self.positions) * self.frozen.architecture.width
 
     def split(self, eta: Sequence[T], zero: T) -> list[tuple[T, ...]]:
-        """Return the part of η for each position, and one that is zero."""
-        width = self.frozen.architecture.width
-        return [*(tuple(eta[k : k + width]) for k in range(0, len(eta), width)), (zero,) * width]
+        """Return the part of η for each position, and one that is zero if some row takes none."""
+        width, count = self.frozen.architecture.width, len(self.positions)
+        parts = [tuple(eta[k : k + width]) for k in range(0, len(eta), width)]
+        is_partial = any(count in places for places in self.entries.values())
+        return [*parts, (zero,) * width] if is_partial else parts
 
     def forward(self, arithmetic: Arithmetic[V, W], added: V | None = None) -> Forward[V, W]:
         """Return the forward pass, with what is added for each position and lastly for none."""
@@ -107,7 +109,7 @@ class Disturbed:
         """Return what is the same in every region: all that nothing bends, or nothing that is perturbed."""
         known = {number: Forms(grid, {}) for number, grid in self.outputs.items()}
         trace = Trace(self.forward(Unbent(), self._eta), known)
-        for number in range(len(self.cells.stages)):
+        for number in [n for n in range(len(self.cells.stages)) if n not in known]:
             with suppress(BendError, NotExactError):
                 trace.read(number)
                 trace.output(number)
