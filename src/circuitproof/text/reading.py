@@ -217,6 +217,16 @@ def write_rational(value: Fraction) -> str:
         sys.set_int_max_str_digits(limit)
 
 
+def scientific(number: int) -> str:
+    """Return a number as people read it: exactly up to twelve digits, else four digits and a power of ten.
+
+    >>> scientific(2048), scientific(32**100)
+    ('2048', '3.273e150')
+    """
+    digits = write_rational(Fraction(number))
+    return digits if len(digits) <= 12 else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"  # noqa: PLR2004  # said above
+
+
 def _typed(value: object, kind: type[Value], wanted: str, where: str) -> Value:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise InputError(f"{where} is {_name(value)}, want {wanted}")
