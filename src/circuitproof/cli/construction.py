@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson
+from circuitproof.text.codec import to_json
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.construction import Artifact
@@ -37,7 +38,7 @@ def construct(
     if figure is not None:
         _draw(found, figure)
     if as_json:
-        show_json([artifact.to_json() for artifact in found])
+        show_json(to_json(found))
     else:
         for artifact in found:
             _show(artifact)

@@ -79,7 +79,7 @@ def _account_lines(lesson: "Lesson") -> list[str]:
 def _program_lines(role: str, tested: "Account") -> list[str]:
     lines = [f"  {role}, template {tested.template} of {tested.size} choices: {tested.verdict}"]
     lines += [f"    {line}" for line in tested.lines]
-    lines += [f"    {name}: {said}" for name, said in tested.replies]
+    lines += [f"    {name}: {said}" for name, said in tested.replies.items()]
     if (found := tested.disproof) is not None:
         surrogate_said = " and ".join(found.surrogate)
         lines.append(

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, CircuitFiles, ModelPath, TaskNames
+from circuitproof.text.codec import to_json
 
 
 def train(
@@ -33,12 +34,7 @@ def train(
         train_recipe(loaded, folder, watcher)
         bar.update(task, completed=loaded.plan.steps)
     if as_json:
-        show_json(
-            {
-                "model": str(folder / MODEL),
-                "evaluations": [evaluation.to_json() for evaluation in evaluations],
-            }
-        )
+        show_json({"model": str(folder / MODEL), "evaluations": to_json(evaluations)})
     else:
         show_note(f"{folder / MODEL} holds the trained model")
 

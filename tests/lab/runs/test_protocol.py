@@ -68,7 +68,7 @@ def test_texts_can_go_through_a_tokenizer(tmp_path):
         ({'epsilon = "1/100"': 'epsilon = "-1"'}, "epsilon is -1, want at least 0"),
         (
             {"thresholds = [0.01, 0.1]": "thresholds = [0.01, 'x']"},
-            r"thresholds\[1\].threshold is the st",
+            r"thresholds\[1\] is the string",
         ),
         ({"thresholds = [0.01, 0.1]": "thresholds = []"}, "no thresholds to sweep"),
         ({"stop_when_exact = false": "stop_when_exact = 0"}, "want true or false"),

@@ -6,14 +6,15 @@ from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.generator import Encoder, Generator, Slot, Template, Words
+from circuitproof.declare.tasks.generator import Encoder, Generator, Slot, Template, Words, vocabulary_digest
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.runs.extraction import Method
-from circuitproof.lab.runs.recipe import Recipe, load_recipe
+from circuitproof.lab.runs.recipe import Recipe, codec_in
 from circuitproof.lab.train.tokenizer import FileTokenizer, gpt2_tokenizer
-from circuitproof.text.canonical import Digest, digest_bytes, digest_file, digest_json
-from circuitproof.text.reading import Fields, read_bytes, read_toml, reading, reading_part
+from circuitproof.text.canonical import Digest, digest_file, digest_together
+from circuitproof.text.codec import Codec, Count
+from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
 
@@ -22,10 +23,16 @@ class Generation:
     """One round: select on everything seen so far, then open one fresh gate."""
 
     name: str
-    development: int
+    development: int = 0
     """How many prompts become development data without having been a gate."""
-    gate: int
+    gate: Count
     rule: Rule
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise DeclarationError(
+                f"name is {self.name!r}, want letters, digits and underscores: it names a folder"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +44,7 @@ class Protocol:
     """A stored model, or how to train one."""
     generators: tuple[Generator, ...]
     method: Method
+    """All but its rule, which each generation has of its own."""
     generations: tuple[Generation, ...]
     stop_when_exact: bool
     """Whether a generation whose gates are all exact is the last."""
@@ -47,39 +55,28 @@ class Protocol:
 
 def load_protocol(path: Path) -> Protocol:
     """Read a protocol; paths in it are relative to its own folder."""
+    codec = codec_in(path.parent)
     with reading(read_toml(path), path.name) as fields:
         with reading_part(fields, "model") as part:
-            model = _read_model(part, path.parent)
+            model = _read_model(codec, part)
         with reading_part(fields, "method") as part:
-            method = read_method(part)
+            method = codec.whole(Method, part, rule=Rule.SPARSITY)
         encoder = read_encoder(fields, path.parent)
-        read_generator = generator_reader(encoder, fields.text("salt"))
-        protocol = Protocol(
-            name=fields.text("name"),
-            model=model,
-            generators=fields.each("tasks", read_generator),
-            method=method,
-            generations=fields.each("generations", _read_generation),
-            stop_when_exact=fields.boolean("stop_when_exact"),
-            epsilon=fields.rational("epsilon"),
-            digest=_digest(path, model, encoder),
-        )
+        generators = fields.each("tasks", generator_reader(encoder, fields.text("salt")))
+        source = model.digest if isinstance(model, Recipe) else digest_file(model / MANIFEST)
+        digest = digest_together(digest_file(path), source, vocabulary_digest(encoder.alphabet))
+        given = {"model": model, "generators": generators, "method": method, "digest": digest}
+        protocol = codec.record(Protocol, fields, **given)
     _refuse_misfit(protocol, path.name)
     return protocol
 
 
-def _digest(path: Path, model: Path | Recipe, encoder: Encoder) -> Digest:
-    source = model.digest if isinstance(model, Recipe) else digest_file(model / MANIFEST)
-    vocabulary = digest_json(list(encoder.alphabet.names))
-    return digest_json([str(digest_bytes(read_bytes(path))), str(source), str(vocabulary)])
-
-
-def _read_model(fields: Fields, folder: Path) -> Path | Recipe:
+def _read_model(codec: Codec, fields: Fields) -> Path | Recipe:
     if fields.has("recipe") == fields.has("directory"):
         raise InputError(f"{fields.where} wants either recipe or directory, and one of them only")
     if fields.has("recipe"):
-        return load_recipe(folder / fields.text("recipe"))
-    return folder / fields.text("directory")
+        return codec.value(Recipe, fields, "recipe")
+    return codec.value(Path, fields, "directory")
 
 
 def read_encoder(fields: Fields, folder: Path) -> Encoder:
@@ -91,24 +88,6 @@ def read_encoder(fields: Fields, folder: Path) -> Encoder:
             return gpt2_tokenizer()
         case name:
             return FileTokenizer(folder / name)
-
-
-def read_method(fields: Fields) -> Method:
-    """Read everything of a method but its rule, which each generation has of its own."""
-    return Method(
-        objective=fields.choice("objective", Objective),
-        granularity=fields.choice("granularity", Granularity),
-        order=fields.choice("order", Order),
-        search=fields.choice("search", Search),
-        thresholds=_read_thresholds(fields),
-        agreement=fields.number("agreement", above=0),
-    )
-
-
-def _read_thresholds(fields: Fields) -> tuple[float, ...]:
-    path, entries = fields.path("thresholds"), fields.items("thresholds")
-    single = [Fields({"threshold": entry}, f"{path}[{place}]") for place, entry in enumerate(entries)]
-    return tuple(one.number("threshold", above=0) for one in single)
 
 
 def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generator]:
@@ -131,21 +110,6 @@ def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generato
         )
 
     return read
-
-
-def _read_generation(fields: Fields) -> Generation:
-    return Generation(
-        name=_plain(fields.text("name"), fields.path("name")),
-        development=fields.integer("development") if fields.has("development") else 0,
-        gate=fields.integer("gate", least=1),
-        rule=fields.choice("rule", Rule),
-    )
-
-
-def _plain(name: str, where: str) -> str:
-    if not name.isidentifier():
-        raise InputError(f"{where} is {name!r}, want letters, digits and underscores: it names a folder")
-    return name
 
 
 def _refuse_misfit(protocol: Protocol, where: str) -> None:
