@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.exact import pieces
+from circuitproof.solvers import pieces
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import multiply
 from circuitproof.lab.runs.cross_check import Asking, compare

@@ -60,6 +60,12 @@ COMMANDS = {
         "discovery",
         "Turn a model of the paper's public release into a model directory, with its circuits beside.",
     ),
+    "model": Command(
+        "models", "Read a whole model directory and say what it holds; docs/models.md has the layout."
+    ),
+    "install": Command(
+        "models", "Write a copy of a model in which programs stand in the place of heads' queries and keys."
+    ),
     "extract": Command(
         "discovery",
         "Find a circuit that keeps what a model decides on a task, and report every candidate (in floats).",
