@@ -7,7 +7,7 @@ from pathlib import Path
 from circuitproof.bundle.listed import write_bundle
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.generator import Generator, deal
+from circuitproof.declare.tasks.generator import deal
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import WEIGHTS
 from circuitproof.forward.frozen import open_model
@@ -20,6 +20,7 @@ from circuitproof.lab.runs.extraction import find_circuits, load_candidates, loa
 from circuitproof.lab.runs.frontier import Outcome, Point, load_outcome
 from circuitproof.lab.runs.ledger import Ledger, Trial
 from circuitproof.lab.runs.manifest import Development, Gate, Split
+from circuitproof.lab.runs.prompts import Prompts
 from circuitproof.lab.runs.protocol import Generation, Protocol
 from circuitproof.lab.runs.recipe import Recipe
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
@@ -41,7 +42,7 @@ _TRAINING = "training"
 class Rounds:
     """The prompts of one task: for each generation what becomes development data, and its gate."""
 
-    generator: Generator
+    generator: Prompts
     fresh: tuple[Split | None, ...]
     gates: tuple[Gate, ...]
 
@@ -128,7 +129,7 @@ def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Te
     return Localisation(tuple(outcomes), proofs, job.ledger.last)
 
 
-def rounds_of(protocol: Protocol, generator: Generator) -> Rounds:
+def rounds_of(protocol: Protocol, generator: Prompts) -> Rounds:
     """Deal a generator's prompts out to all generations; nothing else is consulted."""
     sizes = [size for one in protocol.generations for size in (one.development, one.gate) if size]
     dealt = iter(deal(generator.order(), sizes, len(generator.answers)))

@@ -1,15 +1,18 @@
 """Protocols: a recipe of generations that is fixed, and entered in a ledger, before anything is computed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.generator import Encoder, Generator, Slot, Template, Words, vocabulary_digest
+from circuitproof.declare.tasks.generator import Encoder, Generator, Slot, Template, Words
+from circuitproof.declare.tasks.loading import load_listed_task, task_spec
 from circuitproof.errors import DeclarationError, InputError
+from circuitproof.forward.declaration import read_declaration
 from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.runs.extraction import Method
+from circuitproof.lab.runs.prompts import Prompts, TaskPrompts
 from circuitproof.lab.runs.recipe import Recipe, codec_in
 from circuitproof.lab.train.tokenizer import FileTokenizer, gpt2_tokenizer
 from circuitproof.text.canonical import Digest, digest_file, digest_together
@@ -42,7 +45,7 @@ class Protocol:
     name: str
     model: Path | Recipe
     """A stored model, or how to train one."""
-    generators: tuple[Generator, ...]
+    generators: tuple[Prompts, ...]
     method: Method
     """All but its rule, which each generation has of its own."""
     generations: tuple[Generation, ...]
@@ -61,14 +64,35 @@ def load_protocol(path: Path) -> Protocol:
             model = _read_model(codec, part)
         with reading_part(fields, "method") as part:
             method = codec.whole(Method, part, rule=Rule.SPARSITY)
-        encoder = read_encoder(fields, path.parent)
-        generators = fields.each("tasks", generator_reader(encoder, fields.text("salt")))
-        source = model.digest if isinstance(model, Recipe) else digest_file(model / MANIFEST)
-        digest = digest_together(digest_file(path), source, vocabulary_digest(encoder.alphabet))
+        generators = fields.each("tasks", _prompts_reader(fields, path.parent, model))
+        digest = digest_together(digest_file(path), *_inputs(model, generators))
         given = {"model": model, "generators": generators, "method": method, "digest": digest}
         protocol = codec.record(Protocol, fields, **given)
     _refuse_misfit(protocol, path.name)
     return protocol
+
+
+def _inputs(model: Path | Recipe, generators: Sequence[Prompts]) -> Iterator[Digest]:
+    """Yield the digests of all that a protocol names: the model, the vocabulary, and task files."""
+    yield model.digest if isinstance(model, Recipe) else digest_file(model / MANIFEST)
+    yield from dict.fromkeys(generator.vocabulary_digest for generator in generators)
+    yield from (one.declared.digest for one in generators if isinstance(one, TaskPrompts))
+
+
+def _prompts_reader(protocol: Fields, folder: Path, model: Path | Recipe) -> Callable[[Fields], Prompts]:
+    """Return what reads where a task's prompts come from; only prompts in words need a vocabulary."""
+    salt, encoder = protocol.text("salt"), None
+    if protocol.has("vocabulary"):
+        encoder = read_encoder(protocol, folder)
+
+    def read(fields: Fields) -> Prompts:
+        if not fields.has("task"):
+            return generator_reader(encoder or read_encoder(protocol, folder), salt)(fields)
+        stored = read_declaration(model).alphabet if isinstance(model, Path) else None
+        alphabet = stored if encoder is None else encoder.alphabet
+        return TaskPrompts(load_listed_task(task_spec(fields.text("task"), folder), alphabet), salt)
+
+    return read
 
 
 def _read_model(codec: Codec, fields: Fields) -> Path | Recipe:
@@ -112,10 +136,15 @@ def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generato
     return read
 
 
+def _is_plain(name: str) -> bool:
+    """Say whether a task's name can name a folder: letters, digits, underscores and hyphens."""
+    return name.replace("-", "_").isidentifier()
+
+
 def _refuse_misfit(protocol: Protocol, where: str) -> None:
     tasks = [generator.task for generator in protocol.generators]
     names = [generation.name for generation in protocol.generations]
-    if not tasks or len(set(tasks)) != len(tasks) or not all(name.isidentifier() for name in tasks):
+    if not tasks or len(set(tasks)) != len(tasks) or not all(map(_is_plain, tasks)):
         raise InputError(f"{where}.tasks are {tasks}, want some, with distinct plain names")
     if not names or len(set(names)) != len(names):
         raise InputError(f"{where}.generations are {names}, want some, with distinct names")
