@@ -1,7 +1,7 @@
 """How results look on a terminal: tables for people, JSON for programs."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 def show_json(value: Json) -> None:
     """Print JSON to standard output."""
     typer.echo(readable_json(value), nl=False)
+
+
+def show_result(found: Json, show: Callable[[], None], *, as_json: bool) -> None:
+    """Print a result once: as JSON for programs, or as `show` tells it to people."""
+    if as_json:
+        show_json(found)
+    else:
+        show()
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
