@@ -66,8 +66,8 @@ def _common(
     pass
 
 
-for _name, _command in COMMANDS.items():
-    app.command(_name, help=_command.help)(unloaded)
+for _name in COMMANDS:
+    app.command(_name)(unloaded)
 
 
 if __name__ == "__main__":
