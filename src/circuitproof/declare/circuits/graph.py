@@ -119,7 +119,7 @@ class Graph:
             )
         if self.layers * (self.heads + 1) > _MOST_NODES:
             raise DeclarationError(
-                f"graph: {self.layers} layers of {self.heads} heads, want at most {_MOST_NODES} heads and MLPs"
+                f"graph: {self.layers} layers of {self.heads} heads, want at most {_MOST_NODES} nodes"
             )
 
     def __contains__(self, node: Node) -> bool:
