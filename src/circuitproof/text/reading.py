@@ -145,6 +145,20 @@ class Fields:
             raise InputError(f"{self.path(key)} is {value!r}, want a rational such as 22/5") from error
 
 
+class _Alone(Fields):
+    def path(self, key: str) -> str:  # noqa: ARG002  # there is no key
+        return self.where
+
+
+def alone(value: object, where: str) -> Fields:
+    """Return a value that stands under no key, an entry of a list or a flag; its key is empty.
+
+    >>> alone("1/100", "--epsilon").rational("")
+    Fraction(1, 100)
+    """
+    return _Alone({"": value}, where)
+
+
 @contextmanager
 def reading(content: object, where: str) -> Generator[Fields, None, None]:
     """Open `content` for reading and check at the end that every key was read.

@@ -37,7 +37,7 @@ from circuitproof.prove.properties import (
     property_to_json,
 )
 from circuitproof.prove.verdict import Answer, Battery, Verdict
-from circuitproof.text.canonical import Json
+from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.text.reading import Fields, write_rational
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
@@ -158,8 +158,7 @@ def _answer_to_json(answer: Answer) -> Json:
 
 def verify(request: Request, out: Path | None) -> Verification:
     """Answer every property asked for, and write the bundle if a place for it is given."""
-    if out is not None and out.exists():
-        raise InputError(f"{out} already exists; remove it or choose another place")
+    refuse_existing(out)
     claim = claim_of(request)
     begun = time.perf_counter()
     battery = prove(claim, request.effort)
