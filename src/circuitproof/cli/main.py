@@ -21,6 +21,7 @@ from circuitproof.cli.symbolic import verify_pattern
 from circuitproof.cli.synthesis import recheck, synthesise
 from circuitproof.cli.tasks import task
 from circuitproof.cli.training import evaluate, train
+from circuitproof.cli.viewing import explain, report, show
 from circuitproof.errors import CircuitproofError, ExitCode, InvalidError
 
 app = typer.Typer(
@@ -98,6 +99,9 @@ for _command in (
     recheck,
     distill,
     construct,
+    report,
+    show,
+    explain,
 ):
     app.command()(_command)
 

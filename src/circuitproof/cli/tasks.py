@@ -53,7 +53,7 @@ def task(
 
 def _show(found: "DeclaredTask", out: Path | None) -> None:
     from circuitproof.cli.show import show_line
-    from circuitproof.lab.runs.symbolic import scientific
+    from circuitproof.prove.findings import scientific
 
     show_line(f"{found.name}: {scientific(found.prompts)} prompts, digest {found.digest}")
     if found.pattern is not None:
