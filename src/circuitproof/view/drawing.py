@@ -9,6 +9,7 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge, Head, Node
 from circuitproof.prove.findings import shown
 from circuitproof.view.elements import Element, el
+from circuitproof.view.run import Point
 
 _WIDE, _HIGH = 76, 26
 _STEP, _RISE = 92, 74
@@ -133,4 +134,40 @@ def draw_histogram(values: Sequence[Fraction], what: str) -> Element:
         role="img",
         aria_label=f"histogram of {len(values)} {what}",
         class_="histogram",
+    )
+
+
+def draw_frontier(points: Sequence[Point], title: str) -> Element:
+    """Return edges against the worst margin, a mark for each point."""
+    most = max(point.edges for point in points)
+    low, high = min(0.0, *(point.margin for point in points)), max(point.margin for point in points)
+    span = (high - low) or 1.0
+
+    def height(margin: float) -> float:
+        return 160 - 140 * (margin - low) / span
+
+    marks = [
+        el(
+            "circle",
+            el("title", f"{point.origin}: {point.edges} edges, worst margin {point.margin:.4g}"),
+            cx=f"{40 + 340 * point.edges / max(most, 1):g}",
+            cy=f"{height(point.margin):g}",
+            r=5,
+            class_="selected" if point.is_selected else "nested" if point.is_nested else "",
+        )
+        for point in sorted(points, key=lambda point: point.is_selected)
+    ]
+    return el(
+        "svg",
+        el("line", x1=40, x2=390, y1=f"{height(0.0):g}", y2=f"{height(0.0):g}"),
+        el("line", x1=40, x2=40, y1=10, y2=165),
+        *marks,
+        el("text", f"{high:.3g}", x=36, y=24, text_anchor="end"),
+        el("text", f"{low:.3g}", x=36, y=164, text_anchor="end"),
+        el("text", "0 edges", x=40, y=182),
+        el("text", f"{most} edges", x=390, y=182, text_anchor="end"),
+        viewBox="0 0 400 188",
+        role="img",
+        aria_label=f"frontier of {title}",
+        class_="chart",
     )

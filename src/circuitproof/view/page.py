@@ -15,12 +15,14 @@ from circuitproof.view.parts.claim import claim
 from circuitproof.view.parts.explanation import explanation
 from circuitproof.view.parts.heading import heading, unjudged
 from circuitproof.view.parts.heads import program_heads
+from circuitproof.view.parts.of_runs import RUN_PARTS
 from circuitproof.view.parts.prompts import prompts
 from circuitproof.view.parts.regions import regions
 from circuitproof.view.parts.spread import spreads
 from circuitproof.view.parts.verdicts import limits, verdicts
 from circuitproof.view.parts.witnesses import witnesses
 from circuitproof.view.plain import as_text, words
+from circuitproof.view.run import RunStory
 from circuitproof.view.story import Story, Unjudged
 
 PARTS: tuple[Callable[[Story], Element | None], ...] = (
@@ -48,6 +50,16 @@ def bundle_page(story: Story | Unjudged) -> str:
 def bundle_text(story: Story | Unjudged) -> str:
     """Return what the page of a bundle says, in 80 columns."""
     return as_text(el("main", *bundle_parts(story)))
+
+
+def run_page(run: RunStory) -> str:
+    """Return the page of a run."""
+    return page(run_parts(run), {})
+
+
+def run_parts(run: RunStory) -> tuple[Element, ...]:
+    """Return the parts that there are of a run."""
+    return tuple(made for part in RUN_PARTS if (made := part(run)) is not None)
 
 
 def bundle_parts(story: Story | Unjudged) -> tuple[Element, ...]:

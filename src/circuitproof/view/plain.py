@@ -34,7 +34,7 @@ def _lines(child: Child) -> Iterator[str]:
         case "h1" | "h2" | "h3":
             title = _wrapped(words(child))
             rule = "=" if child.tag == "h1" else "-"
-            yield from ("", *title, *([rule * max(map(len, title))] if child.tag != "h3" else []))
+            yield from ("", *title, *([rule * max(map(len, title), default=0)] if child.tag != "h3" else []))
         case "p" | "figcaption" | "summary":
             yield from _wrapped(words(child))
         case "li":

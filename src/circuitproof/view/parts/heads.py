@@ -4,6 +4,7 @@ from circuitproof.declare.programs.lines import to_lines
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import section
 from circuitproof.view.story import Story
+from circuitproof.view.words import plural
 
 
 def program_heads(story: Story) -> Element | None:
@@ -23,7 +24,7 @@ def program_heads(story: Story) -> Element | None:
             for head in heads
         ),
         *(
-            [el("p", f"{unused} program heads of the model are not in the circuit.", class_="note")]
+            [el("p", f"{plural(unused, 'program head')} of the model not in the circuit.", class_="note")]
             if unused
             else []
         ),
