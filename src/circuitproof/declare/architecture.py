@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import TypeAlias, assert_never
 
+from circuitproof.declare.circuits.graph import Graph
 from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, reading_part, write_rational
@@ -133,6 +134,18 @@ class _ActivationKind(StrEnum):
     LEAKY_RELU = "leaky relu"
 
 
+_MOST = {
+    "vocabulary": 1 << 21,
+    "context": 1 << 21,
+    "layers": 1 << 12,
+    "heads": 1 << 12,
+    "width": 1 << 18,
+    "head_width": 1 << 18,
+    "mlp_width": 1 << 20,
+}
+"""The largest sizes that are read: larger ones are mistakes, and would be built before they are noticed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
     """A decoder-only transformer with learned positions and pre-norms, at any scale."""
@@ -156,9 +169,10 @@ class Architecture:
     """The output embedding has a bias."""
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width"):
-            if getattr(self, name) < 1:
-                raise DeclarationError(f"architecture.{name} is {getattr(self, name)}, want at least 1")
+        for name, most in _MOST.items():
+            if not 1 <= getattr(self, name) <= most:
+                raise DeclarationError(f"architecture.{name} is {getattr(self, name)}, want 1 to {most}")
+        Graph(self.layers, self.heads)  # refuses one that is too large
         if isinstance(self.norm, BandNorm) and self.width == 1:
             raise DeclarationError("architecture.width is 1, want at least 2: BandNorm centres what it reads")
         if not (self.attention_scale > 0 and is_float32(self.attention_scale)):
