@@ -28,6 +28,9 @@ def test_report_and_show_end_as_the_checker_does(tmp_path, outcome):
     shown = run("show", viewed.bundle_of(seed))
     assert shown.exit_code == outcome
     assert max(map(len, shown.output.splitlines())) <= 80
+    told = json.loads(run("show", viewed.bundle_of(seed), "--json").output)
+    wanted = [str(answer.verdict) for answer in viewed.story_of(seed).bundle.answers]
+    assert [answer["verdict"] for answer in told["answers"]] == wanted
 
 
 def test_the_model_that_was_compared_is_told():
@@ -48,6 +51,7 @@ def test_an_invalid_bundle_ends_with_five(tmp_path):
     assert made.exit_code == Outcome.INVALID
     assert "<h1>INVALID</h1>" in out.read_text()
     assert run("show", tmp_path).exit_code == Outcome.INVALID
+    assert json.loads(run("show", tmp_path, "--json").output).keys() == {"outcome", "reason"}
 
 
 def test_explain_tells_one_prompt_in_text_and_exactly():

@@ -27,9 +27,10 @@ def report(
     ] = None,
     against: Against = None,
     task: TaskFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
-    from circuitproof.cli.show import show_line
+    from circuitproof.cli.show import show_json, show_line
     from circuitproof.text.canonical import write_file
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
@@ -37,18 +38,31 @@ def report(
     made = report_on(path, Beside(against, task=task))
     place = out or path.resolve().with_name(f"{path.resolve().name}.html")
     write_file(place, made.html.encode())
-    show_line(f"{place} holds the page of {path}: {made.says}")
+    if as_json:
+        show_json({"page": str(place), "says": made.says})
+    else:
+        show_line(f"{place} holds the page of {path}: {made.says}")
     raise typer.Exit(made.exit_code)
 
 
-def show(bundle: Annotated[Path, _BUNDLE], against: Against = None, task: TaskFile = None) -> None:
+def show(
+    bundle: Annotated[Path, _BUNDLE],
+    against: Against = None,
+    task: TaskFile = None,
+    as_json: AsJson = False,
+) -> None:
     """Print what the page of a bundle says, in 80 columns."""
+    from circuitproof.cli.show import show_json
+    from circuitproof.view.data import story_to_json
     from circuitproof.view.page import bundle_text
     from circuitproof.view.story import tell
     from circuitproof_check.main import Beside
 
     found = tell(bundle, Beside(against, task=task))
-    typer.echo(bundle_text(found), nl=False)
+    if as_json:
+        show_json(story_to_json(found))
+    else:
+        typer.echo(bundle_text(found), nl=False)
     raise typer.Exit(found.judgement.outcome)
 
 

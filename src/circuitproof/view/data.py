@@ -7,11 +7,28 @@ from circuitproof.prove.findings import shown
 from circuitproof.text.canonical import Json
 from circuitproof.view.numbers import Cell, Numbers
 from circuitproof.view.parts.prompts import closest, decided
-from circuitproof.view.story import Story
-from circuitproof.view.words import token_name
+from circuitproof.view.story import Story, Unjudged
+from circuitproof.view.words import property_name, token_name
 
 _READS = 60_000
 """The most weights of heads that a page carries."""
+
+
+def story_to_json(story: Story | Unjudged) -> Json:
+    """Return what a page says, for programs; of a bundle that was not judged to its end only the reason."""
+    judged = story.judgement
+    said: dict[str, Json] = {"outcome": judged.outcome.name.lower(), "reason": judged.reason}
+    if isinstance(story, Unjudged):
+        return said
+    answers: list[Json] = [
+        {
+            "property": property_name(answer.prop),
+            "verdict": str(answer.verdict),
+            "remarks": list(answer.remarks),
+        }
+        for answer in story.bundle.answers
+    ]
+    return {**said, "answers": answers, "data": page_data(story)}
 
 
 def page_data(story: Story) -> Json:

@@ -21,7 +21,12 @@ def verdicts(story: Story) -> Element:
     return section(
         "verdicts",
         "The verdicts",
-        el("div", table(("property", "verdict", "remarks", "rests on"), rows), class_="scroll"),
+        el(
+            "div",
+            table(("property", "verdict", "remarks", "rests on"), rows),
+            class_="scroll",
+            tabindex="0",
+        ),
     )
 
 
