@@ -8,8 +8,9 @@ import viewed
 from circuitproof.declare.circuits.graph import LOGITS
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import multiply
+from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import BiasPart, Cells, PositionPart, StagePart, TokenPart
-from circuitproof.forward.forward import Forward
+from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.forward.interface import Side
 from circuitproof.prove.fold import fold
 from circuitproof.view.numbers import Numbers
@@ -72,16 +73,19 @@ def test_a_little_more_of_a_source_raises_the_margin_by_that_much_of_its_share(s
     frozen, candidates = story.bundle.frozen, story.bundle.task.candidates
     prompt = story.bundle.domain.prompts[0]
     cell = found.cells[found.cell_of[0]]
-    cells = Cells(frozen.programs, biases=frozen.architecture.biases)
+    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     number, (row,) = cells.cells(story.bundle.circuit, (prompt,))
-    outputs = Forward(frozen, cells, Exact(), candidates).run()
+    passed = Trace(Forward(frozen, cells, Exact(), candidates))
+    passed.output(number)
+    outputs = passed.outputs
     (terms,) = cells.stages[number].inputs
     for part, place in zip(cells.stages[number].parts, terms, strict=True):
         if not isinstance(part, StagePart):
             continue
         more = multiply(outputs[part.stage].take([place]), LITTLE)
-        disturbed = Forward(frozen, cells, Exact(), candidates, {(number, Side.INPUT): more}).run()
-        logits = disturbed[number].fractions()[row]
+        disturbance = Disturbance(more, {(number, Side.INPUT): (0,)})
+        disturbed = Trace(Forward(frozen, cells, Exact(), candidates, disturbance))
+        logits = disturbed.output(number).fractions()[row]
         grown = logits[cell.leader] - logits[cell.runner] - cell.margin
         shares = {edge.source: share for edge, share in cell.flow.edges.items() if edge.target == LOGITS}
         assert grown == LITTLE * shares[cells.stages[part.stage].node]

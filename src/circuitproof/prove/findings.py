@@ -84,13 +84,3 @@ def spread(sizes: Sequence[Fraction]) -> Mapping[str, Fraction]:
 def shown(value: Fraction) -> str:
     """Return six digits of a number, which may lie outside the range of floats."""
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
-
-
-def scientific(number: int) -> str:
-    """Return a number as people read it: exactly up to twelve digits, else four digits and a power of ten.
-
-    >>> scientific(2048), scientific(32**100)
-    ('2048', '3.273e150')
-    """
-    digits = write_rational(Fraction(number))
-    return digits if len(digits) <= 12 else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"  # noqa: PLR2004  # said above

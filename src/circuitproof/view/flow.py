@@ -21,7 +21,7 @@ from circuitproof.exact.exact import SideBranch
 from circuitproof.exact.grid import Grid, add, grid_of_fractions, matmul, multiply, multiply_columns
 from circuitproof.forward.cells import BiasPart, Part, PositionPart, StagePart, TokenPart
 from circuitproof.forward.frozen import Frozen
-from circuitproof.view.trace import Sides, Trace, Traced
+from circuitproof.view.trace import CircuitTrace, Sides, Traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Flow:
         return sum((share for edge, share in self.edges.items() if edge.target == node), Fraction(0))
 
 
-def flow_of(frozen: Frozen, trace: Trace, row: int, rivals: tuple[int, int]) -> Flow:
+def flow_of(frozen: Frozen, trace: CircuitTrace, row: int, rivals: tuple[int, int]) -> Flow:
     """Return what each edge brings to the margin of one token over another, in a row of the logits."""
     leader, runner = frozen.unembedding(rivals).fractions()
     gap = grid_of_fractions([[a - b for a, b in zip(leader, runner, strict=True)]], len(leader))
@@ -48,7 +48,7 @@ def flow_of(frozen: Frozen, trace: Trace, row: int, rivals: tuple[int, int]) -> 
 class _Backward:
     """Follows a linear function of the logits' input back to everything that is read on the way."""
 
-    def __init__(self, frozen: Frozen, trace: Trace) -> None:
+    def __init__(self, frozen: Frozen, trace: CircuitTrace) -> None:
         self._frozen, self._trace = frozen, trace
         self._edges: dict[Edge, Fraction] = defaultdict(Fraction)
         self._own: dict[Node, Fraction] = defaultdict(Fraction)

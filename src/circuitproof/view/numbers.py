@@ -10,7 +10,7 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.fold import Fold, fold
 from circuitproof.view.flow import Flow, flow_of
-from circuitproof.view.trace import Trace, trace
+from circuitproof.view.trace import CircuitTrace, trace
 
 _LESIONS = 300_000
 """The most prompts, times edges squared, on which circuits without an edge are computed."""
@@ -89,7 +89,7 @@ class Numbers:
     cell_of: tuple[int, ...]
     """The cell of each prompt."""
     needs: Mapping[Edge, Needs]
-    trace: Trace
+    trace: CircuitTrace
 
     def readings(self, prompt: Prompt) -> tuple[Reading, ...]:
         """Return where heads look, at each position from which that is read on the way to the logits."""
@@ -119,7 +119,7 @@ def compute(bundle: Opened, prompts: Sequence[Prompt]) -> Numbers:
     return Numbers(tuple(cells), cell_of, dict(_needs(bundle, prompts)), traced)
 
 
-def _cell(frozen: Frozen, traced: Trace, row: int) -> Cell:
+def _cell(frozen: Frozen, traced: CircuitTrace, row: int) -> Cell:
     found = Fold(traced.logits[row])
     return Cell(found, _flip(frozen, traced.candidates, found), None)
 

@@ -12,9 +12,10 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs
 from circuitproof.exact.grid import Grid, Integers, Row
 from circuitproof.exact.protocol import RationalRow
+from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells, Stage, StagePart
 from circuitproof.forward.declaration import ProgramHeads
-from circuitproof.forward.forward import Forward
+from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 
 Sides = tuple[SideBranch, SideBranch]
@@ -70,11 +71,11 @@ class Traced:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class CircuitTrace:
     """A circuit on prompts: its stages, the last of which computes the logits, and the row of each prompt."""
 
     programs: ProgramHeads
-    cells: Cells
+    cells: Cells[Prompt]
     stages: tuple[Traced, ...]
     rows: tuple[int, ...]
     logits: tuple[tuple[Fraction, ...], ...]
@@ -110,12 +111,15 @@ class Trace:
         return tuple((place, weight) for place, weight in enumerate(weights) if weight)
 
 
-def trace(frozen: Frozen, circuit: Circuit, candidates: tuple[int, ...], prompts: Sequence[Prompt]) -> Trace:
+def trace(
+    frozen: Frozen, circuit: Circuit, candidates: tuple[int, ...], prompts: Sequence[Prompt]
+) -> CircuitTrace:
     """Run a circuit on prompts and keep what it computed."""
-    cells = Cells(frozen.programs, biases=frozen.architecture.biases)
+    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     number, rows = cells.cells(circuit, prompts)
     arithmetic = _Recorded()
-    outputs = Forward(frozen, cells, arithmetic, candidates).run()
+    passed = Trace(Forward(frozen, cells, arithmetic, candidates))
+    outputs = [passed.output(stage) for stage in range(len(cells.stages))]  # the order of what is recorded
     weights, signs, sides = iter(arithmetic.weights), iter(arithmetic.signs), iter(arithmetic.sides)
     stages = tuple(
         Traced(
@@ -128,4 +132,4 @@ def trace(frozen: Frozen, circuit: Circuit, candidates: tuple[int, ...], prompts
         )
         for stage, values in zip(cells.stages, outputs, strict=True)
     )
-    return Trace(frozen.programs, cells, stages, rows, outputs[number].fractions(), candidates)
+    return CircuitTrace(frozen.programs, cells, stages, rows, outputs[number].fractions(), candidates)

@@ -46,10 +46,11 @@ from circuitproof.declare.programs.syntax import (
     negate,
 )
 from circuitproof.text.reading import write_rational
-from circuitproof.text.words import LINE_END, TEXT_END, Reader
+from circuitproof.text.words import LINE_END, TEXT_END, Grammar, Reader
 
 Member = TypeVar("Member")
 
+_GRAMMAR = Grammar(r"[A-Za-z_]+|-?[0-9]+(?:[/.][0-9]+)?|[=!<>]=|[<>{}(),:]", r"[ \t\r]+|#.*", has_lines=True)
 _WHOLE = re.compile(r"[0-9]+")
 _WEIGHT = re.compile(r"[0-9]+(?:[/.][0-9]+)?")
 _PARTS = re.compile(r"[/.]")
@@ -96,7 +97,7 @@ def parse(text: str, where: str = "program", limits: Limits = NO_LIMITS) -> Prog
       add 1 if token_match
             ^
     """
-    reader = Reader(text, where)
+    reader = Reader(text, where, _GRAMMAR)
     reader.expect("default")
     default = _weight(reader)
     reader.expect(LINE_END)

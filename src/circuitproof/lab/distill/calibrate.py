@@ -5,7 +5,7 @@ program heads is the same model, tensor by tensor: so calibration cannot build a
 The bias that the heads of a layer share stays frozen, because it is left when one head of several is gone.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,6 +25,7 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.decisions import by_length
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import digest_bytes
+from circuitproof.text.codec import Count, Positive
 
 _KINDS = {"value": "value.weight", "value_bias": "value.bias", "output": "output.weight"}
 """The parts of a head's readout, as they are called in a layer and in a model file."""
@@ -55,11 +56,11 @@ class Calibration:
     """How a rung is trained. Nothing here depends on where or when it runs."""
 
     seed: int
-    steps: int
-    batch: int
-    learning_rate: float
+    steps: Count
+    batch: Count
+    learning_rate: Positive
     aim: Aim
-    target: float
+    target: Positive
     """How large every radius should be; more is not asked for."""
 
 
@@ -228,9 +229,3 @@ def _places(task: Task, plan: Calibration, step: int) -> list[int]:
     length = len(task.domain.prompts[order[0]])
     alike = [place for place in order if len(task.domain.prompts[place]) == length]
     return alike[: plan.batch]
-
-
-def trainable_counts(model: Transformer) -> Iterator[tuple[Rung, int]]:
-    """Return how many numbers each rung trains."""
-    for rung in Rung:
-        yield rung, sum(parameter.numel() for parameter in _Readouts(model, rung).parameters())

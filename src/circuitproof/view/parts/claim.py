@@ -2,7 +2,7 @@
 
 from circuitproof.declare.architecture import Architecture, BandNorm, LayerNorm, NoNorm
 from circuitproof.declare.tasks.pattern_text import print_pattern
-from circuitproof.prove.findings import scientific
+from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import facts, section
 from circuitproof.view.regions import symbolic_task

@@ -1,6 +1,6 @@
 """The regions of a pattern: which parts of it a proof looks at, and how many prompts they have."""
 
-from circuitproof.prove.findings import scientific
+from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.parts.section import section
 from circuitproof.view.regions import Region, RegionTree
