@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def show_json(value: Json) -> None:
     """Print JSON to standard output."""
-    typer.echo(readable_json(value), nl=False)
+    typer.echo(readable_json(value).decode(), nl=False)
 
 
 def show_result(found: Json, show: Callable[[], None], *, as_json: bool) -> None:
