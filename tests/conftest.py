@@ -24,7 +24,6 @@ if "CIRCUITPROOF_ROUNDING" in os.environ:
     other_rounding(int(os.environ["CIRCUITPROOF_ROUNDING"]))
 
 
-
 @pytest.fixture
 def reference() -> Path:
     """Return the folder of the paper's public artifacts, which the product does not contain."""

@@ -8,14 +8,13 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.exact import pieces
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import multiply
 from circuitproof.lab.runs.cross_check import Asking, compare
 from circuitproof.prove.battery import prove
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
 from circuitproof.prove.verdict import Verdict
-from circuitproof.solvers import encode
+from circuitproof.solvers import encode, pieces
 from circuitproof.solvers.arithmetic import Symbolic
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.pieces import Pieces

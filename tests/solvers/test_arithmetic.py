@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.architecture import Attention, Gelu, GeluForm, LayerNorm, NoNorm
 from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.operators import Attention, Gelu, GeluForm, LayerNorm, NoNorm
 from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.exact.exact import Exact, Signs
 from circuitproof.exact.grid import grid_of_fractions

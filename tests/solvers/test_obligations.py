@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.architecture import LayerNorm
 from circuitproof.declare.circuits.graph import Mlp
+from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import Attention, BandNorm, LeakyRelu, Lift, Relu
+from circuitproof.declare.operators import Attention, BandNorm, LeakyRelu, Lift, Relu
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import grid_of_fractions
 from circuitproof.solvers.assertions import Ledger, Source

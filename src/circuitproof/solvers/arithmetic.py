@@ -7,18 +7,18 @@ forward pass computes, constants included, is a variable with an equation of its
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias, TypeGuard, TypeVar, assert_never
+from typing import TypeAlias, TypeGuard, TypeVar
 
-from circuitproof.declare.architecture import (
+from circuitproof.declare.operators import (
     Activation,
     Attention,
     BandNorm,
-    LayerNorm,
-    NoNorm,
     Norm,
+    band_of,
+    require_sparsemax,
     slope_of,
 )
-from circuitproof.errors import DeclarationError, NotExactError
+from circuitproof.errors import DeclarationError
 from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs, Supports, Witness
 from circuitproof.exact.grid import Grid, Row
 from circuitproof.exact.protocol import Contexts, RationalRow
@@ -115,8 +115,7 @@ class Symbolic:
 
     def attention(self, scores: Weights, attention: Attention) -> Weights:
         """Return sparsemax of each row of scores."""
-        if attention is not Attention.SPARSEMAX:
-            raise NotExactError(f"{attention} attention has no exact value; want sparsemax or program heads")
+        require_sparsemax(attention)
         supports = self._follow(Supports)
         if _is_known(scores):
             return Exact().attention(scores, attention)
@@ -157,21 +156,14 @@ class Symbolic:
 
     def normalise(self, values: Value, norm: Norm, gain: tuple[Grid, Grid]) -> Value:
         """Apply a norm to every row, then scale and shift its columns."""
-        match norm:
-            case NoNorm():
-                return values
-            case LayerNorm():
-                raise NotExactError("LayerNorm has no exact value; remove the norms or use BandNorm")
-            case BandNorm():
-                branches = self._follow(BandBranches)
-                if isinstance(values, Grid):
-                    return Exact().normalise(values, norm, gain)
-                sides = [None] * len(values) if branches is None else branches.sides
-                return tuple(
-                    self._band(row, norm, gain, side) for row, side in zip(values, sides, strict=True)
-                )
-            case _:
-                assert_never(norm)
+        band = band_of(norm)
+        if band is None:
+            return values
+        branches = self._follow(BandBranches)
+        if isinstance(values, Grid):
+            return Exact().normalise(values, norm, gain)
+        sides = [None] * len(values) if branches is None else branches.sides
+        return tuple(self._band(row, band, gain, side) for row, side in zip(values, sides, strict=True))
 
     def sums(self, values: Value) -> SumRows:
         """Return values as terms, the known ones as constants."""

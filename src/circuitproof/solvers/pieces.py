@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 
-from circuitproof.declare.architecture import BandNorm
+from circuitproof.declare.operators import BandNorm
 from circuitproof.exact.exact import SideBranch
 from circuitproof.solvers.assertions import Group
 from circuitproof.solvers.terms import Formula, Relation, Sum

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import Attention
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import (

@@ -3,16 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.architecture import (
-    Attention,
-    BandNorm,
-    Gelu,
-    GeluForm,
-    LayerNorm,
-    LeakyRelu,
-    Lift,
-    inverse_root,
-)
+from circuitproof.declare.architecture import inverse_root
+from circuitproof.declare.operators import Attention, BandNorm, Gelu, GeluForm, LayerNorm, LeakyRelu, Lift
 from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError

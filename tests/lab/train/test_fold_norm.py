@@ -7,9 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import LayerNorm, NoNorm, inverse_root
+from circuitproof.declare.architecture import inverse_root
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.operators import LayerNorm, NoNorm
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.transformer import Transformer

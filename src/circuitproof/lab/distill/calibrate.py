@@ -15,9 +15,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from circuitproof.declare.architecture import NoNorm
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import NoNorm
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, NumericError
 from circuitproof.lab.distill.install import replace_tensors

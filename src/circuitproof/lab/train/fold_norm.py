@@ -9,8 +9,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from circuitproof.declare.architecture import Architecture, NoNorm
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import NoNorm
 from circuitproof.errors import NumericError
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.lab.model.transformer import Transformer

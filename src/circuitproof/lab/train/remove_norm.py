@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from circuitproof.declare.architecture import LayerNorm
+from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.stream import State
 from circuitproof.lab.model.transformer import AttentionLayer, MlpLayer, NormLayer, Transformer
