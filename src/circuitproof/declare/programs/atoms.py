@@ -6,37 +6,11 @@ from enum import StrEnum
 from itertools import chain, pairwise
 from typing import TypeAlias
 
+from circuitproof.declare.programs.features import Comparison, Feature, Value, WordKind
 from circuitproof.errors import DeclarationError
 
 NUMBER_DIGITS = 18
 """How many digits a token, position, distance or count may have."""
-
-
-class Feature(StrEnum):
-    """What a condition may look at in a pair of a query and a key."""
-
-    KEY_POSITION = "key_position"
-    QUERY_POSITION = "query_position"
-    RELATIVE_DISTANCE = "relative_distance"
-    """Query position minus key position."""
-    ABSOLUTE_DISTANCE = "absolute_distance"
-    """The relative distance without its sign."""
-    KEY_TOKEN = "key_token"  # noqa: S105  # a token of text
-    QUERY_TOKEN = "query_token"  # noqa: S105  # the same
-    TOKEN_MATCH = "token_match"  # noqa: S105  # the same
-    """Whether query and key hold the same token."""
-
-
-class Comparison(StrEnum):
-    """How a condition compares a feature with its value."""
-
-    EQUAL = "=="
-    UNEQUAL = "!="
-    LESS = "<"
-    AT_MOST = "<="
-    MORE = ">"
-    AT_LEAST = ">="
-    AMONG = "in"
 
 
 class Place(StrEnum):
@@ -55,15 +29,6 @@ class Link(StrEnum):
     """The query holds the closer of the opener at the key."""
 
 
-Value: TypeAlias = bool | int | tuple[int, ...]
-"""A boolean for `token_match`, an increasing tuple for `in`, and a number for everything else."""
-
-TOKEN_FEATURES = frozenset({Feature.KEY_TOKEN, Feature.QUERY_TOKEN})
-"""The features whose value is a token's number."""
-
-_EQUALITIES = frozenset({Comparison.EQUAL, Comparison.UNEQUAL})
-
-
 @dataclass(frozen=True, slots=True)
 class Condition:
     """One comparison of a feature with a value.
@@ -77,9 +42,10 @@ class Condition:
 
     def __post_init__(self) -> None:
         where = f"condition '{self.feature} {self.comparison} ...'"
-        if self.feature is Feature.TOKEN_MATCH:
+        has_order = not (self.comparison.is_equality or self.comparison is Comparison.AMONG)
+        if self.feature.words is None:
             self._check_match(where)
-        elif self.feature in TOKEN_FEATURES and self.comparison not in {*_EQUALITIES, Comparison.AMONG}:
+        elif self.feature.words is WordKind.TOKEN and has_order:
             raise DeclarationError(f"{where}: tokens have no order to compare; want ==, != or in")
         else:
             _check_value(self.comparison, self.value, where)
@@ -90,10 +56,10 @@ class Condition:
 
     def tokens(self) -> Iterable[int]:
         """Return the tokens that the condition mentions."""
-        return self.numbers() if self.feature in TOKEN_FEATURES else ()
+        return self.numbers() if self.feature.words is WordKind.TOKEN else ()
 
     def _check_match(self, where: str) -> None:
-        if self.comparison not in _EQUALITIES:
+        if not self.comparison.is_equality:
             raise DeclarationError(f"{where}: '{self.comparison}' is not for it, want == or !=")
         if not isinstance(self.value, bool):
             raise DeclarationError(f"{where}: value {self.value!r}, want true or false")

@@ -57,6 +57,6 @@ def _condition(fields: Fields) -> Condition:
 def _value(fields: Fields, feature: Feature, comparison: Comparison) -> Value:
     if comparison is Comparison.AMONG:
         return tuple(sorted(fields.integers("value")))
-    if feature is Feature.TOKEN_MATCH:
+    if feature.words is None:
         return fields.boolean("value")
     return fields.integer("value")

@@ -10,25 +10,21 @@ from typing import TypeAlias
 from circuitproof.declare.programs.atoms import (
     MATCH,
     NUMBER_DIGITS,
-    TOKEN_FEATURES,
     Atom,
     Bracketed,
     Brackets,
-    Comparison,
     Condition,
-    Feature,
     Link,
     Place,
     Tally,
-    Value,
 )
+from circuitproof.declare.programs.features import Comparison, Feature, Value, WordKind
 from circuitproof.errors import DeclarationError
 
 __all__ = [
     "DEEPEST",
     "MATCH",
     "NUMBER_DIGITS",
-    "TOKEN_FEATURES",
     "WEIGHT_DIGITS",
     "AllOf",
     "AnyOf",
@@ -49,6 +45,7 @@ __all__ = [
     "Scan",
     "Tally",
     "Value",
+    "WordKind",
     "all_of",
     "any_of",
     "atoms",

@@ -21,7 +21,6 @@ from typing import TypeVar, assert_never
 from circuitproof.declare.programs.syntax import (
     DEEPEST,
     NUMBER_DIGITS,
-    TOKEN_FEATURES,
     WEIGHT_DIGITS,
     AllOf,
     AnyOf,
@@ -41,6 +40,7 @@ from circuitproof.declare.programs.syntax import (
     Scan,
     Tally,
     Value,
+    WordKind,
     all_of,
     any_of,
     negate,
@@ -144,7 +144,7 @@ def _in_parentheses(text: str, wanted: bool) -> str:  # noqa: FBT001  # called i
 
 
 def _condition_text(condition: Condition) -> str:
-    if condition.feature is Feature.TOKEN_MATCH and condition.comparison is Comparison.EQUAL:
+    if condition.feature.words is None and condition.comparison is Comparison.EQUAL:
         return f"{condition.feature}" if condition.value else f"not {condition.feature}"
     return f"{condition.feature} {condition.comparison} {_value_text(condition.value)}"
 
@@ -221,7 +221,7 @@ class _Formulas:
         return self._reader.build(start, lambda: self._comparison(Feature(word)))
 
     def _comparison(self, feature: Feature) -> Condition:
-        number = self._token if feature in TOKEN_FEATURES else self._position
+        number = self._token if feature.words is WordKind.TOKEN else self._position
         return Condition(feature, *self._compared(number))
 
     def _tally(self, at: Place, kind: str) -> Tally:

@@ -14,7 +14,6 @@ from circuitproof.declare.programs.syntax import (
     AllOf,
     AnyOf,
     Condition,
-    Feature,
     Formula,
     Not,
     Program,
@@ -116,7 +115,7 @@ def projections(runs: Runs, positions: frozenset[int], most: int) -> list[Prompt
 def _is_local(program: Program) -> bool:
     """Say whether rules look at single pairs of tokens, and not at whether they are the same."""
     found = [atom for rule in program.rules for condition in rule.conditions for atom in atoms(condition)]
-    plain = all(isinstance(atom, Condition) and atom.feature is not Feature.TOKEN_MATCH for atom in found)
+    plain = all(isinstance(atom, Condition) and atom.feature.words is not None for atom in found)
     return plain and not any(_has_scan(condition) for rule in program.rules for condition in rule.conditions)
 
 
