@@ -5,22 +5,15 @@ from itertools import chain
 
 from hypothesis import strategies as st
 
+from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.features import Comparison, Feature, WordKind
 from circuitproof.declare.programs.syntax import (
     AllOf,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Feature,
-    Link,
     Otherwise,
     Pick,
-    Place,
     Program,
     Rule,
     Scan,
-    Tally,
-    WordKind,
     all_of,
     any_of,
     negate,

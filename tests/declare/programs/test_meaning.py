@@ -3,19 +3,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
+from circuitproof.declare.programs.atoms import Brackets, Condition
+from circuitproof.declare.programs.features import Feature
 from circuitproof.declare.programs.meaning import closings, row, whole_weights
-from circuitproof.declare.programs.syntax import (
-    Brackets,
-    Condition,
-    Feature,
-    Otherwise,
-    Program,
-    Rule,
-    all_of,
-    any_of,
-    atoms,
-    negate,
-)
+from circuitproof.declare.programs.syntax import Otherwise, Program, Rule, all_of, any_of, atoms, negate
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
 from program_strategies import brackets, formulas, plain_programs, programs, prompts

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from circuitproof.declare.circuits.graph import Graph, Head
-from circuitproof.declare.programs.candidates import Grammar, Word, WordKind
-from circuitproof.declare.programs.syntax import Brackets, Feature
+from circuitproof.declare.programs.atoms import Brackets
+from circuitproof.declare.programs.candidates import Grammar, Word
+from circuitproof.declare.programs.features import Feature, WordKind
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import TOY, Alphabet
 from circuitproof.declare.tasks.quotes import toy_quotes

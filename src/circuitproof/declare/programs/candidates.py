@@ -12,23 +12,15 @@ from itertools import combinations, combinations_with_replacement, product
 from math import comb
 from typing import TypeVar
 
+from circuitproof.declare.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.features import Comparison, Feature, WordKind
 from circuitproof.declare.programs.syntax import (
-    MATCH,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Feature,
     Formula,
-    Link,
     Otherwise,
     Pick,
-    Place,
     Program,
     Rule,
     Scan,
-    Tally,
-    WordKind,
     any_of,
     atoms,
     negate,

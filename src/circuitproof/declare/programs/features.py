@@ -125,3 +125,8 @@ def comparing(comparison: Comparison, value: Value) -> Callable[[int], bool]:
     [True, True, False, False]
     """
     return frozenset(value).__contains__ if isinstance(value, tuple) else comparison.of_constant(value)
+
+
+def value_text(value: Value) -> str:
+    """Return a value as it stands in the text of a program."""
+    return f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else str(value).lower()

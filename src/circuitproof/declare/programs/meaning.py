@@ -8,23 +8,9 @@ from itertools import accumulate, repeat
 from math import lcm
 from typing import TypeAlias, assert_never
 
+from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
 from circuitproof.declare.programs.features import Operand, comparing
-from circuitproof.declare.programs.syntax import (
-    AllOf,
-    AnyOf,
-    Bracketed,
-    Brackets,
-    Condition,
-    Formula,
-    Link,
-    Not,
-    Otherwise,
-    Pick,
-    Place,
-    Program,
-    Scan,
-    Tally,
-)
+from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Otherwise, Pick, Program, Scan
 from circuitproof.errors import InputError
 
 Row: TypeAlias = tuple[tuple[int, Fraction], ...]

@@ -2,15 +2,9 @@
 
 from fractions import Fraction
 
-from circuitproof.declare.programs.syntax import (
-    Comparison,
-    Condition,
-    Feature,
-    Otherwise,
-    Program,
-    Rule,
-    Value,
-)
+from circuitproof.declare.programs.atoms import Condition
+from circuitproof.declare.programs.features import Comparison, Feature, Value
+from circuitproof.declare.programs.syntax import Otherwise, Program, Rule
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.reading import Fields
 

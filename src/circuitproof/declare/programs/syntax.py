@@ -9,48 +9,11 @@ from typing import TypeAlias
 
 from circuitproof.declare.programs.atoms import (
     MATCH,
-    NUMBER_DIGITS,
     Atom,
-    Bracketed,
-    Brackets,
     Condition,
-    Link,
-    Place,
-    Tally,
 )
-from circuitproof.declare.programs.features import Comparison, Feature, Value, WordKind
+from circuitproof.declare.programs.features import Comparison, Feature
 from circuitproof.errors import DeclarationError
-
-__all__ = [
-    "DEEPEST",
-    "MATCH",
-    "NUMBER_DIGITS",
-    "WEIGHT_DIGITS",
-    "AllOf",
-    "AnyOf",
-    "Atom",
-    "Bracketed",
-    "Brackets",
-    "Comparison",
-    "Condition",
-    "Feature",
-    "Formula",
-    "Link",
-    "Not",
-    "Otherwise",
-    "Pick",
-    "Place",
-    "Program",
-    "Rule",
-    "Scan",
-    "Tally",
-    "Value",
-    "WordKind",
-    "all_of",
-    "any_of",
-    "atoms",
-    "negate",
-]
 
 
 class Pick(StrEnum):
@@ -168,12 +131,11 @@ class Program:
 
 def atoms(formula: Formula) -> Iterator[Atom]:
     """Return the comparisons and bracket conditions that a formula is made of, from left to right."""
-    match formula:
-        case Condition() | Tally() | Bracketed():
-            yield formula
-        case _:
-            for part in _parts(formula):
-                yield from atoms(part)
+    if isinstance(formula, (Not, Scan, AllOf, AnyOf)):
+        for part in _parts(formula):
+            yield from atoms(part)
+    else:
+        yield formula
 
 
 def all_of(formulas: Iterable[Formula]) -> Formula:

@@ -8,26 +8,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from circuitproof.declare.programs.features import Operand
+from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.features import Comparison, Operand, Value
 from circuitproof.declare.programs.meaning import Row, row, whole_weights
-from circuitproof.declare.programs.syntax import (
-    AllOf,
-    AnyOf,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Formula,
-    Link,
-    Not,
-    Otherwise,
-    Pick,
-    Place,
-    Program,
-    Scan,
-    Tally,
-    Value,
-)
+from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Otherwise, Pick, Program, Scan
 
 _EXACT = 2**53
 """Integers up to here are FP64 numbers, so sums below are exact and a quotient is rounded once."""

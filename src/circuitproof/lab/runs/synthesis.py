@@ -10,7 +10,7 @@ from typing import assert_never
 
 from circuitproof.declare.circuits.graph import Graph, Head
 from circuitproof.declare.circuits.spelling import load_circuit, parse_nodes
-from circuitproof.declare.programs.syntax import Brackets
+from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.text import to_text
 from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.errors import InputError

@@ -10,16 +10,8 @@ from dataclasses import dataclass, field
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Head, Node
-from circuitproof.declare.programs.syntax import (
-    AllOf,
-    AnyOf,
-    Condition,
-    Formula,
-    Not,
-    Program,
-    Scan,
-    atoms,
-)
+from circuitproof.declare.programs.atoms import Condition
+from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Program, Scan, atoms
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.patterns.regions import Missing, UnsettledError
 from circuitproof.prove.patterns.rows import Key, Query, row_machine

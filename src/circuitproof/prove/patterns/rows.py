@@ -12,21 +12,9 @@ from math import lcm
 from typing import Any, TypeAlias, assert_never
 
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.atoms import Bracketed, Condition, Place, Tally
 from circuitproof.declare.programs.features import Operand, comparing
-from circuitproof.declare.programs.syntax import (
-    AllOf,
-    AnyOf,
-    Bracketed,
-    Condition,
-    Formula,
-    Not,
-    Pick,
-    Place,
-    Program,
-    Scan,
-    Tally,
-    atoms,
-)
+from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Pick, Program, Scan, atoms
 from circuitproof.declare.tasks.patterns import Tokens
 from circuitproof.prove.patterns.regions import Missing, UnsettledError
 
