@@ -13,7 +13,7 @@ from circuitproof.exact.grid import grid_of_fractions
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Forward
 from circuitproof.solvers.arithmetic import Symbolic
-from circuitproof.solvers.assertions import Ledger, Naming, Source
+from circuitproof.solvers.assertions import AssertionLog, Naming, Source
 from circuitproof.solvers.pieces import Unknowns
 from circuitproof.solvers.terms import Product, parts_of, value_of
 from definitions import conditions_hold, solved
@@ -33,10 +33,10 @@ def both(frozen, circuit, prompts, trace):
     expected = Forward(frozen, cells, exact, CANDIDATES).run()[stage]
     symbolic = Symbolic(trace=iter(exact.witnesses) if trace else None)
     terms = Forward(frozen, cells, symbolic, CANDIDATES).run()[stage]
-    values = solved(symbolic.ledger)
-    assert conditions_hold(symbolic.ledger, values)
+    values = solved(symbolic.log)
+    assert conditions_hold(symbolic.log, values)
     found = tuple(tuple(value_of(number, values) for number in row) for row in terms)
-    return expected.fractions(), found, symbolic.ledger
+    return expected.fractions(), found, symbolic.log
 
 
 @pytest.mark.parametrize("trace", [False, True])
@@ -44,18 +44,18 @@ def both(frozen, circuit, prompts, trace):
 def test_the_whole_model_on_terms_has_the_exact_logits(norm, trace):
     """Every node of a model with neural heads; the two arithmetics share no operator."""
     frozen = freeze(random_model(tiny_architecture(norm=norm), seed=3))
-    expected, found, ledger = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace)
+    expected, found, log = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace)
     assert found == expected
-    formulas = [one.formula for group in ledger.groups for one in group.assertions]
+    formulas = [one.formula for group in log.groups for one in group.assertions]
     assert any(isinstance(part, Product) for formula in formulas for part in parts_of(formula))
 
 
 def test_program_heads_have_no_products():
     """Where attention is a program, every query is linear."""
     frozen = freeze(random_model(tiny_architecture(), programs=PROGRAMS))
-    expected, found, ledger = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace=False)
+    expected, found, log = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace=False)
     assert found == expected
-    formulas = [one.formula for group in ledger.groups for one in group.assertions]
+    formulas = [one.formula for group in log.groups for one in group.assertions]
     assert not any(isinstance(part, Product) for formula in formulas for part in parts_of(formula))
 
 
@@ -73,11 +73,11 @@ def test_what_is_known_stays_known(norm):
     frozen = freeze(random_model(tiny_architecture(norm=norm)))
     cells = Cells(frozen.programs, biases=True)
     cells.cells(whole(frozen.graph), [(1, 2, 3)])
-    symbolic = Symbolic(Ledger(Naming.BRANCHES), Unknowns.IMPLIED)
+    symbolic = Symbolic(AssertionLog(Naming.BRANCHES), Unknowns.IMPLIED)
     found = Forward(frozen, cells, symbolic, CANDIDATES).run()[-1]
     expected = Forward(frozen, cells, Exact(), CANDIDATES).run()[-1]
     assert symbolic.sums(found) == symbolic.sums(expected)
-    assert not symbolic.ledger.groups
+    assert not symbolic.log.groups
 
 
 def test_operators_without_an_exact_value_are_refused():
@@ -107,9 +107,9 @@ def test_a_trace_of_another_computation_is_refused():
 
 def test_a_single_row_is_added_to_every_row():
     """As in every arithmetic."""
-    symbolic = Symbolic(Ledger(Naming.BRANCHES))
+    symbolic = Symbolic(AssertionLog(Naming.BRANCHES))
     two = grid_of_fractions([[Fraction(1)], [Fraction(2)]], 1)
-    x = ((symbolic.ledger.terms.of(symbolic.ledger.terms.variable("x")),),)
+    x = ((symbolic.log.terms.of(symbolic.log.terms.variable("x")),),)
     found = symbolic.sums(symbolic.add(two, x))
     assert [row[0].constant for row in found] == [1, 2]
     assert found == symbolic.add(x, two)
@@ -117,8 +117,8 @@ def test_a_single_row_is_added_to_every_row():
 
 def test_known_scores_and_unknown_values_mix():
     """A head whose values alone are perturbed stays linear."""
-    symbolic = Symbolic(Ledger(Naming.BRANCHES))
-    terms = symbolic.ledger.terms
+    symbolic = Symbolic(AssertionLog(Naming.BRANCHES))
+    terms = symbolic.log.terms
     scores = symbolic.attention(symbolic.scores(ONE, ONE, [(0, (0,))], Fraction(1)), Attention.SPARSEMAX)
     x = terms.of(terms.variable("x"))
     assert symbolic.weigh(scores, [(0, (0,))], ((x,),)) == ((x,),)
@@ -131,5 +131,5 @@ def test_assertions_know_what_they_are_part_of():
     symbolic.source = Source.MLP
     hidden = symbolic.affine(row, grid_of_fractions([[Fraction(2)]], 1), None)
     symbolic.activate(hidden, replace(ACTIVATIONS[1]))
-    found = [one.source for group in symbolic.ledger.groups for one in group.assertions]
+    found = [one.source for group in symbolic.log.groups for one in group.assertions]
     assert found == [Source.EMBEDDING, Source.MLP, Source.MLP]

@@ -16,7 +16,7 @@ from circuitproof.forward.forward import Forward, Side
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.balls.disturbed import Disturbed, Entry
 from circuitproof.solvers.arithmetic import SumRows, Symbolic, Value, Weights
-from circuitproof.solvers.assertions import Assertion, Ledger, Naming, Source
+from circuitproof.solvers.assertions import Assertion, AssertionLog, Naming, Source
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.pieces import Unknowns
 from circuitproof.solvers.terms import Sum, Variable
@@ -38,7 +38,7 @@ class Model:
 class Encoding:
     """The logits of circuits on prompts as terms, and all that is asserted of their variables."""
 
-    ledger: Ledger
+    log: AssertionLog
     logits: Mapping[Circuit, tuple[Logits, ...]]
     """For each circuit, the logits of each prompt."""
 
@@ -47,7 +47,7 @@ class Encoding:
 class Ball:
     """A prompt's logits with and without a perturbation, and the variables of the perturbation."""
 
-    ledger: Ledger
+    log: AssertionLog
     undisturbed: Logits
     disturbed: Logits
     eta: tuple[Variable, ...]
@@ -58,7 +58,7 @@ def encode(model: Model, circuits: Sequence[Circuit], prompts: Sequence[Prompt])
     """Return circuits on prompts with every intermediate number, constants included, as a variable."""
     cells = Cells(model.frozen.programs, biases=model.frozen.architecture.biases)
     rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
-    arithmetic = Symbolic(Ledger(Naming.EVERYTHING))
+    arithmetic = Symbolic(AssertionLog(Naming.EVERYTHING))
     run = _Run(model.frozen, cells, model.candidates, ())
     if model.branching is Branching.TRACED:
         arithmetic.trace = iter(run.witnesses())
@@ -66,7 +66,7 @@ def encode(model: Model, circuits: Sequence[Circuit], prompts: Sequence[Prompt])
     logits = {
         circuit: tuple(outputs[stage][row] for row in found) for circuit, (stage, found) in rows.items()
     }
-    return Encoding(arithmetic.ledger, logits)
+    return Encoding(arithmetic.log, logits)
 
 
 def encode_ball(prompt: Disturbed, epsilon: Fraction, branching: Branching) -> Ball:
@@ -75,16 +75,16 @@ def encode_ball(prompt: Disturbed, epsilon: Fraction, branching: Branching) -> B
     What the perturbation does not reach stays known, and comparisons that come out alike all over the ball
     are decided at once. The ball itself is asserted.
     """
-    arithmetic = Symbolic(Ledger(Naming.BRANCHES), Unknowns.IMPLIED)
+    arithmetic = Symbolic(AssertionLog(Naming.BRANCHES), Unknowns.IMPLIED)
     run = _Run(prompt.frozen, prompt.cells, prompt.candidates, prompt.outputs)
     before = run.symbolic(arithmetic, {})
-    eta = tuple(arithmetic.ledger.terms.variable("eta") for _ in range(prompt.variables))
-    bounds = _bounded(arithmetic.ledger, eta, epsilon)
+    eta = tuple(arithmetic.log.terms.variable("eta") for _ in range(prompt.variables))
+    bounds = _bounded(arithmetic.log, eta, epsilon)
     if branching is Branching.TRACED:
         arithmetic.trace = iter(run.witnesses())
-    after = run.symbolic(arithmetic, _added(prompt, arithmetic.ledger, eta))
+    after = run.symbolic(arithmetic, _added(prompt, arithmetic.log, eta))
     row = prompt.row
-    return Ball(arithmetic.ledger, before[-1][row], after[-1][row], eta, bounds)
+    return Ball(arithmetic.log, before[-1][row], after[-1][row], eta, bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +124,20 @@ def _source(node: Node) -> Source:
             return Source.DECISION
 
 
-def _bounded(ledger: Ledger, eta: Sequence[Variable], epsilon: Fraction) -> tuple[Assertion, ...]:
+def _bounded(log: AssertionLog, eta: Sequence[Variable], epsilon: Fraction) -> tuple[Assertion, ...]:
     """Return that every coordinate is at most epsilon either way, and let comparisons make use of it."""
-    terms, limit = ledger.terms, ledger.terms.number(epsilon)
+    terms, limit = log.terms, log.terms.number(epsilon)
     sides = [terms.of(one, Fraction(sign)) for one in eta for sign in (1, -1)]
     bounds = tuple(Assertion(terms.at_least(limit, side), Source.DECISION) for side in sides)
     terms.ranges.update(dict.fromkeys(eta, (-epsilon, epsilon)))
     return bounds
 
 
-def _added(prompt: Disturbed, ledger: Ledger, eta: Sequence[Variable]) -> dict[tuple[int, Side], Value]:
+def _added(prompt: Disturbed, log: AssertionLog, eta: Sequence[Variable]) -> dict[tuple[int, Side], Value]:
     """Return the rows that a perturbation adds to the stages where it enters."""
     width = prompt.frozen.architecture.width
-    blocks = [tuple(map(ledger.terms.of, eta[k : k + width])) for k in range(0, len(eta), width)]
-    zero = (ledger.terms.number(Fraction(0)),) * width
+    blocks = [tuple(map(log.terms.of, eta[k : k + width])) for k in range(0, len(eta), width)]
+    zero = (log.terms.number(Fraction(0)),) * width
     return {(entry.stage, entry.side): _rows(entry, blocks, zero) for entry in prompt.entries}
 
 

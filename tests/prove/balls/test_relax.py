@@ -8,7 +8,7 @@ from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.declare.programs.text import parse
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface, Span
-from circuitproof.prove import relax
+from circuitproof.prove.balls import relax
 from circuitproof.prove.balls.disturbed import Question, disturb
 from circuitproof.prove.balls.radius import find_radius
 from circuitproof.prove.balls.relax import relaxed_radius, settled_radius, stable_radius

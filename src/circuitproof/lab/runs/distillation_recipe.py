@@ -15,7 +15,7 @@ from circuitproof.lab.distill.synthesis import Bounds, Scope
 from circuitproof.lab.runs.extraction import Method
 from circuitproof.lab.runs.protocol import read_method
 from circuitproof.lab.runs.recipe import Recipe, TasksSource, load_recipe, read_plan, read_seed
-from circuitproof.lab.train.loop import Plan
+from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.text.canonical import Digest, digest_bytes, digest_json
 from circuitproof.text.reading import Fields, read_bytes, read_toml, reading, reading_part
 
@@ -24,7 +24,7 @@ from circuitproof.text.reading import Fields, read_bytes, read_toml, reading, re
 class Therapy:
     """How models with programs are healed, under every objective alike but for its terms."""
 
-    plan: Plan
+    plan: TrainingPlan
     draw: Draw
     weighings: Mapping[Treatment, Weighing]
 

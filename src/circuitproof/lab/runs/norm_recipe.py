@@ -6,8 +6,8 @@ from pathlib import Path
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.lab.runs.recipe import Recipe, load_recipe, read_plan, read_seed
 from circuitproof.lab.train.fold_norm import FoldLimits
-from circuitproof.lab.train.loop import Plan
-from circuitproof.lab.train.norm_schedule import Reader, Schedule
+from circuitproof.lab.train.loop import TrainingPlan
+from circuitproof.lab.train.norm_schedule import NormReader, Schedule
 from circuitproof.text.canonical import Digest, digest_bytes, digest_json
 from circuitproof.text.reading import Fields, read_bytes, read_toml, reading, reading_part
 
@@ -19,7 +19,7 @@ class NormRecipe:
     name: str
     source: Recipe
     """How the model with norms is trained when none is given, and which data all training is on."""
-    plan: Plan
+    plan: TrainingPlan
     schedule: Schedule
     limits: FoldLimits
     digest: Digest
@@ -56,10 +56,12 @@ def _read_schedule(fields: Fields) -> Schedule:
         raise InputError(f"{fields.where}: {error}") from error
 
 
-def _reader(name: str, fields: Fields) -> Reader:
-    if name not in tuple(Reader):
-        raise InputError(f"{fields.path('order')} has {name!r}, want each of {', '.join(Reader)} just once")
-    return Reader(name)
+def _reader(name: str, fields: Fields) -> NormReader:
+    if name not in tuple(NormReader):
+        raise InputError(
+            f"{fields.path('order')} has {name!r}, want each of {', '.join(NormReader)} just once"
+        )
+    return NormReader(name)
 
 
 def _read_limits(fields: Fields) -> FoldLimits:

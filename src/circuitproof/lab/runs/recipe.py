@@ -9,7 +9,7 @@ from circuitproof.declare.architecture import Architecture, read_architecture
 from circuitproof.declare.tasks.loading import is_task_file, load_listed_task, task_spec
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.train.loop import Plan
+from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.text.canonical import Digest, digest_bytes, digest_json
 from circuitproof.text.reading import Fields, read_bytes, read_toml, reading, reading_part
 
@@ -51,7 +51,7 @@ class Recipe:
     name: str
     architecture: Architecture
     source: Source
-    plan: Plan
+    plan: TrainingPlan
     digest: Digest
     """The digest of the recipe and of the files it names: a run goes on only with what began it."""
 
@@ -120,9 +120,9 @@ def _load(spec: str, where: str) -> Task:
         raise InputError(f"{where}: {error}") from error
 
 
-def read_plan(fields: Fields, seed: int, *, is_fresh: bool = True) -> Plan:
+def read_plan(fields: Fields, seed: int, *, is_fresh: bool = True) -> TrainingPlan:
     """Read how to train; a run that starts from a given model declares no initial deviation."""
-    return Plan(
+    return TrainingPlan(
         seed=seed,
         steps=fields.integer("steps", least=1),
         learning_rate=_read_learning_rate(fields),

@@ -12,12 +12,12 @@ from circuitproof.lab.runs.recipe import read_plan, read_seed
 from circuitproof.lab.surrogate.data import read_data
 from circuitproof.lab.surrogate.fitting import Fitting
 from circuitproof.lab.surrogate.machines import TEMPLATES, find_template, ladder
-from circuitproof.lab.surrogate.program import Program, read_program
-from circuitproof.lab.surrogate.study import Plan as StudyPlan
+from circuitproof.lab.surrogate.program import FilledTemplate, read_program
+from circuitproof.lab.surrogate.study import StudyPlan
 from circuitproof.lab.surrogate.teachers import Question, Rendering
 from circuitproof.lab.surrogate.template import Signature, Template
 from circuitproof.lab.surrogate.words import read_words
-from circuitproof.lab.train.loop import Plan
+from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.solvers.choices import SolverName
 from circuitproof.text.canonical import Digest, digest_bytes, digest_json
 from circuitproof.text.reading import Fields, read_bytes, read_toml, reading, reading_part
@@ -36,10 +36,10 @@ class _TeacherKind(StrEnum):
 class TrainedTeacher:
     """A small transformer, trained on the answers of a rule to every word; it teaches what it has learned."""
 
-    rule: Program
+    rule: FilledTemplate
     architecture: Architecture
     batch: int
-    plan: Plan
+    plan: TrainingPlan
     threshold: float | None
     """If given, not the whole model teaches but a circuit of it, extracted at this many nats."""
 
@@ -152,7 +152,7 @@ def _read_study_plan(fields: Fields, question: Question) -> StudyPlan:
     signature = _signature(question)
     with reading_part(fields, "data") as part:
         data = read_data(part, question.words)
-    hypothesis: Program | None = None
+    hypothesis: FilledTemplate | None = None
     if fields.has("hypothesis"):
         with reading_part(fields, "hypothesis") as part:
             hypothesis = read_program(part, signature)
