@@ -12,6 +12,7 @@ from circuitproof.cli.construction import construct
 from circuitproof.cli.discovery import circuit, extract, import_release
 from circuitproof.cli.distillation import distill
 from circuitproof.cli.localisation import ledger, localise
+from circuitproof.cli.models import install, model
 from circuitproof.cli.norms import remove_norm
 from circuitproof.cli.proving import minimal, verify
 from circuitproof.cli.radii import radius
@@ -90,6 +91,8 @@ for _command in (
     radius,
     circuit,
     import_release,
+    model,
+    install,
     extract,
     localise,
     ledger,

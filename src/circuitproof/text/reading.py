@@ -207,6 +207,14 @@ def read_bytes(path: Path) -> bytes:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
+def read_text(path: Path) -> str:
+    """Return the text of a file, which must be UTF-8."""
+    try:
+        return read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text: byte {error.start} cannot be read") from error
+
+
 def write_rational(value: Fraction) -> str:
     """Return the text that `Fields.rational` reads back.
 

@@ -30,6 +30,13 @@ def write_sealed(path: Path, files: Mapping[str, bytes]) -> None:
     write_directory(path, fill)
 
 
+def seal(path: Path) -> None:
+    """Write the manifest of all files of a directory, which has none yet."""
+    names = sorted(file.name for file in path.iterdir() if file.is_file() and file.name != MANIFEST)
+    digests: dict[str, Json] = {name: str(digest_file(path / name)) for name in names}
+    write_file(path / MANIFEST, readable_json({"files": digests}))
+
+
 def check_seal(path: Path, names: frozenset[str]) -> None:
     """Refuse a directory unless it has the files `names` and every listed file is as its manifest says."""
     digests = read_manifest(path)

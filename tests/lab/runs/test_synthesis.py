@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.circuits.spelling import parse_head
 from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.candidates import Grammar, Word
 from circuitproof.declare.programs.features import Feature, WordKind
@@ -17,7 +18,6 @@ from circuitproof.lab.runs.synthesis import (
     Request,
     certificate_path,
     parse_brackets,
-    parse_head,
     recheck_certificate,
     report_path,
     synthesise,
@@ -126,10 +126,10 @@ def test_a_task_of_another_alphabet_is_refused(request_for, tmp_path):
 def test_heads_are_named_by_layer_and_index():
     """With or without the word."""
     graph = Graph(2, 2)
-    assert parse_head("1.0", graph) == parse_head("head 1.0", graph) == Head(1, 0)
+    assert parse_head("1.0", graph, "--head") == parse_head("head 1.0", graph, "--head") == Head(1, 0)
     for text, sentence in (("7.0", "outside 2 layers"), ("mlp 0", "is not a node")):
         with pytest.raises(InputError, match=sentence):
-            parse_head(text, graph)
+            parse_head(text, graph, "--head")
 
 
 def test_brackets_are_pairs_of_tokens():

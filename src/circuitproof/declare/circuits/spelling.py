@@ -58,6 +58,16 @@ def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
     return nodes
 
 
+def parse_head(text: str, graph: Graph, where: str) -> Head:
+    """Return the head that `1.0` or `head 1.0` names."""
+    name = text if text.startswith("head ") else f"head {text}"
+    match parse_nodes(name, graph, where):
+        case (Head() as head,):
+            return head
+        case _:
+            raise InputError(f"{where} is {text!r}, want layer and index of one head, such as 1.0")
+
+
 def _nodes_of(match: re.Match[str], graph: Graph) -> tuple[Node, ...]:
     group = match.groupdict()
     if group["embed"]:

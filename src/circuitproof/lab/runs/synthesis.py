@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
-from circuitproof.declare.circuits.graph import Graph, Head
-from circuitproof.declare.circuits.spelling import load_circuit, parse_nodes
+from circuitproof.declare.circuits.spelling import load_circuit, parse_head
 from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.text import to_text
 from circuitproof.declare.tasks.loading import load_listed_task
@@ -87,7 +86,7 @@ def synthesise(request: Request, out: Path) -> Report:
         task.refuse_other_alphabet(stored.alphabet)
     names = [task.name for task in tasks]
     circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))
-    head = parse_head(request.head, stored.model.graph)
+    head = parse_head(request.head, stored.model.graph, "--head")
     start = time.perf_counter()
     found = search(stored.model, tasks, head, circuits, request.bounds)
     seconds = time.perf_counter() - start
@@ -105,16 +104,6 @@ def recheck_certificate(file: Path, model: Path, tasks: Sequence[str]) -> Unreal
     asked = [load_listed_task(task, stored.alphabet) for task in tasks]
     recheck(certificate, freeze(stored.model), asked)
     return certificate
-
-
-def parse_head(text: str, graph: Graph) -> Head:
-    """Return the head that `1.0` or `head 1.0` names."""
-    name = text if text.startswith("head ") else f"head {text}"
-    match parse_nodes(name, graph, "--head"):
-        case (Head() as head,):
-            return head
-        case _:
-            raise InputError(f"--head is {text!r}, want layer and index of one head, such as 1.0")
 
 
 def parse_brackets(pairs: Sequence[str]) -> tuple[Brackets, ...]:

@@ -1,0 +1,5 @@
+"""Run the command line with `python -m circuitproof`."""
+
+from circuitproof.cli.main import main
+
+main()

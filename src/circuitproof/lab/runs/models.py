@@ -1,0 +1,123 @@
+"""Models from elsewhere: sealed, looked through, and given programs in the place of heads, without torch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+
+from circuitproof.bundle.tensors import Extract, safetensors_bytes
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.circuits.spelling import parse_head
+from circuitproof.declare.programs.syntax import Program
+from circuitproof.declare.programs.text import parse
+from circuitproof.errors import InputError
+from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration
+from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.text.canonical import Digest, Json, readable_json
+from circuitproof.text.reading import read_bytes, read_text
+from circuitproof.text.sealed import MANIFEST, read_manifest, seal, write_sealed
+
+_EXACT = "every circuit of it can be computed exactly"
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a model directory holds, once all of it was read."""
+
+    path: Path
+    declaration: Declaration
+    edges: int
+    tensors: int
+    parameters: int
+    files: Mapping[str, Digest]
+
+    @property
+    def exactness(self) -> str:
+        """Say what keeps the whole model from exact proofs, if anything does."""
+        inexact = self.declaration.inexact_operator
+        return (
+            _EXACT
+            if inexact is None
+            else f"{inexact} has no exact value: circuits that compute it are refused"
+        )
+
+    def to_json(self) -> Json:
+        """Return it as JSON."""
+        return {
+            **_object(self.declaration.to_json()),
+            "edges": self.edges,
+            "tensors": self.tensors,
+            "parameters": self.parameters,
+            "inexact": self.declaration.inexact_operator,
+            "files": {name: str(digest) for name, digest in self.files.items()},
+        }
+
+
+def describe(path: Path) -> Described:
+    """Read a whole model directory: seal, declaration, and every number of every tensor."""
+    frozen = open_model(path)
+    shapes = frozen.declaration.shapes()
+    for name in shapes:
+        frozen.file.grid(name)
+    return Described(
+        path=path,
+        declaration=frozen.declaration,
+        edges=len(frozen.graph.edges()),
+        tensors=len(shapes),
+        parameters=sum(map(prod, shapes.values())),
+        files=read_manifest(path),
+    )
+
+
+def seal_model(path: Path) -> None:
+    """Write the manifest of a model directory that was made elsewhere and has none."""
+    if (path / MANIFEST).exists():
+        raise InputError(
+            f"{path / MANIFEST} already exists: {path} is sealed; remove it to seal the files anew"
+        )
+    for name in (DECLARATION, WEIGHTS):
+        if not (path / name).is_file():
+            raise InputError(f"{path / name} is missing; a model directory holds {DECLARATION} and {WEIGHTS}")
+    seal(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A model with programs in the place of heads, and which."""
+
+    path: Path
+    heads: tuple[Head, ...]
+
+
+def install(model: Path, given: Sequence[str], out: Path) -> Installed:
+    """Write a copy of a model in which heads attend where programs say; each is given as HEAD=FILE."""
+    if out.exists():
+        raise InputError(f"{out} already exists; remove it or choose another place")
+    frozen = open_model(model)
+    read = [_read_program(one, frozen) for one in given]
+    programs = dict(read)
+    if len(programs) < len(read):
+        raise InputError(f"{len(read)} programs for {len(programs)} heads, want one for each head")
+    declaration = replace(frozen.declaration, programs={**frozen.programs, **programs})
+    kept = [Extract(name, None) for name in declaration.shapes()]
+    others = {
+        name: read_bytes(model / name) for name in read_manifest(model) if name not in (DECLARATION, WEIGHTS)
+    }
+    written = {
+        DECLARATION: readable_json(declaration.to_json()),
+        WEIGHTS: safetensors_bytes(frozen.file, kept),
+    }
+    write_sealed(out, {**others, **written})
+    return Installed(out, tuple(programs))
+
+
+def _read_program(given: str, frozen: Frozen) -> tuple[Head, Program]:
+    name, equals, file = given.partition("=")
+    if not (equals and file):
+        raise InputError(f"--program is {given!r}, want HEAD=FILE such as 1.0=quotes.program")
+    return parse_head(name, frozen.graph, "--program"), parse(read_text(Path(file)), file)
+
+
+def _object(value: Json) -> dict[str, Json]:
+    assert isinstance(value, dict)  # noqa: S101  # a declaration is an object
+    return value

@@ -1,0 +1,114 @@
+"""`circuitproof model` and `circuitproof install`: models from elsewhere."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
+from hand_models import quote_model
+from places import DOCS
+
+PROGRAM = "default 0\nadd 1 when key_token in {9, 10}\notherwise self\n"
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """Return the directory of a small model without programs."""
+    save_model(tmp_path / "model", StoredModel(quote_model(programs={}), TOY))
+    return tmp_path / "model"
+
+
+def test_a_model_is_described_once_all_of_it_was_read(run, stored):
+    """Sizes, names, what is exact, and the digests of its files."""
+    code, out, err = run("model", stored)
+    assert (code, err) == (0, "")
+    assert "all finite" in out
+    assert "every circuit of it can be computed exactly" in out
+    assert "weights.safetensors" in out
+    code, out, _ = run("model", stored, "--json")
+    found = json.loads(out)
+    tensors = load_file(stored / "weights.safetensors")
+    assert code == 0
+    assert (found["tensors"], found["parameters"]) == (
+        len(tensors),
+        sum(one.size for one in tensors.values()),
+    )
+    assert found["inexact"] is None
+
+
+def test_an_infinite_weight_is_named(run, stored):
+    """A model that no proof could be about is refused here already."""
+    file = stored / "weights.safetensors"
+    tensors = load_file(file)
+    tensors["embed.token"][3, 0] = np.inf
+    save_file(tensors, file)
+    (stored / "manifest.json").unlink()
+    code, _, err = run("model", stored, "--seal")
+    assert code == 3
+    assert "embed.token" in err
+
+
+def test_sealing_is_asked_for_and_done_once(run, stored):
+    """A seal that is there is not replaced."""
+    (stored / "manifest.json").unlink()
+    code, _, err = run("model", stored)
+    assert (code, "manifest.json" in err) == (3, True)
+    assert run("model", stored, "--seal")[0] == 0
+    code, _, err = run("model", stored, "--seal")
+    assert (code, "already exists" in err) == (3, True)
+
+
+def test_a_program_is_installed_from_its_file(run, stored, tmp_path):
+    """Queries and keys are gone, all else is the same, and the model can be verified."""
+    (tmp_path / "quotes.program").write_text(PROGRAM)
+    code, out, err = run(
+        "install", stored, "--program", f"0.0={tmp_path}/quotes.program", "--out", tmp_path / "with"
+    )
+    assert (code, err) == (0, "")
+    assert "head 0.0" in out
+    before, after = (load_file(path / "weights.safetensors") for path in (stored, tmp_path / "with"))
+    gone = set(before) - set(after)
+    assert gone
+    assert all(re.match(r"head\.0\.0\.(query|key)\.", name) for name in gone)
+    assert all(np.array_equal(before[name], after[name]) for name in after)
+    assert len(load_model(tmp_path / "with").model.programs) == 1
+    assert run("model", tmp_path / "with")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("0.0", "want HEAD=FILE"),
+        ("9.0=FILE", "is outside"),
+        ("mlp 0=FILE", "is not a node"),
+        ("0.0=FILE.no", "FILE.no"),
+        ("0.0=OTHER", "names token 99"),
+        ("0.0=LATIN", "is not UTF-8 text"),
+    ],
+)
+def test_a_program_that_does_not_fit_is_refused(run, stored, tmp_path, given, sentence):
+    """In one sentence, and nothing is written."""
+    (tmp_path / "FILE").write_text(PROGRAM)
+    (tmp_path / "OTHER").write_text(PROGRAM.replace("10", "99"))
+    (tmp_path / "LATIN").write_bytes(b"default 0 \xff")
+    asked = given.replace("=", f"={tmp_path}/")
+    code, _, err = run("install", stored, "--program", asked, "--out", tmp_path / "with")
+    assert code == 3
+    assert sentence in err
+    assert not (tmp_path / "with").exists()
+
+
+def test_the_page_makes_a_model_elsewhere(tmp_path):
+    """Its program runs as it stands, and `circuitproof model` accepts what it wrote."""
+    (program,) = re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)  # noqa: S603  # our own page
+    asked = [sys.executable, "-m", "circuitproof", "model", "mine", "--seal"]
+    ended = subprocess.run(asked, check=False, cwd=tmp_path, capture_output=True, text=True)  # noqa: S603  # ours
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "all finite" in ended.stdout
