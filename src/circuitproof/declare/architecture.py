@@ -22,6 +22,8 @@ from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, reading_part, write_rational
 
 _FLOAT32_BITS = 24
+_SIZES = ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width")
+_SWITCHES = ("tied", "biases", "logit_bias")
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 
@@ -49,7 +51,7 @@ class Architecture:
     """The output embedding has a bias."""
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width"):
+        for name in _SIZES:
             if getattr(self, name) < 1:
                 raise DeclarationError(f"architecture.{name} is {getattr(self, name)}, want at least 1")
         if isinstance(self.norm, BandNorm) and self.width == 1:
@@ -67,20 +69,11 @@ class Architecture:
     def to_json(self) -> Json:
         """Return the architecture as JSON that `read_architecture` reads back."""
         return {
-            "vocabulary": self.vocabulary,
-            "context": self.context,
-            "layers": self.layers,
-            "heads": self.heads,
-            "width": self.width,
-            "head_width": self.head_width,
-            "mlp_width": self.mlp_width,
+            **{name: getattr(self, name) for name in (*_SIZES, *_SWITCHES)},
             "norm": operator_to_json(self.norm),
             "attention": str(self.attention),
             "attention_scale": write_rational(self.attention_scale),
             "activation": operator_to_json(self.activation),
-            "tied": self.tied,
-            "biases": self.biases,
-            "logit_bias": self.logit_bias,
         }
 
 

@@ -131,11 +131,14 @@ class Program:
 
 def atoms(formula: Formula) -> Iterator[Atom]:
     """Return the comparisons and bracket conditions that a formula is made of, from left to right."""
-    if isinstance(formula, (Not, Scan, AllOf, AnyOf)):
-        for part in _parts(formula):
-            yield from atoms(part)
-    else:
-        yield formula
+    return (part for part in walk(formula) if not isinstance(part, (Not, Scan, AllOf, AnyOf)))
+
+
+def walk(formula: Formula) -> Iterator[Formula]:
+    """Return a formula and all that it is made of, from left to right."""
+    yield formula
+    for part in _parts(formula):
+        yield from walk(part)
 
 
 def all_of(formulas: Iterable[Formula]) -> Formula:

@@ -17,7 +17,6 @@ from torch.func import functional_call
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.operators import NoNorm
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, NumericError
 from circuitproof.lab.distill.install import replace_tensors
@@ -73,7 +72,7 @@ def calibrate(
     """Return a copy of the model with its program heads calibrated; every other tensor is the same."""
     if not model.programs:
         raise DeclarationError("the model has no program heads, so there is nothing that may be calibrated")
-    if not isinstance(model.architecture.norm, NoNorm):
+    if model.architecture.has_norm:
         raise DeclarationError("calibration wants a model without norms; remove them first")
     readouts, decider = _Readouts(model, rung), _Decider(model)
     optimizer = torch.optim.Adam(readouts.parameters(), lr=plan.learning_rate)
