@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 Result = TypeVar("Result")
@@ -45,5 +46,5 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     for place, column in enumerate(columns):
         table.add_column(column, justify="right" if place else "left")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     Console(width=150).print(table)

@@ -114,10 +114,20 @@ def test_a_width_that_the_heads_do_not_divide_is_refused():
 @pytest.mark.parametrize("size", [0, -1])
 def test_every_size_is_at_least_one(name, size):
     """A model without layers or tokens has nothing to claim, from a file or from code."""
-    with pytest.raises(DeclarationError, match=f"architecture.{name} is {size}, want at least 1"):
+    with pytest.raises(DeclarationError, match=f"architecture.{name} is {size}, want 1 to"):
         replace(TOY, **{name: size})
     with pytest.raises(InputError, match=f"model.{name} is {size}, want at least 1"):
         read(changed(**{name: size}))
+
+
+def test_sizes_are_bounded_before_anything_is_built():
+    """A graph of 10**9 layers in a small file must not be walked."""
+    with pytest.raises(DeclarationError, match="layers is 1000000000, want 1 to 4096"):
+        replace(TOY, layers=10**9)
+    with pytest.raises(
+        DeclarationError, match="4096 layers of 4096 heads, want at most 20000 heads and MLPs"
+    ):
+        replace(TOY, layers=4096, heads=4096)
 
 
 @pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1, 2), Fraction(1, 3), Fraction(2**200)])

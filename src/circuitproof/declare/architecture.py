@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import TypeAlias
 
+from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.operators import (
     Activation,
     Attention,
@@ -22,10 +23,20 @@ from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, reading_part, write_rational
 
 _FLOAT32_BITS = 24
-_SIZES = ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width")
 _SWITCHES = ("tied", "biases", "logit_bias")
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+
+_MOST = {
+    "vocabulary": 1 << 21,
+    "context": 1 << 21,
+    "layers": 1 << 12,
+    "heads": 1 << 12,
+    "width": 1 << 18,
+    "head_width": 1 << 18,
+    "mlp_width": 1 << 20,
+}
+"""The largest sizes that are read: larger ones are mistakes, and would be built before they are noticed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +62,10 @@ class Architecture:
     """The output embedding has a bias."""
 
     def __post_init__(self) -> None:
-        for name in _SIZES:
-            if getattr(self, name) < 1:
-                raise DeclarationError(f"architecture.{name} is {getattr(self, name)}, want at least 1")
+        for name, most in _MOST.items():
+            if not 1 <= getattr(self, name) <= most:
+                raise DeclarationError(f"architecture.{name} is {getattr(self, name)}, want 1 to {most}")
+        Graph(self.layers, self.heads)  # refuses one that is too large
         if isinstance(self.norm, BandNorm) and self.width == 1:
             raise DeclarationError("architecture.width is 1, want at least 2: BandNorm centres what it reads")
         if not (self.attention_scale > 0 and is_float32(self.attention_scale)):
@@ -69,11 +81,12 @@ class Architecture:
     def to_json(self) -> Json:
         """Return the architecture as JSON that `read_architecture` reads back."""
         return {
-            **{name: getattr(self, name) for name in (*_SIZES, *_SWITCHES)},
+            **{name: getattr(self, name) for name in _MOST},
             "norm": operator_to_json(self.norm),
             "attention": str(self.attention),
             "attention_scale": write_rational(self.attention_scale),
             "activation": operator_to_json(self.activation),
+            **{name: getattr(self, name) for name in _SWITCHES},
         }
 
 

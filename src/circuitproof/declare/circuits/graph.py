@@ -97,6 +97,10 @@ class Edge:
         return f"{self.source} -> {self.target}"
 
 
+_MOST_NODES = 20_000
+"""More nodes than any model has that was ever trained; the edges are about half their square."""
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """All nodes and edges of a transformer with so many layers of so many heads.
@@ -112,6 +116,10 @@ class Graph:
         if self.layers < 1 or self.heads < 1:
             raise DeclarationError(
                 f"graph: {self.layers} layers of {self.heads} heads, want at least one of each"
+            )
+        if self.layers * (self.heads + 1) > _MOST_NODES:
+            raise DeclarationError(
+                f"graph: {self.layers} layers of {self.heads} heads, want at most {_MOST_NODES} nodes"
             )
 
     def __contains__(self, node: Node) -> bool:

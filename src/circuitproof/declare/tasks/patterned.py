@@ -29,6 +29,9 @@ Seen: TypeAlias = tuple[int | None, int | None]
 NOTHING_SEEN: Seen = (None, None)
 
 
+_MOST_TOKENS = 1 << 21
+
+
 @dataclass(frozen=True)
 class SymbolicTask:
     """What is asked, on every prompt of a pattern. Holding one is proof that each has just one answer."""
@@ -47,6 +50,8 @@ class SymbolicTask:
             raise DeclarationError(
                 f"{self.name}: candidates are {self.candidates}, want two or more, all distinct"
             )
+        if not 1 <= self.vocabulary <= _MOST_TOKENS:
+            raise DeclarationError(f"{self.name}: vocabulary is {self.vocabulary}, want 1 to {_MOST_TOKENS}")
         for token in (
             *self.candidates,
             *(opener for opener, _ in self.answer.answers),
