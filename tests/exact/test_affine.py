@@ -17,7 +17,7 @@ from circuitproof.declare.operators import (
     Relu,
 )
 from circuitproof.errors import NotExactError
-from circuitproof.exact.affine import Affine, Forms
+from circuitproof.exact.affine import Affine, BendError, Forms, Unbent
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Bound, Region, sign_of
 from circuitproof.exact.grid import Grid, grid_of_fractions
@@ -175,17 +175,15 @@ def test_a_trace_lists_what_is_not_stable_and_goes_on():
     assert [(one.operator, one.place) for one in conditions] == [("activation", 0), ("activation", 2)]
 
 
-@pytest.mark.parametrize("lift", list(Lift))
-def test_what_is_constant_in_one_part_is_not_taken_for_constant_in_another(lift):
-    """Runs share results only up to the first operator that bends."""
-    norm, known, etas = BandNorm(Fraction(1), Fraction(2), lift), {}, ([1, -1, 0], [-1, 1, 0], [0, 1, -1])
-    for eta in etas:
-        point = [Fraction(entry, 7) for entry in eta]
-        forms = split_until_known(
-            Region(Fraction(1, 7)),
-            point,
-            lambda affine: Affine(affine.region, affine.point, known).normalise(
-                moving([Fraction(0)] * WIDTH), norm, (ONES, NONE)
-            ),
-        )
-        assert at(forms, point) == twin.band_norm(norm, point)
+def test_without_a_region_nothing_bends():
+    """What is constant is computed; a form that meets an operator with branches stops it."""
+    arithmetic, norm = Unbent(), BandNorm(Fraction(1), Fraction(2), Lift.CONTINUOUS)
+    still = arithmetic.constant(grid_of_fractions([[Fraction(1), Fraction(0), Fraction(-2)]], WIDTH))
+    assert arithmetic.normalise(still, norm, (ONES, NONE)).is_constant
+    for bend in (
+        lambda: arithmetic.normalise(moving([Fraction(0)] * WIDTH), norm, (ONES, NONE)),
+        lambda: arithmetic.activate(moving([Fraction(0)] * WIDTH), Relu()),
+        lambda: arithmetic.attention((moving([Fraction(0)] * WIDTH),), Attention.SPARSEMAX),
+    ):
+        with pytest.raises(BendError):
+            bend()

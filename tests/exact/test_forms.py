@@ -13,7 +13,6 @@ from circuitproof.exact.forms import (
     Region,
     Sign,
     covers,
-    form_of_fractions,
     make_form,
     sign_of,
 )
@@ -46,8 +45,6 @@ def test_a_form_is_its_constant_and_slopes(form, point):
 def test_a_factor_does_not_change_a_form(numbers, factor):
     """Only signs matter, so proportional forms are one key."""
     assert make_form(numbers) == make_form([factor * number for number in numbers])
-    halves = [Fraction(number, 2) for number in numbers]
-    assert form_of_fractions(halves[0], halves[1:]) == make_form(numbers)
 
 
 @given(regions, forms, shares)

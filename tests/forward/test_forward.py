@@ -38,6 +38,7 @@ from circuitproof.declare.operators import (
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import DeclarationError, InputError, NotExactError
 from circuitproof.exact.exact import Exact
+from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells, Stage
 from circuitproof.forward.declaration import Declaration
 from circuitproof.forward.forward import Forward
@@ -439,11 +440,11 @@ def test_what_the_model_has_no_row_for_is_refused(tmp_path, prompt, candidates, 
 def test_embed_is_never_a_stage(tmp_path):
     """Its tokens and positions are read apart, so that linear maps can split."""
     case = case_of(*CHAIN)
-    cells = Cells({}, biases=True)
+    cells = Cells(Prompts({}), biases=True)
     cells.stages.append(Stage(EMBED, ()))
     forward = Forward(freeze(case, case.tensors(), tmp_path / "weights"), cells, Exact(), (0, 1))
     with pytest.raises(DeclarationError, match="embed is a part of other stages, never a stage"):
-        forward.run()
+        forward.read(0, {})
 
 
 def test_a_circuit_and_its_lesions_are_folded_together_as_they_are_alone(tmp_path):

@@ -10,8 +10,9 @@ from circuitproof.declare.operators import Attention, Gelu, GeluForm, LayerNorm,
 from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.exact.exact import Exact, Signs
 from circuitproof.exact.grid import grid_of_fractions
+from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells
-from circuitproof.forward.forward import Forward
+from circuitproof.forward.forward import Forward, Trace
 from circuitproof.solvers.arithmetic import Symbolic
 from circuitproof.solvers.assertions import AssertionLog, Naming, Source
 from circuitproof.solvers.pieces import Unknowns
@@ -27,12 +28,12 @@ ONE = grid_of_fractions([[Fraction(1)]], 1)
 
 def both(frozen, circuit, prompts, trace):
     """Return exact logits, and the logits by solving the definitions of terms."""
-    cells = Cells(frozen.programs, biases=frozen.architecture.biases)
+    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     stage, _ = cells.cells(circuit, prompts)
     exact = Exact()
-    expected = Forward(frozen, cells, exact, CANDIDATES).run()[stage]
+    expected = Trace(Forward(frozen, cells, exact, CANDIDATES)).output(stage)
     symbolic = Symbolic(trace=iter(exact.witnesses) if trace else None)
-    terms = Forward(frozen, cells, symbolic, CANDIDATES).run()[stage]
+    terms = Trace(Forward(frozen, cells, symbolic, CANDIDATES)).output(stage)
     values = solved(symbolic.log)
     assert conditions_hold(symbolic.log, values)
     found = tuple(tuple(value_of(number, values) for number in row) for row in terms)
@@ -71,11 +72,11 @@ def test_random_circuits_on_terms_have_the_exact_logits(seed):
 def test_what_is_known_stays_known(norm):
     """Without anything unknown, naming branches only leaves the exact numbers and asserts nothing."""
     frozen = freeze(random_model(tiny_architecture(norm=norm)))
-    cells = Cells(frozen.programs, biases=True)
-    cells.cells(whole(frozen.graph), [(1, 2, 3)])
+    cells = Cells(Prompts(frozen.programs), biases=True)
+    stage, _ = cells.cells(whole(frozen.graph), [(1, 2, 3)])
     symbolic = Symbolic(AssertionLog(Naming.BRANCHES), Unknowns.IMPLIED)
-    found = Forward(frozen, cells, symbolic, CANDIDATES).run()[-1]
-    expected = Forward(frozen, cells, Exact(), CANDIDATES).run()[-1]
+    found = Trace(Forward(frozen, cells, symbolic, CANDIDATES)).output(stage)
+    expected = Trace(Forward(frozen, cells, Exact(), CANDIDATES)).output(stage)
     assert symbolic.sums(found) == symbolic.sums(expected)
     assert not symbolic.log.groups
 

@@ -3,12 +3,14 @@ import re
 import pytest
 
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.text.words import LINE_END, TEXT_END, Reader, Word
+from circuitproof.text.words import LINE_END, TEXT_END, Grammar, Reader, Word
+
+PROGRAM = Grammar(r"[a-z]+|[0-9]+(?:/[0-9]+)?|[<=]=|[{}:]", r"[ \t]+|#.*", has_lines=True)
 
 
 def words(text):
     """Return the words of a text, with the ends of lines."""
-    reader, found = Reader(text, "text"), []
+    reader, found = Reader(text, "text", PROGRAM), []
     while reader.word.text != TEXT_END:
         found.append(reader.word)
         reader.skip(reader.word.text)
@@ -35,12 +37,12 @@ def test_a_sign_that_no_program_has_is_refused():
     with pytest.raises(
         InputError, match=re.escape("text, line 1, column 3: found '$', want a word, a number")
     ):
-        Reader("a $", "text")
+        Reader("a $", "text", PROGRAM)
 
 
 def test_what_contradicts_itself_is_refused_where_it_begins():
     """Data checks itself; only the reader knows where it was written."""
-    reader = Reader("one\ntwo", "text")
+    reader = Reader("one\ntwo", "text", PROGRAM)
     start = reader.word
 
     def contradict():
@@ -49,3 +51,11 @@ def test_what_contradicts_itself_is_refused_where_it_begins():
     with pytest.raises(InputError) as caught:
         reader.build(start, contradict)
     assert str(caught.value) == "text, line 1, column 1: a square circle\n  one\n  ^"
+
+
+def test_a_grammar_without_lines_knows_columns_alone():
+    """The end of a line is a blank there."""
+    reader = Reader("a\nb", "text", Grammar(r"[a-z]", r"\s+", has_lines=False))
+    assert reader.skip("a")
+    with pytest.raises(InputError, match=r"^text, column 3: found 'b', want 'c'\n  a b\n    \^$"):
+        reader.expect("c")

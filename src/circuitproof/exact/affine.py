@@ -6,10 +6,10 @@ it does not know, it stops with `OpenSignError`, which says on which form to spl
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeAlias
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from circuitproof.exact.grid import (
 from circuitproof.exact.protocol import Contexts, RationalRow
 from circuitproof.exact.sheets import Condition, Ground, Sheet, columns_of, projected, settle
 
-Result = TypeVar("Result")
 Slopes: TypeAlias = Mapping[int, Grid]
 """For the rows of a batch that depend on the perturbation, a row of slopes per variable."""
 
@@ -75,21 +74,12 @@ Scores: TypeAlias = tuple[Forms, ...]
 """Scores or weights of attention, a single row of forms per context."""
 
 
-@dataclass(slots=True)
-class Affine:
-    """The arithmetic of forms on a region, with the branches at one of its points."""
+class BendError(Exception):
+    """An operator with branches meets a form, and no region is there to know its sign in."""
 
-    region: Region
-    point: tuple[Fraction, ...]
-    known: dict[int, object] = field(default_factory=dict[int, object])
-    """Results by the number of the operation that do not depend on the region: other runs may share them."""
-    traced: list[Condition] | None = None
-    """If given, conditions that do not hold in the whole region are listed here instead of stopping."""
-    attentions: int = 0
-    """How many heads have computed scores: tells where a run stopped."""
-    _operations: int = 0
-    _is_free: bool = True
-    """No operator with branches has met a form yet."""
+
+class Unbent:
+    """The arithmetic of forms as far as nothing bends that depends on the perturbation."""
 
     def constant(self, rows: Grid) -> Forms:
         """Return known numbers as values."""
@@ -109,7 +99,10 @@ class Affine:
 
     def affine(self, values: Forms, weight: Grid, bias: Grid | None) -> Forms:
         """Return weight · row + bias for every row."""
-        return self._once(lambda: _affine(values, weight, bias))
+        across = weight.transposed()
+        product = matmul(values.constant, across)
+        slopes = {row: matmul(grid, across) for row, grid in values.slopes.items()}
+        return _forms(product if bias is None else add(product, bias), slopes)
 
     def mix(self, rows: Sequence[RationalRow], values: Forms) -> Forms:
         """Return sums of rows with known weights."""
@@ -118,23 +111,17 @@ class Affine:
 
     def scores(self, queries: Forms, keys: Forms, contexts: Contexts, scale: Fraction) -> Scores:
         """Return for each context the scaled products of its query with its keys."""
-        self.attentions += 1
-        return self._once(lambda: tuple(_scores(queries, keys, context, scale) for context in contexts))
+        return tuple(_scores(queries, keys, context, scale) for context in contexts)
 
     def attention(self, scores: Scores, attention: Attention) -> Scores:
         """Return sparsemax of each row of scores."""
         require_sparsemax(attention)
-        self._is_free = self._is_free and all(row.is_constant for row in scores)
-        return self._once(lambda: tuple(self._sparsemax(row, attention) for row in scores))
+        return tuple(self._sparsemax(row, attention) for row in scores)
 
     def weigh(self, weights: Scores, contexts: Contexts, values: Forms) -> Forms:
         """Return for each context the sum of the values at its keys, weighted."""
-
-        def compute() -> Forms:
-            rows = [_weighed(row, keys, values) for row, (_, keys) in zip(weights, contexts, strict=True)]
-            return _stacked(rows, values.constant.shape[1])
-
-        return self._once(compute)
+        rows = [_weighed(row, keys, values) for row, (_, keys) in zip(weights, contexts, strict=True)]
+        return _stacked(rows, values.constant.shape[1])
 
     def activate(self, values: Forms, activation: Activation) -> Forms:
         """Apply an activation to every number."""
@@ -160,36 +147,17 @@ class Affine:
         self, values: Forms, plain: Callable[[Grid], Grid], bend: Callable[[Sheet], Forms]
     ) -> Forms:
         """Apply an operator with branches: to constant rows as numbers, to others on the region."""
-        self._is_free = self._is_free and values.is_constant
-
-        def compute() -> Forms:
-            if values.is_constant:
-                return Forms(plain(values.constant), {})
-            width = values.constant.shape[1]
-            still = [row for row in range(values.constant.shape[0]) if row not in values.slopes]
-            numbers = plain(values.constant.take(still)) if still else zeros(0, width)
-            rows = {row: Forms(numbers.take([place]), {}) for place, row in enumerate(still)}
-            rows |= {row: bend(values.sheet(row)) for row in values.slopes}
-            return _stacked([rows[row] for row in sorted(rows)], width)
-
-        return self._once(compute)
-
-    def _once(self, compute: Callable[[], Result]) -> Result:
-        """Return the result of the next operation, from an earlier run if it is the same in every region.
-
-        It is so until an operator with branches meets a form. What is constant later may be so only here.
-        """
-        number = self._operations
-        self._operations += 1
-        if number in self.known:
-            return cast("Result", self.known[number])
-        result = compute()
-        if self._is_free:
-            self.known[number] = result
-        return result
+        if values.is_constant:
+            return Forms(plain(values.constant), {})
+        width = values.constant.shape[1]
+        still = [row for row in range(values.constant.shape[0]) if row not in values.slopes]
+        numbers = plain(values.constant.take(still)) if still else zeros(0, width)
+        rows = {row: Forms(numbers.take([place]), {}) for place, row in enumerate(still)}
+        rows |= {row: bend(values.sheet(row)) for row in values.slopes}
+        return _stacked([rows[row] for row in sorted(rows)], width)
 
     def _ground(self, operator: str) -> Ground:
-        return Ground(self.region, self.point, operator, self.traced)
+        raise BendError(operator)
 
     def _rectified(self, sheet: Sheet, slope: Fraction) -> Forms:
         ground = self._ground("activation")
@@ -216,11 +184,17 @@ class Affine:
         return Forms(add(shifted.constant, gain[1]), shifted.slopes)
 
 
-def _affine(values: Forms, weight: Grid, bias: Grid | None) -> Forms:
-    across = weight.transposed()
-    product = matmul(values.constant, across)
-    slopes = {row: matmul(grid, across) for row, grid in values.slopes.items()}
-    return _forms(product if bias is None else add(product, bias), slopes)
+@dataclass(slots=True)
+class Affine(Unbent):
+    """The arithmetic of forms on a region, with the branches at one of its points."""
+
+    region: Region
+    point: tuple[Fraction, ...]
+    traced: list[Condition] | None = None
+    """If given, conditions that do not hold in the whole region are listed here instead of stopping."""
+
+    def _ground(self, operator: str) -> Ground:
+        return Ground(self.region, self.point, operator, self.traced)
 
 
 def _scores(queries: Forms, keys: Forms, context: tuple[int, Sequence[int]], scale: Fraction) -> Forms:

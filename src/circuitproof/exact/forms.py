@@ -76,13 +76,6 @@ def make_form(numbers: Sequence[int]) -> Form:
     return Form(entries[0] // common, tuple(entry // common for entry in entries[1:]))
 
 
-def form_of_fractions(constant: Fraction, slopes: Sequence[Fraction]) -> Form:
-    """Return the form of rationals, which are made integers by a positive factor."""
-    entries = (constant, *slopes)
-    common = lcm(*(entry.denominator for entry in entries))
-    return make_form([int(entry * common) for entry in entries])
-
-
 @dataclass(frozen=True, slots=True)
 class Bound:
     """A form and the signs it may have."""

@@ -151,7 +151,7 @@ def settle(ground: Ground, asked: Sequence[Columns]) -> None:
         ground.traced.extend(condition for _, condition in unsure)
         return
     condition = min(unsure, key=lambda entry: entry[0])[1]
-    if len(condition.open_parts) < len(("one side", "the other")):
+    if len(condition.open_parts) < 2:  # noqa: PLR2004  # both sides of a cut
         raise MisplacedError("the branch at the sample point is nowhere in the region: the point is outside")
     raise OpenSignError(condition)
 

@@ -6,20 +6,20 @@ tokens, positions or prefixes share rows; so do a circuit and its lesions, becau
 same nodes in both is one *stage*. A **cell** is a row of the logits: one computation decides its prompts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias, assert_never
+from typing import Generic, TypeAlias, TypeVar, assert_never
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Head, Node
-from circuitproof.declare.programs.meaning import row as program_row
-from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
 from circuitproof.exact.protocol import RationalRow
+from circuitproof.forward.binding import Binding, P
 
+T = TypeVar("T")
 Terms: TypeAlias = tuple[int, ...]
 """One input of a stage: the row to take from each of its parts."""
 Context: TypeAlias = tuple[int, tuple[int, ...]]
@@ -52,6 +52,30 @@ class StagePart:
 Part: TypeAlias = TokenPart | PositionPart | BiasPart | StagePart
 
 
+EMBEDDING: tuple[Part, ...] = (TokenPart(), PositionPart())
+
+
+class Rows(Generic[T]):
+    """Rows in the order in which they were found: equal rows of equal marks are one."""
+
+    def __init__(self, rows: Iterable[T] = ()) -> None:
+        self._places: dict[tuple[T, int], int] = {(row, 0): place for place, row in enumerate(rows)}
+
+    def place(self, row: T, mark: int) -> int:
+        """Return the place of a row, which is new if it was never asked for."""
+        return self._places.setdefault((row, mark), len(self._places))
+
+    def marks(self) -> list[int]:
+        """Return the mark of each row."""
+        return [mark for _, mark in self._places]
+
+    def __iter__(self) -> Iterator[T]:
+        return (row for row, _ in self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One node reading certain parts, with the distinct inputs and outputs that are needed of it.
@@ -62,9 +86,14 @@ class Stage:
 
     node: Node
     parts: tuple[Part, ...]
-    inputs: "dict[Terms, int]" = field(default_factory=dict["Terms", int])
-    contexts: "dict[Context, int]" = field(default_factory=dict["Context", int])
-    mixes: dict[RationalRow, int] = field(default_factory=dict[RationalRow, int])
+    inputs: Rows[Terms] = field(default_factory=Rows[Terms])
+    contexts: Rows[Context] = field(default_factory=Rows[Context])
+    mixes: Rows[RationalRow] = field(default_factory=Rows[RationalRow])
+
+    @property
+    def outputs(self) -> Rows[Terms] | Rows[Context] | Rows[RationalRow]:
+        """Return what there is an output for."""
+        return self.contexts or self.mixes or self.inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,50 +112,60 @@ Variant: TypeAlias = Circuit | BiasKept
 """What logits are asked of."""
 
 
-class Cells:
-    """The stages of circuits of one model and the rows that prompts need of them."""
+class Cells(Generic[P]):
+    """The stages of circuits of one model and the rows that the places of a binding need of them."""
 
-    def __init__(self, programs: Mapping[Head, Program], *, biases: bool) -> None:
+    def __init__(self, binding: Binding[P], *, biases: bool, embedding: tuple[Part, ...] = EMBEDDING) -> None:
         self.stages: list[Stage] = []
         self.tokens: dict[int, int] = {}
         self.positions: dict[int, int] = {}
-        self._programs = programs
+        self._binding = binding
         self._biases = biases
+        self._embedding = embedding
         self._numbers: dict[tuple[Node, tuple[Part, ...]], int] = {}
-        self._known: dict[tuple[int, Prompt], int] = {}
-        self._rows: dict[tuple[Head, Prompt], RationalRow] = {}
+        self._known: dict[tuple[int, P], int] = {}
 
     def logits_stage(self, variant: Variant) -> int:
         """Return the stage that computes a circuit's logits; equal parts of circuits share stages."""
         circuit, kept = (variant.circuit, variant) if isinstance(variant, BiasKept) else (variant, None)
-        live = circuit.live()
-        numbers: dict[Node, int] = {}
-        for node in (*(node for node in live.nodes() if node not in (EMBED, LOGITS)), LOGITS):
-            parts = self._parts(live.sources(node), numbers)
-            if kept is not None and kept.node == node and self._biases:
-                parts = (*parts, BiasPart(kept.layer))
-            numbers[node] = self._stage(node, parts)
-        return numbers[LOGITS]
+        return self._numbered(circuit.live(), [LOGITS], kept)[LOGITS]
 
-    def cell(self, stage: int, prompt: Prompt) -> int:
-        """Return the row of a stage that a prompt leads to at its last position."""
-        key = (stage, prompt)
+    def sum_stage(self, circuit: Circuit, sources: Sequence[Node], biases: Iterable[int] = ()) -> int:
+        """Return a stage that adds up some sources of the logits, and the shared biases of some layers."""
+        numbers = self._numbered(circuit, sources, None)
+        return self._stage(LOGITS, (*self._outputs(sources, numbers), *map(BiasPart, biases)))
+
+    def cell(self, stage: int, place: P) -> int:
+        """Return the row of a stage that a place leads to."""
+        key = (stage, place)
         if key not in self._known:
-            self._known[key] = self._row(self.stages[stage], prompt)
+            self._known[key] = self._row(self.stages[stage], place)
         return self._known[key]
 
-    def cells(self, variant: Variant, prompts: Sequence[Prompt]) -> tuple[int, tuple[int, ...]]:
-        """Return a circuit's logits stage and the row of it that decides each prompt."""
+    def cells(self, variant: Variant, places: Sequence[P]) -> tuple[int, tuple[int, ...]]:
+        """Return a circuit's logits stage and the row of it that decides each place."""
         stage = self.logits_stage(variant)
-        return stage, tuple(self.cell(stage, prompt) for prompt in prompts)
+        return stage, tuple(self.cell(stage, place) for place in places)
 
-    def alone(self, stage: int, row: int) -> "Cells":
+    def alone(self, stage: int, row: int) -> "Cells[P]":
         """Return the stages before this one as they are, and of this one a single row."""
         whole = self.stages[stage]
-        terms = next(terms for terms, place in whole.inputs.items() if place == row)
         part = copy(self)
-        part.stages = [*self.stages[:stage], Stage(whole.node, whole.parts, {terms: 0})]
+        only = Rows([list(whole.inputs)[row]])
+        part.stages = [*self.stages[:stage], Stage(whole.node, whole.parts, only)]
         return part
+
+    def _numbered(self, circuit: Circuit, nodes: Sequence[Node], kept: BiasKept | None) -> dict[Node, int]:
+        """Return the stages of nodes and of all that they read."""
+        numbers: dict[Node, int] = {}
+        for node in circuit.upstream(nodes):
+            if node != EMBED:
+                sources = circuit.sources(node)
+                layers = sorted({source.layer for source in sources if isinstance(source, Head)})
+                layers += [kept.layer] if kept is not None and kept.node == node else []
+                biases = map(BiasPart, layers if self._biases else ())
+                numbers[node] = self._stage(node, (*self._outputs(sources, numbers), *biases))
+        return numbers
 
     def _stage(self, node: Node, parts: tuple[Part, ...]) -> int:
         key = (node, parts)
@@ -135,53 +174,41 @@ class Cells:
             self.stages.append(Stage(node, parts))
         return self._numbers[key]
 
-    def _parts(self, sources: Sequence[Node], numbers: Mapping[Node, int]) -> tuple[Part, ...]:
-        parts: list[Part] = []
+    def _outputs(self, sources: Sequence[Node], numbers: Mapping[Node, int]) -> Iterator[Part]:
         for source in sources:
-            parts.extend((TokenPart(), PositionPart()) if source == EMBED else (StagePart(numbers[source]),))
-        if self._biases:
-            parts.extend(
-                BiasPart(layer)
-                for layer in sorted({source.layer for source in sources if isinstance(source, Head)})
-            )
-        return tuple(parts)
+            yield from self._embedding if source == EMBED else (StagePart(numbers[source]),)
 
-    def _row(self, stage: Stage, prompt: Prompt) -> int:
+    def _row(self, stage: Stage, place: P) -> int:
         if not isinstance(stage.node, Head):
-            return self._input(stage, prompt)
-        if stage.node in self._programs:
-            return self._mix(stage, self._attended(stage.node, prompt), prompt)
-        inputs = tuple(self._input(stage, prompt[: place + 1]) for place in range(len(prompt)))
-        return stage.contexts.setdefault((inputs[-1], inputs), len(stage.contexts))
+            return self._input(stage, place)
+        mark, attended = self._binding.mark(place), self._binding.attended(stage.node, place)
+        if attended is not None:
+            return stage.mixes.place(self._mix(stage, attended), mark)
+        inputs = tuple(self._input(stage, key) for key in self._binding.keys(place))
+        return stage.contexts.place((inputs[-1], inputs), mark)
 
-    def _attended(self, head: Head, prompt: Prompt) -> RationalRow:
-        """Return where a program looks from the end of a prefix: the same in every circuit."""
-        if (head, prompt) not in self._rows:
-            self._rows[head, prompt] = program_row(self._programs[head], prompt, len(prompt) - 1)
-        return self._rows[head, prompt]
-
-    def _mix(self, stage: Stage, row: RationalRow, prompt: Prompt) -> int:
+    def _mix(self, stage: Stage, attended: Sequence[tuple[P, Fraction]]) -> RationalRow:
         weights: dict[int, Fraction] = {}
-        for key, weight in row:
-            source = self._input(stage, prompt[: key + 1])
+        for key, weight in attended:
+            source = self._input(stage, key)
             weights[source] = weights.get(source, Fraction(0)) + weight
-        return stage.mixes.setdefault(tuple(sorted(weights.items())), len(stage.mixes))
+        return tuple(sorted(weights.items()))
 
-    def _input(self, stage: Stage, prompt: Prompt) -> int:
-        """Return the input of a stage at the last position of a prefix."""
-        terms = tuple(self._term(part, prompt) for part in stage.parts)
-        return stage.inputs.setdefault(terms, len(stage.inputs))
+    def _input(self, stage: Stage, place: P) -> int:
+        """Return the input of a stage at a place."""
+        terms = tuple(self._term(part, place) for part in stage.parts)
+        return stage.inputs.place(terms, self._binding.mark(place))
 
-    def _term(self, part: Part, prompt: Prompt) -> int:
+    def _term(self, part: Part, place: P) -> int:
         match part:
             case TokenPart():
-                return self.tokens.setdefault(prompt[-1], len(self.tokens))
+                return self.tokens.setdefault(self._binding.end(place)[0], len(self.tokens))
             case PositionPart():
-                return self.positions.setdefault(len(prompt) - 1, len(self.positions))
+                return self.positions.setdefault(self._binding.end(place)[1], len(self.positions))
             case BiasPart():
                 return 0
             case StagePart(stage):
-                return self.cell(stage, prompt)
+                return self.cell(stage, place)
             case _:
                 assert_never(part)
 

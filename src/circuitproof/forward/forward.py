@@ -1,11 +1,12 @@
 """The forward pass, said once, over any arithmetic: stage after stage, each distinct row computed once."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, assert_never
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, assert_never
 
 from circuitproof.declare.circuits.graph import Embed, Head, Logits, Mlp
-from circuitproof.errors import DeclarationError
+from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.exact.grid import Grid, zeros
 from circuitproof.exact.protocol import Arithmetic, V, W
 from circuitproof.forward.cells import BiasPart, Cells, Part, PositionPart, Stage, StagePart, TokenPart
@@ -22,87 +23,127 @@ class _Map:
 
 
 @dataclass(frozen=True, slots=True)
+class Disturbance(Generic[V]):
+    """Rows that are added to those of stages: by number and side of a stage, which one to each row of it."""
+
+    added: V
+    rows: Mapping[tuple[int, Side], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[V, W]):
+    """What a stage makes of its inputs before it bends any: values, and the scores of a neural head."""
+
+    values: V
+    scores: W | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Forward(Generic[V, W]):
     """A model, the rows needed of it, the arithmetic to compute in, and the candidates that are asked for."""
 
     frozen: Frozen
-    cells: Cells
+    cells: Cells[Any]
     arithmetic: Arithmetic[V, W]
     candidates: tuple[int, ...]
-    disturbances: Mapping[tuple[int, Side], V] = field(default_factory=dict[tuple[int, Side], V])
-    """What is added to the rows of a stage, by its number and side: one row for each row of it."""
+    disturbance: Disturbance[V] | None = None
+    may_split: bool = True
+    """Whether a linear map may be applied to the parts of sums first, where those are fewer."""
 
-    def run(self, known: Sequence[V] = ()) -> list[V]:
-        """Return the output rows of every stage; those of a logits stage are the candidates' logits.
+    def residual(self, number: int, outputs: Mapping[int, V]) -> V:
+        """Return the sums that a stage reads, before anything is added to them and before its norm."""
+        stage = self.cells.stages[number]
+        if not stage.parts:
+            return self.arithmetic.constant(zeros(len(stage.inputs), self.frozen.architecture.width))
+        return self._sum(
+            [
+                self._rows(part, column, outputs)
+                for part, column in zip(stage.parts, _columns(stage), strict=True)
+            ]
+        )
 
-        `known` are the outputs of the first stages, where an earlier run has computed them.
-        """
-        outputs = list(known)
-        for stage in self.cells.stages[len(known) :]:
-            outputs.append(self._disturbed(self._node(stage, outputs), len(outputs), Side.OUTPUT))
-        return outputs
-
-    def _disturbed(self, values: V, stage: int, side: Side) -> V:
-        key = (stage, side)
-        return self.arithmetic.add(values, self.disturbances[key]) if key in self.disturbances else values
-
-    def _node(self, stage: Stage, outputs: Sequence[V]) -> V:
-        match stage.node:
-            case Head(layer, index):
-                return self._head(stage, outputs, f"head.{layer}.{index}")
+    def read(self, number: int, outputs: Mapping[int, V]) -> Read[V, W]:
+        """Return what a stage makes of what earlier ones hand on, up to where it bends."""
+        match self.cells.stages[number].node:
+            case Head() as head:
+                return self._attend(head, number, outputs)
             case Mlp(layer):
-                up, down = self._map(f"mlp.{layer}.up"), self._map(f"mlp.{layer}.down")
-                hidden = self._read(stage, outputs, f"mlp.{layer}.norm", [up])[0]
-                bent = self.arithmetic.activate(hidden, self.frozen.architecture.activation)
-                return self.arithmetic.affine(bent, down.weight, down.bias)
+                hidden = self._images(number, outputs, f"mlp.{layer}.norm", [self._map(f"mlp.{layer}.up")])
+                return Read(hidden[0])
             case Logits():
-                decide = _Map(
-                    self.frozen.unembedding(self.candidates), self.frozen.logit_bias(self.candidates)
-                )
-                return self._read(stage, outputs, "logits.norm", [decide])[0]
+                asked = self.candidates
+                decide = _Map(self.frozen.unembedding(asked), self.frozen.logit_bias(asked))
+                return Read(self._images(number, outputs, "logits.norm", [decide])[0])
             case Embed():
                 raise DeclarationError("embed is a part of other stages, never a stage")
-            case _:
-                assert_never(stage.node)
+            case _ as node:
+                assert_never(node)
 
-    def _head(self, stage: Stage, outputs: Sequence[V], name: str) -> V:
-        norm = f"attention.{name.split('.')[1]}.norm"
-        output = self.frozen.tensor(f"{name}.output.weight")
+    def write(self, number: int, read: Read[V, W]) -> V:
+        """Return what a stage hands on; a logits stage the candidates' logits."""
+        return self._disturbed(self._written(self.cells.stages[number], read), number, Side.OUTPUT)
+
+    def _attend(self, head: Head, number: int, outputs: Mapping[int, V]) -> Read[V, W]:
+        name, norm = f"head.{head.layer}.{head.index}", f"attention.{head.layer}.norm"
         value = self._map(f"{name}.value")
-        if stage.node in self.frozen.programs:
-            (values,) = self._read(stage, outputs, norm, [value])
-            return self.arithmetic.affine(self.arithmetic.mix(list(stage.mixes), values), output, None)
+        if head in self.frozen.programs:
+            return Read(self._images(number, outputs, norm, [value])[0])
         maps = [self._map(f"{name}.query"), self._map(f"{name}.key"), value]
-        queries, keys, values = self._read(stage, outputs, norm, maps)
-        contexts = list(stage.contexts)
+        queries, keys, values = self._images(number, outputs, norm, maps)
+        contexts = list(self.cells.stages[number].contexts)
         scale = self.frozen.architecture.attention_scale
-        scores = self.arithmetic.scores(queries, keys, contexts, scale)
-        weights = self.arithmetic.attention(scores, self.frozen.architecture.attention)
-        return self.arithmetic.affine(self.arithmetic.weigh(weights, contexts, values), output, None)
+        return Read(values, self.arithmetic.scores(queries, keys, contexts, scale))
+
+    def _written(self, stage: Stage, read: Read[V, W]) -> V:
+        architecture, arithmetic = self.frozen.architecture, self.arithmetic
+        match stage.node:
+            case Head(layer, index):
+                if read.scores is None:
+                    mixed = arithmetic.mix(list(stage.mixes), read.values)
+                else:
+                    weights = arithmetic.attention(read.scores, architecture.attention)
+                    mixed = arithmetic.weigh(weights, list(stage.contexts), read.values)
+                output = self.frozen.tensor(f"head.{layer}.{index}.output.weight")
+                return arithmetic.affine(mixed, output, None)
+            case Mlp(layer):
+                down = self._map(f"mlp.{layer}.down")
+                bent = arithmetic.activate(read.values, architecture.activation)
+                return arithmetic.affine(bent, down.weight, down.bias)
+            case Logits() | Embed():
+                return read.values
+            case _ as node:
+                assert_never(node)
+
+    def _disturbed(self, values: V, number: int, side: Side) -> V:
+        if self.disturbance is None or (number, side) not in self.disturbance.rows:
+            return values
+        added = self.arithmetic.take(self.disturbance.added, self.disturbance.rows[number, side])
+        return self.arithmetic.add(values, added)
 
     def _map(self, name: str) -> _Map:
         return _Map(self.frozen.tensor(f"{name}.weight"), self.frozen.bias(f"{name}.bias"))
 
-    def _read(self, stage: Stage, outputs: Sequence[V], norm: str, maps: Sequence[_Map]) -> list[V]:
+    def _images(self, number: int, outputs: Mapping[int, V], norm: str, maps: Sequence[_Map]) -> list[V]:
         """Return affine maps of a stage's inputs: of the sums, or of their parts first if those are fewer.
 
         Linear maps split, W(t + p) = Wt + Wp: many sums of few tokens and positions are few products.
         """
-        columns = [[terms[place] for terms in stage.inputs] for place in range(len(stage.parts))]
+        stage, architecture = self.cells.stages[number], self.frozen.architecture
+        columns = _columns(stage)
         used = [sorted(set(column)) for column in columns]
-        has_norm, number = self.frozen.architecture.has_norm, len(outputs)
-        is_whole = not columns or has_norm or (number, Side.INPUT) in self.disturbances
-        if is_whole or sum(map(len, used)) >= len(stage.inputs):
-            parts = [self._rows(p, c, outputs) for p, c in zip(stage.parts, columns, strict=True)]
-            total = self._sum(parts) if parts else self._nothing(len(stage.inputs))
-            total = self._disturbed(total, number, Side.INPUT)
-            if has_norm:
-                gain = (self.frozen.tensor(f"{norm}.scale"), self.frozen.tensor(f"{norm}.shift"))
-                total = self.arithmetic.normalise(total, self.frozen.architecture.norm, gain)
-            return [self.arithmetic.affine(total, one.weight, one.bias) for one in maps]
-        tables = [self._rows(part, rows, outputs) for part, rows in zip(stage.parts, used, strict=True)]
-        places = [_places(rows, column) for rows, column in zip(used, columns, strict=True)]
-        return [self._mapped(tables, places, one) for one in maps]
+        if self._may_split(number) and columns and sum(map(len, used)) < len(stage.inputs):
+            tables = [self._rows(part, rows, outputs) for part, rows in zip(stage.parts, used, strict=True)]
+            places = [_places(rows, column) for rows, column in zip(used, columns, strict=True)]
+            return [self._mapped(tables, places, one) for one in maps]
+        total = self._disturbed(self.residual(number, outputs), number, Side.INPUT)
+        if architecture.has_norm:
+            gain = (self.frozen.tensor(f"{norm}.scale"), self.frozen.tensor(f"{norm}.shift"))
+            total = self.arithmetic.normalise(total, architecture.norm, gain)
+        return [self.arithmetic.affine(total, one.weight, one.bias) for one in maps]
+
+    def _may_split(self, number: int) -> bool:
+        is_disturbed = self.disturbance is not None and (number, Side.INPUT) in self.disturbance.rows
+        return self.may_split and not self.frozen.architecture.has_norm and not is_disturbed
 
     def _mapped(self, tables: Sequence[V], places: Sequence[Sequence[int]], one: _Map) -> V:
         images = [
@@ -113,7 +154,7 @@ class Forward(Generic[V, W]):
             [self.arithmetic.take(image, rows) for image, rows in zip(images, places, strict=True)]
         )
 
-    def _rows(self, part: Part, rows: Sequence[int], outputs: Sequence[V]) -> V:
+    def _rows(self, part: Part, rows: Sequence[int], outputs: Mapping[int, V]) -> V:
         match part:
             case StagePart(stage):
                 return self.arithmetic.take(outputs[stage], rows)
@@ -132,14 +173,76 @@ class Forward(Generic[V, W]):
     def _constant(self, name: str, rows: Sequence[int]) -> V:
         return self.arithmetic.constant(self.frozen.file.grid(name, rows))
 
-    def _nothing(self, rows: int) -> V:
-        return self.arithmetic.constant(zeros(rows, self.frozen.architecture.width))
-
     def _sum(self, terms: Sequence[V]) -> V:
         total = terms[0]
         for term in terms[1:]:
             total = self.arithmetic.add(total, term)
         return total
+
+
+class Trace(Generic[V, W]):
+    """What stages read and write in a forward pass, each computed when it is first asked for.
+
+    What another pass has found may be given; then it is not computed again.
+    """
+
+    def __init__(
+        self,
+        forward: Forward[V, W],
+        outputs: Mapping[int, V] | None = None,
+        reads: Mapping[int, Read[V, W]] | None = None,
+    ) -> None:
+        self.forward = forward
+        self.outputs = dict(outputs or {})
+        """What stages write, by number, as far as that is known."""
+        self.reads = dict(reads or {})
+        """What they read: large, and kept only where it was asked for."""
+
+    def output(self, number: int) -> V:
+        """Return the output rows of a stage; those of a logits stage are the candidates' logits."""
+        if number not in self.outputs:
+            read = self._read(number)
+            with self._naming(number):
+                self.outputs[number] = self.forward.write(number, read)
+        return self.outputs[number]
+
+    def read(self, number: int) -> Read[V, W]:
+        """Return what a stage makes of its inputs before it bends any."""
+        self.reads[number] = self._read(number)
+        return self.reads[number]
+
+    def at(self, number: int, side: Side) -> V:
+        """Return the rows of one side of a stage; those of the input are sums, before a norm."""
+        if side is Side.OUTPUT:
+            return self.output(number)
+        self._reach(number)
+        return self.forward.residual(number, self.outputs)
+
+    def _read(self, number: int) -> Read[V, W]:
+        if number in self.reads:
+            return self.reads[number]
+        self._reach(number)
+        with self._naming(number):
+            return self.forward.read(number, self.outputs)
+
+    def _reach(self, number: int) -> None:
+        """Compute the stages that a stage reads."""
+        for part in self.forward.cells.stages[number].parts:
+            if isinstance(part, StagePart):
+                self.output(part.stage)
+
+    @contextmanager
+    def _naming(self, number: int) -> Generator[None, None, None]:
+        """Let what has no exact value say in which node."""
+        try:
+            yield
+        except NotExactError as error:
+            raise NotExactError(f"{self.forward.cells.stages[number].node}: {error}") from error
+
+
+def _columns(stage: Stage) -> list[list[int]]:
+    """Return for each part of a stage the row that each input takes of it."""
+    return [[terms[place] for terms in stage.inputs] for place in range(len(stage.parts))]
 
 
 def _places(table: Sequence[int], rows: Sequence[int]) -> list[int]:

@@ -5,9 +5,9 @@ from fractions import Fraction
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import Exact, Signs
-from circuitproof.exact.grid import zeros
+from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells
-from circuitproof.forward.forward import Forward, Side
+from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 
 
@@ -30,14 +30,12 @@ def unshared_logits(
     Every node is computed at every position that this prompt leads to, whether another prompt needs it or
     not, and no linear map is split over the parts of its input: each sum is formed first.
     """
-    cells, arithmetic = Cells(frozen.programs, biases=frozen.architecture.biases), Exact()
+    cells, arithmetic = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases), Exact()
     stage = cells.logits_stage(circuit)
     for end in range(1, len(prompt) + 1):
         for number in range(len(cells.stages)):
             cells.cell(number, prompt[:end])
     row = cells.cell(stage, prompt)
-    width = frozen.architecture.width
-    still = {(number, Side.INPUT): zeros(len(one.inputs), width) for number, one in enumerate(cells.stages)}
-    outputs = Forward(frozen, cells, arithmetic, candidates, still).run()
+    logits = Trace(Forward(frozen, cells, arithmetic, candidates, may_split=False)).output(stage)
     traced = sum(witness.signs.size for witness in arithmetic.witnesses if isinstance(witness, Signs))
-    return outputs[stage].fractions()[row], traced
+    return logits.fractions()[row], traced

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import Exact
+from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells, Variant
-from circuitproof.forward.forward import Forward
+from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 
 
@@ -61,10 +62,10 @@ def fold(
     frozen: Frozen, candidates: tuple[int, ...], circuits: Sequence[Variant], prompts: Sequence[Prompt]
 ) -> Folded:
     """Return the exact logits of every circuit on every prompt."""
-    cells = Cells(frozen.programs, biases=frozen.architecture.biases)
+    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
-    outputs = Forward(frozen, cells, Exact(), candidates).run()
-    logits = {stage: outputs[stage].fractions() for stage, _ in rows.values()}
+    trace = Trace(Forward(frozen, cells, Exact(), candidates))
+    logits = {stage: trace.output(stage).fractions() for stage, _ in rows.values()}
     known: dict[tuple[Fraction, ...], int] = {}
     places = {
         circuit: tuple(known.setdefault(logits[stage][row], len(known)) for row in found)

@@ -43,8 +43,8 @@ class Symbolic:
     """The branches to follow, in order of computation, as `Exact` records them."""
     source: Source = Source.EMBEDDING
     """What the affine maps that come next are part of."""
-    _read: dict[int, tuple[Grid, tuple[tuple[Fraction, ...], ...]]] = field(
-        default_factory=dict[int, tuple[Grid, tuple[tuple[Fraction, ...], ...]]]
+    _read: dict[Grid, tuple[tuple[Fraction, ...], ...]] = field(
+        default_factory=dict[Grid, tuple[tuple[Fraction, ...], ...]]
     )
 
     def constant(self, rows: Grid) -> Value:
@@ -216,9 +216,9 @@ class Symbolic:
 
     def _fractions(self, grid: Grid) -> tuple[tuple[Fraction, ...], ...]:
         """Return the entries of a grid of weights, computed once."""
-        if id(grid) not in self._read:
-            self._read[id(grid)] = (grid, grid.fractions())
-        return self._read[id(grid)][1]
+        if grid not in self._read:
+            self._read[grid] = grid.fractions()
+        return self._read[grid]
 
 
 def _is_known(weights: Weights) -> TypeGuard[tuple[Row, ...]]:

@@ -1,7 +1,6 @@
 """Circuits as terms: the forward pass itself, run on terms, says what their logits are."""
 
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -10,11 +9,12 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head, Mlp, Node
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import Exact, Witness
-from circuitproof.exact.grid import Grid
+from circuitproof.exact.grid import Grid, Row
+from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells
-from circuitproof.forward.forward import Forward, Side
+from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
-from circuitproof.prove.balls.disturbed import Disturbed, Entry
+from circuitproof.prove.balls.disturbed import Disturbed
 from circuitproof.solvers.arithmetic import SumRows, Symbolic, Value, Weights
 from circuitproof.solvers.assertions import Assertion, AssertionLog, Naming, Source
 from circuitproof.solvers.choices import Branching
@@ -56,13 +56,13 @@ class Ball:
 
 def encode(model: Model, circuits: Sequence[Circuit], prompts: Sequence[Prompt]) -> Encoding:
     """Return circuits on prompts with every intermediate number, constants included, as a variable."""
-    cells = Cells(model.frozen.programs, biases=model.frozen.architecture.biases)
+    frozen = model.frozen
+    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
     arithmetic = Symbolic(AssertionLog(Naming.EVERYTHING))
-    run = _Run(model.frozen, cells, model.candidates, ())
     if model.branching is Branching.TRACED:
-        arithmetic.trace = iter(run.witnesses())
-    outputs = run.symbolic(arithmetic, {})
+        arithmetic.trace = _branches(lambda exact: Forward(frozen, cells, exact, model.candidates), {})
+    outputs = _symbolic(Forward(frozen, cells, arithmetic, model.candidates), arithmetic, {})
     logits = {
         circuit: tuple(outputs[stage][row] for row in found) for circuit, (stage, found) in rows.items()
     }
@@ -76,42 +76,38 @@ def encode_ball(prompt: Disturbed, epsilon: Fraction, branching: Branching) -> B
     are decided at once. The ball itself is asserted.
     """
     arithmetic = Symbolic(AssertionLog(Naming.BRANCHES), Unknowns.IMPLIED)
-    run = _Run(prompt.frozen, prompt.cells, prompt.candidates, prompt.outputs)
-    before = run.symbolic(arithmetic, {})
-    eta = tuple(arithmetic.log.terms.variable("eta") for _ in range(prompt.variables))
+    terms = arithmetic.log.terms
+    before = _symbolic(prompt.forward(arithmetic), arithmetic, prompt.still)
+    eta = tuple(terms.variable("eta") for _ in range(prompt.variables))
     bounds = _bounded(arithmetic.log, eta, epsilon)
     if branching is Branching.TRACED:
-        arithmetic.trace = iter(run.witnesses())
-    after = run.symbolic(arithmetic, _added(prompt, arithmetic.log, eta))
-    row = prompt.row
-    return Ball(arithmetic.log, before[-1][row], after[-1][row], eta, bounds)
+        arithmetic.trace = _branches(prompt.forward, prompt.still)
+    added = tuple(prompt.split(tuple(map(terms.of, eta)), terms.number(Fraction(0))))
+    after = _symbolic(prompt.forward(arithmetic, added), arithmetic, prompt.still)
+    return Ball(arithmetic.log, before[-1][prompt.row], after[-1][prompt.row], eta, bounds)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A forward pass of which the first outputs are known."""
+def _branches(
+    forward: Callable[[Exact], Forward[Grid, tuple[Row, ...]]], known: Mapping[int, Grid]
+) -> Iterator[Witness]:
+    """Return the branches that the exact engine takes in the stages that are not known."""
+    exact = Exact()
+    trace = Trace(forward(exact), known)
+    for number in range(len(trace.forward.cells.stages)):
+        trace.output(number)
+    return iter(exact.witnesses)
 
-    frozen: Frozen
-    cells: Cells
-    candidates: tuple[int, ...]
-    known: tuple[Grid, ...]
 
-    def witnesses(self) -> list[Witness]:
-        """Return the branches that the exact engine takes in the stages that are not known."""
-        exact = Exact()
-        Forward(self.frozen, self.cells, exact, self.candidates).run(self.known)
-        return exact.witnesses
-
-    def symbolic(self, arithmetic: Symbolic, added: Mapping[tuple[int, Side], Value]) -> list[SumRows]:
-        """Return every stage's output as terms, stage by stage, so that each knows what it is part of."""
-        outputs: list[Value] = list(self.known)
-        for number in range(len(outputs), len(self.cells.stages)):
-            arithmetic.source = _source(self.cells.stages[number].node)
-            part = copy(self.cells)
-            part.stages = self.cells.stages[: number + 1]
-            forward: Forward[Value, Weights] = Forward(self.frozen, part, arithmetic, self.candidates, added)
-            outputs = forward.run(outputs)
-        return [arithmetic.sums(output) for output in outputs]
+def _symbolic(
+    forward: Forward[Value, Weights], arithmetic: Symbolic, known: Mapping[int, Grid]
+) -> list[SumRows]:
+    """Return every stage's output as terms; each assertion knows what it is part of."""
+    trace = Trace(forward, known)
+    outputs: list[SumRows] = []
+    for number, stage in enumerate(forward.cells.stages):
+        arithmetic.source = _source(stage.node)
+        outputs.append(arithmetic.sums(trace.output(number)))
+    return outputs
 
 
 def _source(node: Node) -> Source:
@@ -131,15 +127,3 @@ def _bounded(log: AssertionLog, eta: Sequence[Variable], epsilon: Fraction) -> t
     bounds = tuple(Assertion(terms.at_least(limit, side), Source.DECISION) for side in sides)
     terms.ranges.update(dict.fromkeys(eta, (-epsilon, epsilon)))
     return bounds
-
-
-def _added(prompt: Disturbed, log: AssertionLog, eta: Sequence[Variable]) -> dict[tuple[int, Side], Value]:
-    """Return the rows that a perturbation adds to the stages where it enters."""
-    width = prompt.frozen.architecture.width
-    blocks = [tuple(map(log.terms.of, eta[k : k + width])) for k in range(0, len(eta), width)]
-    zero = (log.terms.number(Fraction(0)),) * width
-    return {(entry.stage, entry.side): _rows(entry, blocks, zero) for entry in prompt.entries}
-
-
-def _rows(entry: Entry, blocks: Sequence[Logits], zero: Logits) -> SumRows:
-    return tuple(blocks[entry.rows[row]] if row in entry.rows else zero for row in range(entry.count))

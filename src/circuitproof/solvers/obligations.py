@@ -38,8 +38,6 @@ from circuitproof.solvers.queries import (
 from circuitproof.solvers.terms import Formula
 
 Item = TypeVar("Item")
-Formulate: TypeAlias = Callable[[Encoding, int], Formula]
-"""The formula of a prompt, by its place among those encoded."""
 Confirm: TypeAlias = Callable[[int], bool]
 """Whether that formula's sentence is true of a prompt in exact numbers, by its place in the domain."""
 

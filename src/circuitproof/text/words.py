@@ -1,4 +1,4 @@
-"""The words of a program's text with their places, and sentences that point at them."""
+"""The words of a text with their places, and sentences that point at them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -11,10 +11,6 @@ from circuitproof.errors import DeclarationError, InputError
 LINE_END = "\n"
 TEXT_END = ""
 
-_PIECES = re.compile(
-    r"(?P<blank>[ \t\r]+|#.*)|(?P<word>[A-Za-z_]+|-?[0-9]+(?:[/.][0-9]+)?|[=!<>]=|[<>{}(),:])|(?P<stray>.)",
-    re.DOTALL,
-)
 _SHOWN = {LINE_END: "the end of the line", TEXT_END: "the end of the text"}
 _REACH = 48
 """How much of a line is shown on either side of a mistake."""
@@ -32,11 +28,26 @@ class Word:
     column: int
 
 
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What is a word of a text, what stands between words, and whether the ends of lines are words too."""
+
+    words: str
+    blanks: str
+    has_lines: bool
+
+    def pieces(self, line: str) -> Iterator[re.Match[str]]:
+        """Return the words, blanks and stray signs of a line."""
+        found = f"(?P<blank>{self.blanks})|(?P<word>{self.words})|(?P<stray>.)"
+        return re.finditer(found, line, re.DOTALL)
+
+
 class Reader:
     """Walks over the words of a text and refuses what is not wanted, naming the place."""
 
-    def __init__(self, text: str, where: str) -> None:
-        self._lines = text.split("\n")
+    def __init__(self, text: str, where: str, grammar: Grammar) -> None:
+        self._lines = text.split("\n") if grammar.has_lines else [text]
+        self._grammar = grammar
         self._where = where
         self._place = 0
         self._words = tuple(self._split())
@@ -88,7 +99,8 @@ class Reader:
         start = max(0, word.column - 1 - _REACH)
         shown = line[start : word.column + _REACH].rstrip()
         mark = " " * (word.column - 1 - start) + "^"
-        place = f"{self._where}, line {word.line}, column {word.column}"
+        where = f"line {word.line}, column" if self._grammar.has_lines else "column"
+        place = f"{self._where}, {where} {word.column}"
         return InputError(f"{place}: {sentence}\n  {shown}\n  {mark}")
 
     def build(self, start: Word, make: Callable[[], Built]) -> Built:
@@ -103,12 +115,12 @@ class Reader:
         for number, line in enumerate(self._lines, start=1):
             words = tuple(self._words_of_line(line, number))
             yield from words
-            if words:
+            if words and self._grammar.has_lines:
                 yield Word(LINE_END, number, len(line) + 1)
         yield Word(TEXT_END, len(self._lines), len(self._lines[-1]) + 1)
 
     def _words_of_line(self, line: str, number: int) -> Iterator[Word]:
-        for piece in _PIECES.finditer(line):
+        for piece in self._grammar.pieces(line):
             word = Word(piece[0], number, piece.start() + 1)
             if piece.lastgroup == "stray":
                 raise self.refusal(word, f"found {word.text!r}, want a word, a number or a sign")

@@ -15,7 +15,6 @@ from circuitproof.lab.distill.calibrate import (
     Calibration,
     Rung,
     calibrate,
-    trainable_counts,
     worst_radius,
 )
 from circuitproof.lab.distill.install import replace_tensors
@@ -94,15 +93,6 @@ def test_a_gain_buys_radius_but_no_relative_radius():
     relative = [worst_radius(model.double(), behaviour, Aim.RELATIVE_RADIUS) for model in (one, twice)]
     assert agree(absolute[1], 2 * absolute[0])
     assert agree(relative[1], relative[0])
-
-
-def test_rungs_train_more_and_more():
-    """One number, one per channel, then the whole readout."""
-    assert dict(trainable_counts(model_of())) == {
-        Rung.SCALAR: 1,
-        Rung.DIAGONAL: 4,
-        Rung.READOUT: 3 * 4 + 3 + 4 * 3,
-    }
 
 
 def test_the_same_plan_gives_the_same_bits():

@@ -68,13 +68,16 @@ class Circuit:
 
         An edge out of a node that reads nothing stays: it carries that node's constant.
         """
-        reached: set[Node] = {LOGITS}
-        kept: set[Edge] = set()
+        reached = set(self.upstream([LOGITS]))
+        return replace(self, edges=frozenset(edge for edge in self.edges if edge.target in reached))
+
+    def upstream(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
+        """Return some nodes and all that they read, in the order of computation."""
+        found = set(nodes)
         for edge in sorted(self.edges, key=lambda edge: edge.target.place, reverse=True):
-            if edge.target in reached:
-                kept.add(edge)
-                reached.add(edge.source)
-        return replace(self, edges=frozenset(kept))
+            if edge.target in found:
+                found.add(edge.source)
+        return tuple(sorted(found, key=lambda node: node.place))
 
     def nodes(self) -> tuple[Node, ...]:
         """Return the nodes that a kept edge touches, in the order of computation."""

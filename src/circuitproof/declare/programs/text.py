@@ -33,8 +33,9 @@ from circuitproof.declare.programs.syntax import (
     negate,
 )
 from circuitproof.text.reading import write_rational
-from circuitproof.text.words import LINE_END, TEXT_END, Reader
+from circuitproof.text.words import LINE_END, TEXT_END, Grammar, Reader
 
+_GRAMMAR = Grammar(r"[A-Za-z_]+|-?[0-9]+(?:[/.][0-9]+)?|[=!<>]=|[<>{}(),:]", r"[ \t\r]+|#.*", has_lines=True)
 _WEIGHT = re.compile(r"[0-9]+(?:[/.][0-9]+)?")
 _PARTS = re.compile(r"[/.]")
 _WANTED = f"a condition: 'not', first, last, nearest, '(' or one of {', '.join(BEGINNINGS)}"
@@ -62,7 +63,7 @@ def parse(text: str, where: str = "program", limits: Limits = NO_LIMITS) -> Prog
       add 1 if token_match
             ^
     """
-    reader = Reader(text, where)
+    reader = Reader(text, where, _GRAMMAR)
     reader.expect("default")
     default = _weight(reader)
     reader.expect(LINE_END)

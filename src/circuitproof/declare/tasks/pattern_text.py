@@ -14,9 +14,7 @@ A name stands for a set of tokens that is declared beside the text.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Mapping
 
 from circuitproof.declare.tasks.patterns import (
     ANY,
@@ -31,11 +29,10 @@ from circuitproof.declare.tasks.patterns import (
     Tokens,
     longest_of,
 )
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
+from circuitproof.text.words import Grammar, Reader
 
-_PIECES = re.compile(
-    r"(?P<blank>\s+)|(?P<word>[A-Za-z_][A-Za-z_0-9-]*|[0-9]+|\.\.|[][{}()|*+?,])|(?P<stray>.)"
-)
+_GRAMMAR = Grammar(r"[A-Za-z_][A-Za-z_0-9-]*|[0-9]+|\.\.|[][{}()|*+?,]", r"\s+", has_lines=False)
 _NUMBER = re.compile(r"[0-9]{1,12}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9-]*")
 _RESERVED = frozenset(
@@ -44,13 +41,6 @@ _RESERVED = frozenset(
 _SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 Sets = Mapping[str, tuple[int, ...]]
-Built = TypeVar("Built")
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    column: int
 
 
 def parse_pattern(text: str, sets: Sets | None = None, where: str = "pattern") -> Pattern:
@@ -75,47 +65,39 @@ def print_pattern(pattern: Pattern) -> str:
     return text
 
 
-class _Parser:
+class _Parser(Reader):
     def __init__(self, text: str, sets: Sets, where: str) -> None:
-        self._text, self._sets, self._where = text, sets, where
-        self._words: list[_Word] = []
-        for piece in _PIECES.finditer(text):
-            word = _Word(piece[0], piece.start() + 1)
-            if piece.lastgroup == "stray":
-                raise self._refusal(word, f"found {word.text!r}, want a word, a number or a sign")
-            if piece.lastgroup == "word":
-                self._words.append(word)
-        self._words.append(_Word("", len(text) + 1))
-        self._place = 0
+        super().__init__(text, where, _GRAMMAR)
+        self._sets = sets
 
     def pattern(self) -> Pattern:
         """Read to the end."""
-        start = self._word
+        start = self.word
         shape = self._choice()
         clauses: list[Clause] = []
-        if self._skip("with"):
+        if self.skip("with"):
             clauses.append(self._clause())
-            while self._skip("and"):
+            while self.skip("and"):
                 clauses.append(self._clause())
         longest = self._longest(shape)
-        if self._word.text:
-            raise self._unwanted("the end, 'with', 'and' or 'up to N tokens'" if clauses else "a token class")
-        return self._build(start, lambda: Pattern(shape, tuple(clauses), longest))
+        if self.word.text:
+            raise self.unwanted("the end, 'with', 'and' or 'up to N tokens'" if clauses else "a token class")
+        return self.build(start, lambda: Pattern(shape, tuple(clauses), longest))
 
     def _longest(self, shape: Shape) -> int:
-        most, word = longest_of(shape), self._word
-        if self._skip("up"):
-            self._expect("to")
+        most, word = longest_of(shape), self.word
+        if self.skip("up"):
+            self.expect("to")
             given = self._number()
-            self._expect("tokens")
+            self.expect("tokens")
             return given if most is None else min(given, most)
         if most is None:
-            raise self._refusal(word, "the pattern has no longest prompt, want 'up to N tokens' at its end")
+            raise self.refusal(word, "the pattern has no longest prompt, want 'up to N tokens' at its end")
         return most
 
     def _choice(self) -> Shape:
         parts = [self._sequence()]
-        while self._skip("|"):
+        while self.skip("|"):
             parts.append(self._sequence())
         flat = tuple(one for part in parts for one in (part.parts if isinstance(part, Choice) else (part,)))
         return flat[0] if len(flat) == 1 else Choice(flat)
@@ -128,120 +110,81 @@ class _Parser:
         return flat[0] if len(flat) == 1 else Sequence(flat)
 
     def _starts_unit(self) -> bool:
-        text = self._word.text
+        text = self.word.text
         is_name = bool(_NAME.fullmatch(text)) and (text == "any" or text not in _RESERVED)
         return text in ("(", "[") or is_name or bool(_NUMBER.fullmatch(text))
 
     def _unit(self) -> Shape:
-        start = self._word
-        if self._skip("("):
+        start = self.word
+        if self.skip("("):
             shape = self._choice()
-            self._expect(")")
+            self.expect(")")
         else:
             shape = self._class()
-        if (sign := self._word.text) in _SIGNS:
-            self._place += 1
-            return Repeat(shape, *_SIGNS[sign])
-        return self._build(start, lambda: self._times(shape)) if self._skip("{") else shape
+        if self.word.text in _SIGNS:
+            return Repeat(shape, *_SIGNS[self.one_of(_SIGNS, "a sign")])
+        return self.build(start, lambda: self._times(shape)) if self.skip("{") else shape
 
     def _times(self, shape: Shape) -> Shape:
         least = self._number()
         most: int | None = least
-        if self._skip(".."):
-            most = None if self._word.text == "}" else self._number()
-        self._expect("}")
+        if self.skip(".."):
+            most = None if self.word.text == "}" else self._number()
+        self.expect("}")
         return Repeat(shape, least, most)
 
     def _class(self) -> Tokens:
-        start = self._word
+        start = self.word
         first = self._simple()
-        if not self._skip("but"):
+        if not self.skip("but"):
             return first
         second = self._simple()
-        return self._build(start, lambda: _difference(first, second))
+        return self.build(start, lambda: _difference(first, second))
 
     def _simple(self) -> Tokens:
-        if self._skip("any"):
+        if self.skip("any"):
             return ANY
-        if not self._skip("["):
-            start = self._word
-            return self._build(start, lambda: Tokens(tuple(sorted(set(self._members())))))
-        start = self._word
+        if not self.skip("["):
+            start = self.word
+            return self.build(start, lambda: Tokens(tuple(sorted(set(self._members())))))
+        start = self.word
         listed = [*self._members()]
-        while self._skip(","):
+        while self.skip(","):
             listed += self._members()
-        self._expect("]")
-        return self._build(start, lambda: Tokens(tuple(sorted(set(listed)))))
+        self.expect("]")
+        return self.build(start, lambda: Tokens(tuple(sorted(set(listed)))))
 
     def _members(self) -> tuple[int, ...]:
-        word = self._word
-        if _NUMBER.fullmatch(word.text):
+        if _NUMBER.fullmatch(self.word.text):
             return (self._number(),)
-        if word.text in self._sets:
-            self._place += 1
-            return self._sets[word.text]
         known = f", one of the sets {', '.join(self._sets)}" if self._sets else ""
-        raise self._unwanted(f"a token class: any, a token's number, [...]{known}")
+        return self._sets[self.one_of(self._sets, f"a token class: any, a token's number, [...]{known}")]
 
     def _clause(self) -> Clause:
-        start = self._word
-        if self._skip("exactly"):
+        start = self.word
+        if self.skip("exactly"):
             least = self._number()
-            most = self._number() if self._skip("..") else least
-            return self._build(start, lambda: Count(self._of(), least, most))
-        if self._skip("at"):
-            is_most = self._skip("most")
+            most = self._number() if self.skip("..") else least
+            return self.build(start, lambda: Count(self._of(), least, most))
+        if self.skip("at"):
+            is_most = self.skip("most")
             if not is_most:
-                self._expect("least", "'most' or 'least'")
+                self.expect("least", "'most' or 'least'")
             number = self._number()
-            return self._build(
-                start, lambda: Count(self._of(), *((0, number) if is_most else (number, None)))
-            )
+            return self.build(start, lambda: Count(self._of(), *((0, number) if is_most else (number, None))))
         of = self._class()
-        self._expect("only")
-        self._expect("at")
+        self.expect("only")
+        self.expect("at")
         first = self._number()
-        last = self._number() if self._skip("..") else first
-        return self._build(start, lambda: Only(of, first, last))
+        last = self._number() if self.skip("..") else first
+        return self.build(start, lambda: Only(of, first, last))
 
     def _of(self) -> Tokens:
-        self._expect("of")
+        self.expect("of")
         return self._class()
 
     def _number(self) -> int:
-        if not _NUMBER.fullmatch(self._word.text):
-            raise self._unwanted("a whole number")
-        self._place += 1
-        return int(self._words[self._place - 1].text)
-
-    @property
-    def _word(self) -> _Word:
-        return self._words[self._place]
-
-    def _skip(self, text: str) -> bool:
-        found = self._word.text == text
-        self._place += found
-        return found
-
-    def _expect(self, text: str, wanted: str = "") -> None:
-        if not self._skip(text):
-            raise self._unwanted(wanted or repr(text))
-
-    def _build(self, start: _Word, make: Callable[[], Built]) -> Built:
-        try:
-            return make()
-        except DeclarationError as error:
-            raise self._refusal(start, str(error)) from error
-
-    def _unwanted(self, wanted: str) -> InputError:
-        found = repr(self._word.text) if self._word.text else "the end of the text"
-        return self._refusal(self._word, f"found {found}, want {wanted}")
-
-    def _refusal(self, word: _Word, sentence: str) -> InputError:
-        shown = "".join(sign if sign.isprintable() else " " for sign in self._text)
-        return InputError(
-            f"{self._where}, column {word.column}: {sentence}\n  {shown}\n  {' ' * (word.column - 1)}^"
-        )
+        return int(self.matching(_NUMBER, "a whole number"))
 
 
 def _difference(first: Tokens, second: Tokens) -> Tokens:

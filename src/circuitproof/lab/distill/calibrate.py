@@ -5,7 +5,7 @@ program heads is the same model, tensor by tensor: so calibration cannot build a
 The bias that the heads of a layer share stays frozen, because it is left when one head of several is gone.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -227,9 +227,3 @@ def _places(task: Task, plan: Calibration, step: int) -> list[int]:
     length = len(task.domain.prompts[order[0]])
     alike = [place for place in order if len(task.domain.prompts[place]) == length]
     return alike[: plan.batch]
-
-
-def trainable_counts(model: Transformer) -> Iterator[tuple[Rung, int]]:
-    """Return how many numbers each rung trains."""
-    for rung in Rung:
-        yield rung, sum(parameter.numel() for parameter in _Readouts(model, rung).parameters())

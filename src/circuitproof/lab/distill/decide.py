@@ -19,9 +19,10 @@ from circuitproof.declare.programs.syntax import Otherwise, Program
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.protocol import RationalRow
+from circuitproof.forward.binding import Prompts, prefixes
 from circuitproof.forward.cells import Cells, StagePart
 from circuitproof.forward.declaration import ProgramHeads
-from circuitproof.forward.forward import Forward
+from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.lab.distill.demand import Demand
 from circuitproof.lab.distill.ground import Bytes, Ground, weights_of
@@ -90,7 +91,7 @@ class Decider:
             cells = self._cells()
             for circuit in asked.circuits:
                 cells.cells(circuit, [asked.task.domain.prompts[prompt]])
-            self._read[place] = sorted(cells.asked, key=len)
+            self._read[place] = sorted(cells.variants.asked, key=len)
         return self._read[place]
 
     def _try(
@@ -124,8 +125,8 @@ class Decider:
         for demand, prompt, name in variants:
             cells.begin(self._rows(demand, prompt, name))
             ends.append([cells.cell(stage, asked.task.domain.prompts[prompt]) for stage in stages])
-        outputs = Forward(self.frozen, cells, Exact(), asked.task.candidates).run()
-        folds = [[Fold(logits) for logits in outputs[stage].fractions()] for stage in stages]
+        trace = Trace(Forward(self.frozen, cells, Exact(), asked.task.candidates))
+        folds = [[Fold(logits) for logits in trace.output(stage).fractions()] for stage in stages]
         for variant, end in zip(variants, ends, strict=True):
             right = frozenset({asked.wanted[variant[1]]})
             wrong = [c for c, found in enumerate(folds) if found[end[c]].decision != right]
@@ -141,49 +142,57 @@ class Decider:
         return {prefix: weights_of(numbers[:, place].tolist()) for place, prefix in enumerate(read)}
 
 
-class _VariantCells(Cells):
-    """Cells in which the rows of one program head change from variant to variant.
+class _Variants(Prompts):
+    """The binding to prompts with rows of one program head that change from variant to variant."""
 
-    What does not depend on the head is found once; what does is found anew for each variant, and equal rows
-    are still one.
+    def __init__(self, programs: ProgramHeads, head: Head) -> None:
+        super().__init__(programs)
+        self.head = head
+        self.rows: Mapping[Prompt, RationalRow] | None = None
+        self.asked: set[Prompt] = set()
+        """The prefixes at which the head's row was asked for."""
+
+    def attended(self, head: Head, place: Prompt) -> Sequence[tuple[Prompt, Fraction]] | None:
+        """Return where a program looks: the variant's, at the head that is asked about."""
+        if head != self.head:
+            return super().attended(head, place)
+        self.asked.add(place)
+        return () if self.rows is None else prefixes(place, self.rows[place])
+
+
+class _VariantCells(Cells[Prompt]):
+    """Cells in which what does not depend on a head is found once, and what does anew for each variant.
+
+    Equal rows are still one.
     """
 
     def __init__(self, programs: ProgramHeads, head: Head, *, biases: bool) -> None:
-        super().__init__(programs, biases=biases)
-        self.asked: set[Prompt] = set()
-        """The prefixes at which the head's row was asked for."""
-        self._head = head
-        self._variant: Mapping[Prompt, RationalRow] | None = None
+        self.variants = _Variants(programs, head)
+        super().__init__(self.variants, biases=biases)
         self._found: dict[tuple[int, Prompt], int] = {}
         self._depends: dict[int, bool] = {}
 
     def begin(self, rows: Mapping[Prompt, RationalRow]) -> None:
         """Go on with a variant that has these rows."""
-        self._variant = rows
+        self.variants.rows = rows
         self._found = {}
 
-    def cell(self, stage: int, prompt: Prompt) -> int:
+    def cell(self, stage: int, place: Prompt) -> int:
         """Return the row of a stage that a prompt leads to at its last position."""
         if not self._is_dependent(stage):
-            return super().cell(stage, prompt)
-        key = (stage, prompt)
+            return super().cell(stage, place)
+        key = (stage, place)
         if key not in self._found:
-            self._found[key] = self._row(self.stages[stage], prompt)
+            self._found[key] = self._row(self.stages[stage], place)
         return self._found[key]
 
     def _is_dependent(self, stage: int) -> bool:
         if stage not in self._depends:
             read = self.stages[stage]
-            self._depends[stage] = read.node == self._head or any(
+            self._depends[stage] = read.node == self.variants.head or any(
                 isinstance(part, StagePart) and self._is_dependent(part.stage) for part in read.parts
             )
         return self._depends[stage]
-
-    def _attended(self, head: Head, prompt: Prompt) -> RationalRow:
-        if head != self._head:
-            return super()._attended(head, prompt)
-        self.asked.add(prompt)
-        return () if self._variant is None else self._variant[prompt]
 
 
 def _spread(demands: Sequence[Demand]) -> list[tuple[int, int]]:

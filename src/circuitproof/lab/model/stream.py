@@ -3,6 +3,7 @@
 Tensors carry the axes (circuit, head, prompt, position, width); an axis of size one is shared.
 """
 
+from abc import ABC, abstractmethod
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -98,38 +99,48 @@ def _all_heads(mixed: State, weight: Tensor, bias: Tensor | None) -> State:
     return torch.nn.functional.linear(side_by_side, weight.movedim(0, 1).flatten(1), bias).unsqueeze(1)
 
 
-class GapStream:
+class _CircuitStream(ABC):
+    """What circuits use and read of a stream, by their gates."""
+
+    def __init__(self, gates: Gates) -> None:
+        self._gates = gates
+
+    def heads(self, layer: int) -> tuple[int, ...]:
+        """Return the heads that some circuit uses."""
+        return self._gates.heads[layer]
+
+    def has_mlp(self, layer: int) -> bool:
+        """Say whether some circuit uses the MLP."""
+        return self._gates.mlps[layer]
+
+    def read_heads(self, layer: int) -> State:
+        """Return what each used head reads in each circuit; one for all where that is the same."""
+        return self._read(self._gates.head_rows(layer))
+
+    def read_mlp(self, layer: int) -> State:
+        """Return what the MLP reads in each circuit."""
+        return self._read([target_row(self._gates.graph, Mlp(layer))])
+
+    def read_logits(self) -> State:
+        """Return the final residual of each circuit."""
+        return self._read([target_row(self._gates.graph, LOGITS)])
+
+    @abstractmethod
+    def _read(self, rows: list[int]) -> State: ...
+
+
+class GapStream(_CircuitStream):
     """One circuit that keeps nearly everything: each node reads the running sum less what it must not read.
 
     This costs a plain forward and one subtraction per gap, where a gated stream sums up every edge.
     """
 
     def __init__(self, gates: Gates) -> None:
-        self._gates = gates
+        super().__init__(gates)
         self._gaps = gates.gaps()
         self._left_out = {column for columns in self._gaps.values() for column in columns}
         self._total = torch.zeros(())
         self._apart: dict[int, State] = {}
-
-    def heads(self, layer: int) -> tuple[int, ...]:
-        """Return the heads that the circuit uses."""
-        return self._gates.heads[layer]
-
-    def has_mlp(self, layer: int) -> bool:
-        """Say whether the circuit uses the MLP."""
-        return self._gates.mlps[layer]
-
-    def read_heads(self, layer: int) -> State:
-        """Return what each used head reads; one sum for all if none of them has a gap."""
-        return self._read(self._gates.head_rows(layer))
-
-    def read_mlp(self, layer: int) -> State:
-        """Return what the MLP reads."""
-        return self._read([target_row(self._gates.graph, Mlp(layer))])
-
-    def read_logits(self) -> State:
-        """Return the final residual."""
-        return self._read([target_row(self._gates.graph, LOGITS)])
 
     def write_embed(self, output: State) -> None:
         """Start the sum."""
@@ -168,32 +179,12 @@ def _sum(outputs: dict[int, State], columns: list[int]) -> Tensor:
     return torch.stack(chosen).sum(0) if chosen else torch.zeros(())
 
 
-class GatedStream:
+class GatedStream(_CircuitStream):
     """Each node reads only what its circuit keeps; nodes that no circuit uses are not computed."""
 
     def __init__(self, gates: Gates) -> None:
-        self._gates = gates
+        super().__init__(gates)
         self._written: list[tuple[list[int], State]] = []
-
-    def heads(self, layer: int) -> tuple[int, ...]:
-        """Return the heads that some circuit uses."""
-        return self._gates.heads[layer]
-
-    def has_mlp(self, layer: int) -> bool:
-        """Say whether some circuit uses the MLP."""
-        return self._gates.mlps[layer]
-
-    def read_heads(self, layer: int) -> State:
-        """Return what each used head reads in each circuit."""
-        return self._read(self._gates.head_rows(layer))
-
-    def read_mlp(self, layer: int) -> State:
-        """Return what the MLP reads in each circuit."""
-        return self._read([target_row(self._gates.graph, Mlp(layer))])
-
-    def read_logits(self) -> State:
-        """Return the final residual of each circuit."""
-        return self._read([target_row(self._gates.graph, LOGITS)])
 
     def write_embed(self, output: State) -> None:
         """Keep the embedding for those who read it."""

@@ -1,117 +1,124 @@
 """A circuit on a prompt as a function of a perturbation: exactly at one, or in forms on a region of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, Head
+from circuitproof.declare.circuits.graph import EMBED
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import NotExactError
-from circuitproof.exact.affine import Affine, Forms
+from circuitproof.exact.affine import Affine, BendError, Forms, Scores, Unbent
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Form, Region, make_form
 from circuitproof.exact.grid import Grid, grid_of_fractions, zeros
+from circuitproof.exact.protocol import Arithmetic, V, W
 from circuitproof.exact.sheets import Condition
+from circuitproof.forward.binding import Positions, Prompts
 from circuitproof.forward.cells import Cells, TokenPart
-from circuitproof.forward.forward import Forward, Side
+from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.forward.frozen import Frozen
-from circuitproof.forward.interface import Interface
-from circuitproof.forward.positions import PositionCells
+from circuitproof.forward.interface import Interface, Side
 from circuitproof.prove.fold import Fold
 
+T = TypeVar("T")
 Point = tuple[Fraction, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Rows of a stage that are disturbed, each with the place of its position among the perturbed ones."""
-
-    stage: int
-    side: Side
-    rows: dict[int, int]
-    count: int
-    """How many rows the stage has."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Disturbed:
     """One prompt's logits as a function of η: a number per coordinate of each position that matters."""
 
     frozen: Frozen
     candidates: tuple[int, ...]
-    cells: Cells
+    cells: Cells[Prompt]
     row: int
     """The row of the last stage that decides."""
-    entries: tuple[Entry, ...]
+    entries: Mapping[tuple[int, Side], tuple[int, ...]]
+    """For each stage and side that is disturbed, which position's part of η each row takes; one beyond
+    the last position takes none."""
     positions: tuple[int, ...]
     """The perturbed positions that anything reads; the others change nothing."""
-    outputs: tuple[Grid, ...] = ()
-    """What the first stages compute, where that is known."""
-    known: dict[int, object] = field(default_factory=dict[int, object])
-    """What runs on forms may share."""
+    outputs: Mapping[int, Grid] = field(default_factory=dict[int, Grid])
+    """What stages hand on, where that is known and no perturbation reaches it."""
 
     @property
     def variables(self) -> int:
         """Return how many numbers η has."""
         return len(self.positions) * self.frozen.architecture.width
 
+    def split(self, eta: Sequence[T], zero: T) -> list[tuple[T, ...]]:
+        """Return the part of η for each position, and one that is zero if some row takes none."""
+        width, count = self.frozen.architecture.width, len(self.positions)
+        parts = [tuple(eta[k : k + width]) for k in range(0, len(eta), width)]
+        is_partial = any(count in places for places in self.entries.values())
+        return [*parts, (zero,) * width] if is_partial else parts
+
+    def forward(self, arithmetic: Arithmetic[V, W], added: V | None = None) -> Forward[V, W]:
+        """Return the forward pass, with what is added for each position and lastly for none."""
+        disturbance = None if added is None else Disturbance(added, self.entries)
+        return Forward(self.frozen, self.cells, arithmetic, self.candidates, disturbance)
+
     def fold(self, eta: Sequence[Fraction]) -> Fold:
         """Return the exact logits under a perturbation."""
-        width = self.frozen.architecture.width
-        blocks = [tuple(eta[k : k + width]) for k in range(0, len(eta), width)]
-        zero = (Fraction(0),) * width
-        added = {
-            (entry.stage, entry.side): grid_of_fractions(
-                [blocks[entry.rows[row]] if row in entry.rows else zero for row in range(entry.count)], width
-            )
-            for entry in self.entries
-        }
-        forward = Forward(self.frozen, self.cells, Exact(), self.candidates, added)
-        return Fold(forward.run(self.outputs)[-1].take([self.row]).fractions()[0])
+        added = grid_of_fractions(self.split(eta, Fraction(0)), self.frozen.architecture.width)
+        trace = Trace(self.forward(Exact(), added), self.still)
+        return Fold(trace.output(self.last).take([self.row]).fractions()[0])
 
     def scale(self) -> Fraction:
         """Return the largest absolute value of what the perturbation is added to, before it is added."""
-        width = self.frozen.architecture.width
-        marks = {(entry.stage, entry.side): zeros(entry.count, width) for entry in self.entries}
-        watch = _Watch(tuple(marks.values()))
-        Forward(self.frozen, self.cells, watch, self.candidates, marks).run(self.outputs)
-        seen = (grid.take(list(entry.rows)) for entry, grid in zip(self.entries, watch.seen, strict=True))
-        entries = (abs(number) for grid in seen for row in grid.fractions() for number in row)
-        return max(entries, default=Fraction(0))
+        trace = Trace(self.forward(Exact()), self.still)
+        numbers = (
+            abs(number)
+            for (stage, side), places in self.entries.items()
+            for row, place in zip(trace.at(stage, side).fractions(), places, strict=True)
+            if place < len(self.positions)
+            for number in row
+        )
+        return max(numbers, default=Fraction(0))
+
+    @property
+    def last(self) -> int:
+        """Return the stage that computes the logits."""
+        return len(self.cells.stages) - 1
+
+    @property
+    def still(self) -> dict[int, Grid]:
+        """Return what stages hand on that no perturbation reaches."""
+        return {number: found.constant for number, found in self._free.outputs.items() if found.is_constant}
 
     def margins(
         self, region: Region, point: Point, winner: int, traced: list[Condition] | None = None
     ) -> tuple[Form, ...]:
         """Return the winner's logit less each other candidate's, on a region where every branch is known."""
-        return self._differences(self.logits(Affine(region, point, self.known, traced)), winner)
+        return self._differences(self.logits(Affine(region, point, traced)), winner)
 
     def logits(self, arithmetic: Affine) -> Forms:
         """Return the logits as forms, by an arithmetic that knows the branches or stands in for them."""
-        forward = Forward(self.frozen, self.cells, arithmetic, self.candidates, self._forms())
-        known = [Forms(grid, {}) for grid in self.outputs]
-        try:
-            return arithmetic.take(forward.run(known)[-1], [self.row])
-        except NotExactError as error:
-            raise NotExactError(f"{self._head(arithmetic.attentions)}: {error}") from error
+        free = self._free
+        trace = Trace(self.forward(arithmetic, self._eta), free.outputs, free.reads)
+        return arithmetic.take(trace.output(self.last), [self.row])
 
-    def _head(self, number: int) -> str:
-        """Return the head that computed the scores of that number: a run stops in no other stage."""
-        stages = self.cells.stages[len(self.outputs) :]
-        neural = [s.node for s in stages if isinstance(s.node, Head) and s.node not in self.frozen.programs]
-        return str(neural[number - 1])
+    @cached_property
+    def _free(self) -> Trace[Forms, Scores]:
+        """Return what is the same in every region: all that nothing bends, or nothing that is perturbed."""
+        known = {number: Forms(grid, {}) for number, grid in self.outputs.items()}
+        trace = Trace(self.forward(Unbent(), self._eta), known)
+        for number in [n for n in range(len(self.cells.stages)) if n not in known]:
+            with suppress(BendError, NotExactError):
+                trace.read(number)
+                trace.output(number)
+        return trace
 
-    def _forms(self) -> dict[tuple[int, Side], Forms]:
-        width = self.frozen.architecture.width
-        return {
-            (entry.stage, entry.side): Forms(
-                zeros(entry.count, width),
-                {row: selector(place, len(self.positions), width) for row, place in entry.rows.items()},
-            )
-            for entry in self.entries
-        }
+    @cached_property
+    def _eta(self) -> Forms:
+        count, width = len(self.positions), self.frozen.architecture.width
+        return Forms(zeros(count + 1, width), {k: selector(k, count, width) for k in range(count)})
 
     def _differences(self, logits: Forms, winner: int) -> tuple[Form, ...]:
         others = [place for place in range(len(self.candidates)) if place != winner]
@@ -147,21 +154,6 @@ class Question:
         return (Fraction(0),) * self.disturbed.variables
 
 
-class _Watch(Exact):
-    """Exact numbers, and what those were to which given grids were added, in the order of computation."""
-
-    def __init__(self, marks: tuple[Grid, ...]) -> None:
-        super().__init__()
-        self.marks = marks
-        self.seen: list[Grid] = []
-
-    def add(self, left: Grid, right: Grid) -> Grid:
-        """Return the sum, row by row."""
-        if any(right is mark for mark in self.marks):
-            self.seen.append(left)
-        return super().add(left, right)
-
-
 def selector(place: int, count: int, width: int) -> Grid:
     """Return the slopes of a row to which one block of the variables is added."""
     numbers = np.zeros((count * width, width), dtype=object)
@@ -173,20 +165,15 @@ def disturb_residual(
     frozen: Frozen, candidates: tuple[int, ...], circuit: Circuit, prompts: Sequence[Prompt]
 ) -> tuple[Disturbed, ...]:
     """Return each prompt's logits under a perturbed final residual; equal residuals are one object."""
-    cells = Cells(frozen.programs, biases=frozen.architecture.biases)
+    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     stage, rows = cells.cells(circuit, prompts)
-    mark = zeros(len(cells.stages[stage].inputs), frozen.architecture.width)
-    watch = _Watch((mark,))
-    outputs = Forward(frozen, cells, watch, candidates, {(stage, Side.INPUT): mark}).run()[:stage]
-    residuals = watch.seen[0].fractions()
+    trace = Trace(Forward(frozen, cells, Exact(), candidates))
+    residuals = trace.at(stage, Side.INPUT).fractions()
     made: dict[tuple[Fraction, ...], Disturbed] = {}
     for row in dict.fromkeys(rows):
         if residuals[row] not in made:
-            entry = Entry(stage, Side.INPUT, {0: 0}, 1)
-            alone = cells.alone(stage, row)
-            made[residuals[row]] = Disturbed(
-                frozen, candidates, alone, 0, (entry,), (0,), outputs=tuple(outputs)
-            )
+            alone, entries = cells.alone(stage, row), {(stage, Side.INPUT): (0,)}
+            made[residuals[row]] = Disturbed(frozen, candidates, alone, 0, entries, (0,), trace.outputs)
     return tuple(made[residuals[row]] for row in rows)
 
 
@@ -194,20 +181,20 @@ def disturb(
     frozen: Frozen, candidates: tuple[int, ...], circuit: Circuit, prompt: Prompt, interface: Interface
 ) -> Disturbed:
     """Return a prompt's logits under a perturbation anywhere in a circuit."""
-    cells = PositionCells(frozen.programs, biases=frozen.architecture.biases)
-    stage = cells.logits_stage(circuit)
-    row = cells.cell(stage, prompt)
-    reached = [_rows(cells, number, side) for number, side in _stages(cells, interface)]
-    used = {position for _, _, rows in reached for position in rows}
+    cells = Cells(Positions(frozen.programs), biases=frozen.architecture.biases)
+    _, (row,) = cells.cells(circuit, [prompt])
+    reached = {place: _positions(cells, *place) for place in _stages(cells, interface)}
+    used = {position for found in reached.values() for position in found}
     positions = tuple(place for place in interface.places(len(prompt)) if place in used)
-    entries = tuple(
-        Entry(number, side, {rows[p]: k for k, p in enumerate(positions) if p in rows}, len(rows))
-        for number, side, rows in reached
-    )
+    numbers = {position: number for number, position in enumerate(positions)}
+    entries = {
+        place: tuple(numbers.get(position, len(positions)) for position in found)
+        for place, found in reached.items()
+    }
     return Disturbed(frozen, candidates, cells, row, entries, positions)
 
 
-def _stages(cells: PositionCells, interface: Interface) -> list[tuple[int, Side]]:
+def _stages(cells: Cells[Prompt], interface: Interface) -> list[tuple[int, Side]]:
     """Return the stages and sides to disturb; what `embed` outputs is a part of the inputs of its readers."""
     if interface.node == EMBED:
         readers = [n for n, stage in enumerate(cells.stages) if TokenPart() in stage.parts]
@@ -215,6 +202,7 @@ def _stages(cells: PositionCells, interface: Interface) -> list[tuple[int, Side]
     return [(n, interface.side) for n, stage in enumerate(cells.stages) if stage.node == interface.node]
 
 
-def _rows(cells: PositionCells, stage: int, side: Side) -> tuple[int, Side, dict[int, int]]:
-    rows = cells.inputs_at(stage) if side is Side.INPUT else cells.outputs_at(stage)
-    return stage, side, dict(rows)
+def _positions(cells: Cells[Prompt], number: int, side: Side) -> list[int]:
+    """Return the position of each row of a side of a stage."""
+    stage = cells.stages[number]
+    return (stage.inputs if side is Side.INPUT else stage.outputs).marks()

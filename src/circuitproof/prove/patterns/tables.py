@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Head, Node
-from circuitproof.forward.cells import BiasPart, Cells, Part, PositionPart, Stage, StagePart, TokenPart
-from circuitproof.forward.forward import Forward
+from circuitproof.declare.circuits.graph import LOGITS, Head
+from circuitproof.errors import DeclarationError
+from circuitproof.forward.binding import Binding
+from circuitproof.forward.cells import EMBEDDING, Cells, Part, PositionPart, TokenPart
+from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.patterns.deferred import Deferred
 from circuitproof.prove.patterns.outline import HERE, Coordinate, Group, Outline
@@ -16,6 +17,7 @@ from circuitproof.prove.patterns.regions import Missing, UnsettledError
 
 Pair: TypeAlias = tuple[int, int]
 """A token and its position."""
+Spot: TypeAlias = tuple[Pair | None, Pair | None]
 Contribution: TypeAlias = tuple[Fraction, ...]
 """A part of each candidate's logit."""
 _MOST_PAIRS = 400_000
@@ -25,48 +27,20 @@ _LARGE_CHUNK = 1 << 23
 """The same where they are numbers of the machine."""
 
 
-class PairCells(Cells):
-    """Cells whose prompts are bindings: a pair for the last position and a pair for the keys of heads."""
+class Pairs(Binding[Spot]):
+    """A place is a pair for the last position and a pair for the keys of heads, where these matter."""
 
-    embedding: tuple[Part, ...] = (TokenPart(), PositionPart())
-    """What of the embedding is read."""
+    def end(self, place: Spot) -> tuple[int, int]:
+        """Return the pair for the last position; any stands for one that does not matter."""
+        return place[0] or (0, 0)
 
-    def sum_of(self, circuit: Circuit, sources: Sequence[Node], biases: Iterable[int] = ()) -> int:
-        """Return a stage that adds up some sources of the logits, and shared biases of layers."""
-        numbers: dict[Node, int] = {}
-        for node in _upstream(circuit, sources):
-            if node != EMBED:
-                numbers[node] = self._stage(node, self._parts(circuit.sources(node), numbers))
-        parts = [part for part in self._parts(sources, numbers) if not isinstance(part, BiasPart)]
-        return self._stage(LOGITS, (*parts, *map(BiasPart, biases)))
+    def attended(self, head: Head, place: Spot) -> Sequence[tuple[Spot, Fraction]]:  # noqa: ARG002  # all alike
+        """Return the pair for the keys, or nothing: then a head attends nowhere."""
+        return () if place[1] is None else (((place[1], None), Fraction(1)),)
 
-    def bound(self, number: int, here: Pair | None, key: Pair | None) -> int:
-        """Return the row of a stage under a binding; without a pair for its keys a head attends nowhere."""
-        stage = self.stages[number]
-        if not isinstance(stage.node, Head):
-            return self._bound_input(stage, here, key)
-        mix = ((self._bound_input(stage, key, None), Fraction(1)),) if key is not None else ()
-        return stage.mixes.setdefault(mix, len(stage.mixes))
-
-    def _bound_input(self, stage: Stage, here: Pair | None, key: Pair | None) -> int:
-        terms = tuple(self._bound_term(part, here or (0, 0), key, here) for part in stage.parts)
-        return stage.inputs.setdefault(terms, len(stage.inputs))
-
-    def _bound_term(self, part: Part, pair: Pair, key: Pair | None, here: Pair | None) -> int:
-        match part:
-            case TokenPart():
-                return self.tokens.setdefault(pair[0], len(self.tokens))
-            case PositionPart():
-                return self.positions.setdefault(pair[1], len(self.positions))
-            case BiasPart():
-                return 0
-            case StagePart(stage):
-                return self.bound(stage, here, key)
-
-    def _parts(self, sources: Sequence[Node], numbers: "dict[Node, int]") -> tuple[Part, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]  # a mapping is enough
-        parts = super()._parts(sources, numbers)
-        dropped = {TokenPart(), PositionPart()} - set(self.embedding)
-        return tuple(part for part in parts if part not in dropped)
+    def keys(self, place: Spot) -> Sequence[Spot]:
+        """Refuse neural heads, which no outline has."""
+        raise DeclarationError(f"a neural head reads more than {place}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +76,10 @@ class Tables:
         circuit = self.outline.circuit
         layers = sorted({source.layer for source in circuit.sources(LOGITS) if isinstance(source, Head)})
         sources = [source for group in groups for source in group.sources]
-        cells = self._cells((TokenPart(), PositionPart()))
+        cells = self._cells(EMBEDDING)
         biases = layers if self._frozen.architecture.biases else []
-        stage = cells.sum_of(circuit, sources, biases)
-        cells.bound(stage, here, None)
+        stage = cells.sum_stage(circuit, sources, biases)
+        cells.cell(stage, (here, None))
         self._ends |= {here[0]} if here else set()
         return self._run(cells, stage)[0]
 
@@ -166,7 +140,7 @@ class Tables:
         self,
         function: Function,
         pairs: Sequence[Pair],
-        embedding: tuple[Part, ...] = (TokenPart(), PositionPart()),
+        embedding: tuple[Part, ...] = EMBEDDING,
     ) -> list[Contribution]:
         sizes = self._frozen.architecture
         step = max(1, _CHUNK // max(sizes.mlp_width, sizes.width))
@@ -182,12 +156,9 @@ class Tables:
         self, function: Function, pairs: Sequence[Pair], embedding: tuple[Part, ...]
     ) -> list[Contribution]:
         cells = self._cells(embedding)
-        stage = cells.sum_of(self.outline.circuit, function.group.sources)
+        stage = cells.sum_stage(self.outline.circuit, function.group.sources)
         is_here = function.coordinate is HERE
-        rows = [
-            cells.bound(stage, pair if is_here else function.here, None if is_here else pair)
-            for pair in pairs
-        ]
+        rows = [cells.cell(stage, (pair, None) if is_here else (function.here, pair)) for pair in pairs]
         values, alone = self._run(cells, stage), self._nothing()
         return [tuple(a - b for a, b in zip(values[row], alone, strict=True)) for row in rows]
 
@@ -195,25 +166,14 @@ class Tables:
         """Return the logits of an empty residual."""
         if self._alone is None:
             cells = self._cells(())
-            stage = cells.sum_of(self.outline.circuit, ())
-            cells.bound(stage, None, None)
+            stage = cells.sum_stage(self.outline.circuit, ())
+            cells.cell(stage, (None, None))
             self._alone = self._run(cells, stage)[0]
         return self._alone
 
-    def _cells(self, embedding: tuple[Part, ...]) -> PairCells:
-        cells = PairCells(self._frozen.programs, biases=self._frozen.architecture.biases)
-        cells.embedding = embedding
-        return cells
+    def _cells(self, embedding: tuple[Part, ...]) -> Cells[Spot]:
+        return Cells(Pairs(), biases=self._frozen.architecture.biases, embedding=embedding)
 
-    def _run(self, cells: PairCells, stage: int) -> tuple[Contribution, ...]:
-        outputs = Forward(self._frozen, cells, Deferred(), self._candidates).run()
-        return outputs[stage].settled().fractions()
-
-
-def _upstream(circuit: Circuit, nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Return some nodes and all that they read, in the order of computation."""
-    found = set(nodes)
-    for edge in sorted(circuit.edges, key=lambda edge: edge.target.place, reverse=True):
-        if edge.target in found:
-            found.add(edge.source)
-    return tuple(sorted(found, key=lambda node: node.place))
+    def _run(self, cells: Cells[Spot], stage: int) -> tuple[Contribution, ...]:
+        trace = Trace(Forward(self._frozen, cells, Deferred(), self._candidates))
+        return trace.output(stage).settled().fractions()

@@ -6,9 +6,9 @@ from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
 from circuitproof.exact.exact import Exact
+from circuitproof.forward.binding import Positions, Prompts
 from circuitproof.forward.cells import Cells
-from circuitproof.forward.forward import Forward
-from circuitproof.forward.positions import PositionCells
+from circuitproof.forward.forward import Forward, Trace
 from hand_models import PLAIN, build, circuit_of, freeze
 from models import PROGRAMS, random_model, tiny_architecture
 
@@ -17,12 +17,12 @@ def test_no_two_positions_share_a_row():
     """A program head that always looks at the first token computes the same everywhere, in separate rows."""
     first = {Head(0, 0): parse("default 0\nadd 1 when key_position == 0\notherwise self")}
     frozen = freeze(build({}, PLAIN, first))
-    cells = PositionCells(frozen.programs, biases=False)
+    cells = Cells(Positions(frozen.programs), biases=False)
     stage = cells.logits_stage(circuit_of(["embed -> head 0.0", "head 0.0 -> mlp 0", "mlp 0 -> logits"]))
     for length in (1, 2, 3):
         cells.cell(stage, (1, 2, 1)[:length])
-    assert sorted(cells.outputs_at(0).items()) == [(0, 0), (1, 1), (2, 2)]
-    assert sorted(cells.inputs_at(1).items()) == [(0, 0), (1, 1), (2, 2)]
+    assert cells.stages[0].outputs.marks() == [0, 1, 2]
+    assert cells.stages[1].inputs.marks() == [0, 1, 2]
 
 
 NEURAL = ["embed -> logits", "head 0.0 -> head 1.0", "head 1.0 -> logits"]
@@ -36,21 +36,9 @@ def test_keeping_positions_apart_changes_no_logit(programs, edges):
     frozen = freeze(random_model(tiny_architecture(), 1, programs))
     circuit = whole(frozen.graph) if edges is None else circuit_of(edges, layers=2, heads=2)
     found: list[tuple[Fraction, ...]] = []
-    for kind in (Cells, PositionCells):
-        cells = kind(frozen.programs, biases=True)
+    for binding in (Prompts, Positions):
+        cells = Cells(binding(frozen.programs), biases=True)
         stage = cells.logits_stage(circuit)
         row = cells.cell(stage, (0, 3, 3, 1))
-        found.append(Forward(frozen, cells, Exact(), (0, 1)).run()[stage].fractions()[row])
+        found.append(Trace(Forward(frozen, cells, Exact(), (0, 1))).output(stage).fractions()[row])
     assert found[0] == found[1]
-
-
-def test_known_outputs_are_not_computed_again():
-    """A run may start after stages whose outputs an earlier run has given."""
-    frozen = freeze(random_model(tiny_architecture(), 2))
-    cells = Cells(frozen.programs, biases=True)
-    stage, (row, other) = cells.cells(whole(frozen.graph), [(0, 3), (1, 2)])
-    outputs = Forward(frozen, cells, Exact(), (0, 1)).run()
-    alone = cells.alone(stage, other)
-    again = Forward(frozen, alone, Exact(), (0, 1)).run(outputs[:stage])
-    assert row != other
-    assert again[stage].fractions() == (outputs[stage].fractions()[other],)

@@ -1,0 +1,72 @@
+"""What the rows of cells are computed for: prompts, or whatever else stands for many of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Generic, TypeVar
+
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.meaning import row as program_row
+from circuitproof.declare.programs.syntax import Program
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.exact.protocol import RationalRow
+
+P = TypeVar("P")
+
+
+class Binding(ABC, Generic[P]):
+    """What stands at a place `P`, and which places heads read from there."""
+
+    @abstractmethod
+    def end(self, place: P) -> tuple[int, int]:
+        """Return the token and the position at a place."""
+
+    @abstractmethod
+    def attended(self, head: Head, place: P) -> Sequence[tuple[P, Fraction]] | None:
+        """Return where a program head looks; nothing if a head is neural."""
+
+    @abstractmethod
+    def keys(self, place: P) -> Sequence[P]:
+        """Return the places that a neural head reads, its query last."""
+
+    def mark(self, place: P) -> int:  # noqa: ARG002  # others tell places apart
+        """Return a number that tells rows apart which compute the same: here they are one."""
+        return 0
+
+
+class Prompts(Binding[Prompt]):
+    """A place is a prefix of a prompt."""
+
+    def __init__(self, programs: Mapping[Head, Program]) -> None:
+        self._programs = programs
+        self._attended: dict[tuple[Head, Prompt], Sequence[tuple[Prompt, Fraction]]] = {}
+
+    def end(self, place: Prompt) -> tuple[int, int]:
+        """Return the last token and position."""
+        return place[-1], len(place) - 1
+
+    def attended(self, head: Head, place: Prompt) -> Sequence[tuple[Prompt, Fraction]] | None:
+        """Return where a program looks from the end of a prefix: the same in every circuit."""
+        if head not in self._programs:
+            return None
+        if (head, place) not in self._attended:
+            row = program_row(self._programs[head], place, len(place) - 1)
+            self._attended[head, place] = prefixes(place, row)
+        return self._attended[head, place]
+
+    def keys(self, place: Prompt) -> Sequence[Prompt]:
+        """Return every prefix."""
+        return [place[:end] for end in range(1, len(place) + 1)]
+
+
+class Positions(Prompts):
+    """The same for one prompt whose positions are kept apart, so that one can be disturbed and no other."""
+
+    def mark(self, place: Prompt) -> int:
+        """Return the position."""
+        return len(place) - 1
+
+
+def prefixes(prompt: Prompt, row: RationalRow) -> Sequence[tuple[Prompt, Fraction]]:
+    """Return the prefixes that end at the keys of a row, with their weights."""
+    return [(prompt[: key + 1], weight) for key, weight in row]

@@ -1,0 +1,54 @@
+"""Every prompt of a region by walking its graph: the slow obvious twin of what is minimised over it."""
+
+from functools import cache
+
+from circuitproof.prove.fold import fold
+from circuitproof.prove.patterns.plan import Found
+from circuitproof.prove.patterns.regions import Region, UnsettledError
+from circuitproof.prove.patterns.workshop import Workshop
+from symbolic_claims import random_claim
+
+
+def prompts_of(runs):
+    """Return every prompt of a region with the steps that it takes."""
+    left = [(start, (), ()) for start in runs.starts]
+    while left:
+        node, prompt, steps = left.pop()
+        for step in runs.layers[len(prompt)].get(node, ()):
+            for token in runs.machine.atoms[step.atom]:
+                longer = (*prompt, token), (*steps, step)
+                if step.target is None:
+                    yield Found(*longer)
+                else:
+                    left.append((step.target, *longer))
+
+
+@cache
+def shop_of(seed):
+    """Return what the properties of a random claim share; tests may fill it but not change the claim."""
+    return Workshop(random_claim(seed))
+
+
+@cache
+def plans_of(seed):
+    """Return the plans that can be made of a random claim, by label and length."""
+    shop, found = shop_of(seed), []
+    task, circuit = shop.claim.task, shop.claim.circuit
+    for label in task.labels():
+        for length in (None, task.pattern.longest):
+            try:
+                place = Region(label, length), shop.tables(circuit).outline.heads
+                if shop.runs(place) is not None:
+                    found.append((place[0], shop.plan(place, circuit)))
+            except UnsettledError:
+                continue
+    return found
+
+
+@cache
+def logits_of(seed):
+    """Return the exact logits of every prompt of a random claim, by the forward pass."""
+    claim = shop_of(seed).claim
+    prompts = list(claim.task.machine.prompts())
+    folds = fold(claim.frozen, claim.task.candidates, [claim.circuit], prompts).of(claim.circuit)
+    return {prompt: one.logits for prompt, one in zip(prompts, folds, strict=True)}

@@ -1,0 +1,108 @@
+from fractions import Fraction
+from functools import cache
+
+import pytest
+
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.prove.fold import fold
+from circuitproof.prove.patterns import cover as module
+from circuitproof.prove.patterns.cover import Budget, Cover
+from circuitproof.prove.patterns.evidence import Open, Replays
+from circuitproof.prove.patterns.goals import Alike, Idle, Right, Seen, robust_goal
+from circuitproof.prove.patterns.regions import Region
+from circuitproof.prove.patterns.runs import build_runs
+from circuitproof.prove.properties import Robustness
+from pattern_paths import prompts_of, shop_of
+from symbolic_claims import task_of
+
+SEEDS = range(8)
+GOALS = ("right", "alike", "robust", "idle")
+
+
+def goal_of(claim, name):
+    """Return a goal by its name, for a claim."""
+    match name:
+        case "right":
+            return Right(claim.task)
+        case "alike":
+            return Alike()
+        case "robust":
+            return robust_goal(claim, Robustness(Fraction(1, 8)))
+        case _:
+            return Idle(claim.circuit.lesions()[0])
+
+
+@cache
+def looked_at(seed, lesion):
+    """Return every prompt of a claim as the forward pass sees it."""
+    claim = shop_of(seed).claim
+    circuits = [claim.circuit, *([] if lesion is None else [lesion])]
+    prompts = list(claim.task.machine.prompts())
+    folded = fold(claim.frozen, claim.task.candidates, circuits, prompts)
+    rows = zip(prompts, *(folded.of(circuit) for circuit in circuits), strict=True)
+    return [Seen(prompt, claim.task.label_of(prompt), *logits) for prompt, *logits in rows]
+
+
+@pytest.mark.parametrize("budget", [Budget(), Budget(cells=1), Budget(cells=1, listed=2)], ids=str)
+@pytest.mark.parametrize("name", GOALS)
+def test_an_answer_is_what_looking_at_every_prompt_says(name, budget):
+    """Evidence only where nothing breaks the goal, replays only where something does, or it is left open."""
+    kinds = set()
+    for seed in SEEDS:
+        shop = shop_of(seed)
+        found = Cover(shop, goal_of(shop.claim, name), budget).whole()
+        judge = goal_of(shop.claim, name)
+        is_broken = any([judge.broken_by(one) is not None for one in looked_at(seed, judge.lesion)])  # noqa: C419  # likeness remembers
+        kinds.add(type(found))
+        assert isinstance(found, Open) or isinstance(found, Replays) == is_broken
+        if isinstance(found, Replays):
+            known = {one.prompt: one.replayed().logits for one in looked_at(seed, judge.lesion)}
+            assert all(known[one.prompt] == one.logits for one in found.prompts)
+    assert len(kinds) > 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_survey_names_the_positions_that_matter(seed):
+    """Prompts of a length that agree there have the same logits, and each choice is shown once."""
+    shop = shop_of(seed)
+    every = looked_at(seed, None)
+    lengths = sorted({len(one.prompt) for one in every})
+    found = list(Cover(shop, Right(shop.claim.task)).survey(Region()))
+    for length, (positions, prompts) in zip(lengths, found, strict=False):
+        logits = {}
+        for one in every:
+            if len(one.prompt) == length:
+                choice = tuple(one.prompt[place] for place in positions)
+                assert logits.setdefault(choice, one.fold.logits) == one.fold.logits
+        assert sorted(tuple(prompt[place] for place in positions) for prompt in prompts) == sorted(logits)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_sums_of_a_row_are_those_of_its_prompts(seed):
+    """Of all prompts of a region, and of no other."""
+    claim = shop_of(seed).claim
+    head, program = next(iter(claim.frozen.programs.items()))
+    for length in (1, 2, 3):
+        try:
+            runs = build_runs(claim.task, Region(length=length), {head: program})
+        except module.UnsettledError:
+            continue
+        if runs is not None:
+            sums = {
+                Fraction(sum(step.weights[0] for step in one.steps), runs.scales[0])
+                for one in prompts_of(runs)
+            }
+            assert module._sums(runs, head) == sums
+
+
+def test_halves_of_keys_part_their_range():
+    """Down to single positions, which have none."""
+    head, task = Head(0, 0), task_of("any{1..4} with exactly 1 of [0, 1]")
+    regions, ends = [Region()], []
+    while regions:
+        region = regions.pop()
+        parts = module._halves(region, head, task)
+        regions += [region.with_keys(*part) for part in parts]
+        ends += [] if parts else [region.keys]
+    assert sorted(ends) == [((head, place, place),) for place in range(4)]
+    assert module._halves(Region(), None, task) == []
