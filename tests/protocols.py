@@ -54,3 +54,27 @@ def write_protocol(folder: Path, changes: dict[str, str] | None = None) -> Path:
     path = folder / "protocol.toml"
     path.write_text(text)
     return path
+
+
+OWN_TASK = """
+name = "own-quotes"
+alphabet = "model"
+[slots]
+x = ["A", "B", "C", "D"]
+y = ["A", "B", "C", "D"]
+z = ["A", "B", "C", "D"]
+opener = ["'", '"']
+[[templates]]
+name = "six"
+text = "<BOS> <TASK_QUOTE> {x} {opener} {y} {z}"
+answer = { opener = { "'" = "'", '"' = '"' } }
+irrelevant = ["x", "y", "z"]
+"""
+
+
+def write_own_protocol(folder: Path, task: str = OWN_TASK, changes: dict[str, str] | None = None) -> Path:
+    """Write a protocol whose only task is declared in a file of its own."""
+    (folder / "own.toml").write_text(task)
+    entry = TEXT[TEXT.index("[[tasks]]") : TEXT.index("[[generations]]")]
+    own = {entry: '[[tasks]]\ntask = "own.toml"\n\n', 'vocabulary = "toy"\n': ""}
+    return write_protocol(folder, {**own, **(changes or {})})

@@ -1,14 +1,17 @@
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from circuitproof import __version__
-from circuitproof.cli.main import app, main
+from circuitproof.cli.lazy import COMMANDS
+from circuitproof.cli.main import main
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.tasks.alphabet import TOY
@@ -17,10 +20,6 @@ from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.recipe import load_recipe
 from recipes import write_recipe
 from releases import changed, release_files, without, write_release
-
-COMMANDS = [
-    command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands
-]
 
 
 class Result:
@@ -90,17 +89,38 @@ def test_every_command_has_help_and_json(run, command):
     assert "--json" in result.out
 
 
-def test_help_needs_no_heavy_import():
-    """Torch takes seconds to import; help must answer at once."""
+def imported_by(*arguments: str) -> set[str]:
+    """Return the modules that a command line imports in a process of its own."""
     watch = (
-        "import sys; sys.argv = ['circuitproof', '--help']\n"
+        f"import sys; sys.argv = ['circuitproof', *{arguments!r}]\n"
         "from circuitproof.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "sys.exit(any(name in sys.modules for name in ('torch', 'numpy', 'safetensors')))"
+        "print('\\n'.join(sys.modules), file=sys.stderr)"
     )
-    result = subprocess.run([sys.executable, "-c", watch], check=False, capture_output=True)  # noqa: S603  # our own interpreter
-    assert result.returncode == 0
+    done = subprocess.run([sys.executable, "-c", watch], check=True, capture_output=True, text=True)  # noqa: S603  # our own interpreter
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["task", "quotes"], ["train", "--help"]])
+def test_what_computes_nothing_needs_no_heavy_import(arguments):
+    """Torch takes seconds to import; help and a task's declaration must answer at once."""
+    assert not imported_by(*arguments) & {"torch", "numpy", "safetensors", "rich"}
+
+
+def test_only_the_module_of_the_command_that_runs_is_imported():
+    """The others' imports are their own affair."""
+    modules = {f"circuitproof.cli.{module}" for module in COMMANDS.values()}
+    assert imported_by("--help") & modules == set()
+    assert imported_by("task", "quotes") & modules == {"circuitproof.cli.tasks"}
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself(run):
+    """Though it imports none of them."""
+    listed = run("--help").out
+    for command, module in COMMANDS.items():
+        function = getattr(import_module(f"circuitproof.cli.{module}"), command.replace("-", "_"))
+        assert re.search(rf"^  {command} +{re.escape(function.__doc__[:30])}", listed, re.MULTILINE)
 
 
 def test_the_version_is_the_packages(run):

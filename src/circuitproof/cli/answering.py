@@ -53,7 +53,7 @@ def _show_listed(found: "Verification", *, is_told: bool) -> None:
 def _show_pattern(found: "PatternVerification") -> None:
     from circuitproof.cli.show import claim_title, show_line, show_table
     from circuitproof.declare.tasks.pattern_text import print_pattern
-    from circuitproof.lab.runs.symbolic import scientific
+    from circuitproof.text.reading import scientific
 
     battery = found.battery
     task = battery.claim.task
@@ -93,7 +93,7 @@ def _seen(found: "PatternVerification", answer: "SymbolicAnswer") -> str:
 def _show_frontier(found: "Frontier") -> None:
     from circuitproof.cli.show import show_line
     from circuitproof.declare.tasks.pattern_text import print_pattern
-    from circuitproof.lab.runs.symbolic import scientific
+    from circuitproof.text.reading import scientific
 
     perturbed = "" if found.epsilon is None else f" after a perturbation of {found.epsilon}"
     if found.cells:

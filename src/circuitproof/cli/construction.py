@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson
+from circuitproof.cli.options import AsJson, RunFolder
+from circuitproof.cli.show import show_answers, show_json, show_line, show_note, show_table
+from circuitproof.text.codec import to_json
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.construction import Artifact
@@ -13,9 +15,7 @@ if TYPE_CHECKING:
 
 def construct(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A construction.", show_default=False)],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
-    ] = None,
+    out: RunFolder = None,
     base: Annotated[
         Path | None,
         typer.Option("--base", help="A model directory to build on instead.", show_default=False),
@@ -26,7 +26,6 @@ def construct(
     as_json: AsJson = False,
 ) -> None:
     """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""
-    from circuitproof.cli.show import show_json, show_note
     from circuitproof.lab.runs.construction import construct as build
     from circuitproof.lab.runs.construction_recipe import load_construction
     from circuitproof.prove.verdict import EXIT_CODES, worst
@@ -37,7 +36,7 @@ def construct(
     if figure is not None:
         _draw(found, figure)
     if as_json:
-        show_json([artifact.to_json() for artifact in found])
+        show_json(to_json(found))
     else:
         for artifact in found:
             _show(artifact)
@@ -45,8 +44,6 @@ def construct(
 
 
 def _show(artifact: "Artifact") -> None:
-    from circuitproof.cli.show import show_answers, show_line, show_table
-
     rows = [
         (
             f"{state.name}{' *' if state.name == artifact.record else ''}",

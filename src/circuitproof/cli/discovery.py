@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, ModelOption, Out, TaskName
+from circuitproof.cli.show import progress, show_candidates, show_json, show_line
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
 
 
@@ -40,7 +41,6 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     as_json: AsJson = False,
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
-    from circuitproof.cli.show import progress, show_candidates, show_json, show_line
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
     from circuitproof.lab.runs.extraction import extract as extract_circuit
 
@@ -71,7 +71,6 @@ def circuit(
     as_json: AsJson = False,
 ) -> None:
     """Read a circuit in our spelling, the release's or EAP-IG's, and print it in ours."""
-    from circuitproof.cli.show import show_json, show_line
     from circuitproof.declare.circuits.spelling import load_circuit
 
     loaded = load_circuit(file)
@@ -92,7 +91,6 @@ def import_release(
     as_json: AsJson = False,
 ) -> None:
     """Turn a model of the paper's public release into a model directory, with its circuits beside."""
-    from circuitproof.cli.show import show_json, show_line
     from circuitproof.lab.model.release import import_release as convert
 
     release = convert(source, out)

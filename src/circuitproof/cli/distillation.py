@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
+from circuitproof.cli.show import show_line, show_note, show_result, show_table
 from circuitproof.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -43,10 +44,8 @@ _PROOFS = (
 
 
 def distill(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.", show_default=False)],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
-    ] = None,
+    recipe: RecipeFile,
+    out: RunFolder = None,
     seed: Annotated[
         list[int] | None,
         typer.Option(
@@ -57,30 +56,22 @@ def distill(
     as_json: AsJson = False,
 ) -> None:
     """Replace neural heads by programs, heal under three objectives, and prove what is left."""
-    from circuitproof.cli.show import show_json
     from circuitproof.lab.runs.distillation import distill as distill_recipe
     from circuitproof.lab.runs.distillation_recipe import load_distillation_recipe
 
     loaded = load_distillation_recipe(recipe)
     loaded = loaded.with_seeds(seed) if seed else loaded
     reports = distill_recipe(loaded, out or Path("build") / loaded.name, jobs, show_stage)
-    if as_json:
-        show_json([report.to_json() for report in reports])
-    else:
-        _show(reports)
+    show_result([report.to_json() for report in reports], lambda: _show(reports), as_json=as_json)
     raise typer.Exit(ExitCode.GOOD if all(report.is_held for report in reports) else ExitCode.REFUTED)
 
 
 def show_stage(seed: int, stage: str) -> None:
     """Say on standard error which stage of which seed begins."""
-    from circuitproof.cli.show import show_note
-
     show_note(f"seed {seed}: {stage}")
 
 
 def _show(reports: "Iterable[SeedReport]") -> None:
-    from circuitproof.cli.show import show_line, show_table
-
     found = list(reports)
     if rounds := [row for report in found for row in _round_rows(report)]:
         show_table("what became of each behaviour, measured in FP32", _ROUNDS, rounds)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson
+from circuitproof.cli.options import AsJson, RunFolder
+from circuitproof.cli.show import show_answers, show_json, show_line, show_note, show_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 
 def localise(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A protocol.", show_default=False)],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
-    ] = None,
+    out: RunFolder = None,
     ledger: Annotated[
         Path | None,
         typer.Option(
@@ -35,7 +34,6 @@ def localise(
     as_json: AsJson = False,
 ) -> None:
     """Extract circuits, open each generation's gate once, and prove what is left; runs can be resumed."""
-    from circuitproof.cli.show import show_json, show_line, show_note
     from circuitproof.lab.runs.localisation import localise as run
     from circuitproof.lab.runs.protocol import load_protocol
     from circuitproof.prove.verdict import EXIT_CODES
@@ -62,7 +60,6 @@ def ledger(
     as_json: AsJson = False,
 ) -> None:
     """Check a ledger's chain and list what was declared, looked at, burned and measured."""
-    from circuitproof.cli.show import show_json, show_line
     from circuitproof.errors import InputError
     from circuitproof.lab.runs.ledger import Ledger
     from circuitproof.text.canonical import Digest
@@ -81,8 +78,6 @@ def ledger(
 
 
 def _show(found: "Localisation") -> None:
-    from circuitproof.cli.show import show_answers, show_table
-
     rows = [
         (
             f"{outcome.generation}{' *' if point is outcome.trial else ''}",

@@ -1,4 +1,4 @@
-"""The commands of `circuitproof`. Heavy imports stand inside them, so that `--help` answers at once."""
+"""The commands of `circuitproof`: a table of names, of which only the one that runs is imported."""
 
 import signal
 import traceback
@@ -8,23 +8,11 @@ from typing import Annotated, NoReturn
 import typer
 
 from circuitproof import __version__
-from circuitproof.cli.construction import construct
-from circuitproof.cli.discovery import circuit, extract, import_release
-from circuitproof.cli.distillation import distill
-from circuitproof.cli.localisation import ledger, localise
-from circuitproof.cli.models import install, model
-from circuitproof.cli.norms import remove_norm
-from circuitproof.cli.proving import minimal, verify
-from circuitproof.cli.radii import radius
-from circuitproof.cli.solvers import cost, queries
-from circuitproof.cli.surrogate import surrogate
-from circuitproof.cli.symbolic import verify_pattern
-from circuitproof.cli.synthesis import recheck, synthesise
-from circuitproof.cli.tasks import task
-from circuitproof.cli.training import evaluate, train
+from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
 from circuitproof.errors import CircuitproofError, ExitCode, InvalidError
 
 app = typer.Typer(
+    cls=LazyGroup,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -78,31 +66,8 @@ def _common(
     pass
 
 
-for _command in (
-    train,
-    remove_norm,
-    evaluate,
-    task,
-    verify,
-    verify_pattern,
-    queries,
-    cost,
-    minimal,
-    radius,
-    circuit,
-    import_release,
-    model,
-    install,
-    extract,
-    localise,
-    ledger,
-    surrogate,
-    synthesise,
-    recheck,
-    distill,
-    construct,
-):
-    app.command()(_command)
+for _name in COMMANDS:
+    app.command(_name)(unloaded)
 
 
 if __name__ == "__main__":

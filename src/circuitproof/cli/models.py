@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, ModelPath, Out
+from circuitproof.cli.show import show_json, show_line
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.models import Described
@@ -18,7 +19,6 @@ def model(
     as_json: AsJson = False,
 ) -> None:
     """Read a whole model directory and say what it holds; docs/models.md has the layout."""
-    from circuitproof.cli.show import show_json
     from circuitproof.lab.runs.models import describe, seal_model
 
     if seal:
@@ -45,7 +45,6 @@ def install(
     as_json: AsJson = False,
 ) -> None:
     """Write a copy of a model in which programs stand in the place of heads' queries and keys."""
-    from circuitproof.cli.show import show_json, show_line
     from circuitproof.lab.runs.models import install as install_programs
 
     found = install_programs(path, program, out)
@@ -57,7 +56,6 @@ def install(
 
 
 def _show(found: "Described") -> None:
-    from circuitproof.cli.show import show_line
     from circuitproof.declare.programs.text import to_text
     from circuitproof.text.canonical import readable_json
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, Out
+from circuitproof.cli.show import progress, show_line, show_result, show_table
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.norm_removal import Fold, NormRemoval
@@ -28,7 +29,6 @@ def remove_norm(
     as_json: AsJson = False,
 ) -> None:
     """Fade the norms of a model out in training and fold them away; an interrupted run goes on."""
-    from circuitproof.cli.show import progress, show_json
     from circuitproof.lab.runs.norm_recipe import load_norm_recipe
     from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
     from circuitproof.lab.train.loop import Watcher
@@ -46,15 +46,10 @@ def remove_norm(
         watchers = Watchers(watcher(0, "source"), watcher(before, "removal"))
         found = remove_norms(loaded, model, out, watchers)
         bar.update(task, completed=before + loaded.plan.steps)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        _show(found)
+    show_result(found.to_json(), lambda: _show(found), as_json=as_json)
 
 
 def _show(found: "NormRemoval") -> None:
-    from circuitproof.cli.show import show_line, show_table
-
     norms = [
         (norm.name, f"{norm.first}", f"{norm.last}", f"{norm.deviation:.6f}")
         for norm in found.attenuation.norms

@@ -10,6 +10,10 @@ from circuitproof.prove.properties import Kind
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
 Out = Annotated[Path, typer.Option("--out", help="Where the result is written.", show_default=False)]
+RecipeFile = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.", show_default=False)]
+RunFolder = Annotated[
+    Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
+]
 _TASK = "A task by name, or its file (.toml or .json)"
 TaskNames = Annotated[
     list[str] | None,

@@ -1,17 +1,18 @@
 """How results look on a terminal: tables for people, JSON for programs."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+import typer
 
 from circuitproof.text.canonical import Json, readable_json
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
     from circuitproof.lab.runs.extraction import Extraction
     from circuitproof.lab.runs.minimality import Minimality
     from circuitproof.lab.runs.verification import Verification
@@ -21,52 +22,66 @@ if TYPE_CHECKING:
     from circuitproof.prove.remarks import Remark
     from circuitproof.prove.verdict import Answer, Verdict
 
-_WIDE = None if sys.stdout.isatty() else 1000
-"""Where nobody looks at a terminal, lines are not broken."""
-_OUTPUT = Console(highlight=False, soft_wrap=True, markup=False, emoji=False, width=_WIDE)
-_NOTES = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
-
 
 def show_json(value: Json) -> None:
     """Print JSON to standard output."""
-    _OUTPUT.out(readable_json(value).decode(), end="")
+    typer.echo(readable_json(value), nl=False)
+
+
+def show_result(found: Json, show: Callable[[], None], *, as_json: bool) -> None:
+    """Print a result once: as JSON for programs, or as `show` tells it to people."""
+    if as_json:
+        show_json(found)
+    else:
+        show()
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table to standard output; a column whose title ends in # holds numbers."""
+    from rich.table import Table
+
     table = Table(title=title, title_justify="left", title_style="bold")
     for column in columns:
         is_number = column.endswith("#")
         table.add_column(column.removesuffix("#"), justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    _OUTPUT.print(table)
+    wide = None if sys.stdout.isatty() else 1000  # where nobody looks at a terminal, lines are not broken
+    _console(width=wide).print(table)
 
 
 def show_line(text: str) -> None:
     """Print a sentence to standard output."""
-    _OUTPUT.out(text)
+    typer.echo(text)
 
 
 def show_note(text: str) -> None:
     """Print a sentence to standard error, out of the way of results."""
-    _NOTES.out(text)
+    typer.echo(text, err=True)
 
 
 @contextmanager
-def progress(title: str, total: int) -> Iterator[Progress]:
+def progress(title: str, total: int) -> "Iterator[Progress]":
     """Show a progress bar on standard error while work goes on; its only task is the first."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
-        console=_NOTES,
+        console=_console(stderr=True),
     )
     bar.add_task(title, total=total, note="")
     with bar:
         yield bar
+
+
+def _console(*, stderr: bool = False, width: int | None = None) -> "Console":
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False, width=width)
 
 
 def show_verification(found: "Verification") -> None:

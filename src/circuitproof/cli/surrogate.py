@@ -1,19 +1,19 @@
 """The command that tests explanations from outside."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from circuitproof.cli.options import AsJson, Out
+from circuitproof.cli.options import AsJson, Out, RecipeFile
+from circuitproof.cli.show import show_line, show_note, show_result, show_table
 
 if TYPE_CHECKING:
     from circuitproof.lab.surrogate.lesson import Account, Lesson
 
 
 def surrogate(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.", show_default=False)],
+    recipe: RecipeFile,
     out: Out,
     as_json: AsJson = False,
 ) -> None:
@@ -21,23 +21,17 @@ def surrogate(
 
     Exit code 0 if every teacher ends with a proved program; 1 if the family has none for some teacher.
     """
-    from circuitproof.cli.show import show_json, show_note
     from circuitproof.lab.runs.surrogate import run_surrogate, settle_lessons
     from circuitproof.lab.runs.surrogate_recipe import load_surrogate_recipe
     from circuitproof.prove.verdict import EXIT_CODES
 
     lessons = run_surrogate(load_surrogate_recipe(recipe), out, show_note)
-    if as_json:
-        show_json([lesson.to_json() for lesson in lessons])
-    else:
-        show_lessons(lessons)
+    show_result([lesson.to_json() for lesson in lessons], lambda: show_lessons(lessons), as_json=as_json)
     raise typer.Exit(EXIT_CODES[settle_lessons(lessons)])
 
 
 def show_lessons(lessons: Sequence["Lesson"]) -> None:
     """Print a row per teacher, and below what was found about each."""
-    from circuitproof.cli.show import show_line, show_table
-
     columns = (
         "teacher",
         "data agreement#",
@@ -79,7 +73,7 @@ def _account_lines(lesson: "Lesson") -> list[str]:
 def _program_lines(role: str, tested: "Account") -> list[str]:
     lines = [f"  {role}, template {tested.template} of {tested.size} choices: {tested.verdict}"]
     lines += [f"    {line}" for line in tested.lines]
-    lines += [f"    {name}: {said}" for name, said in tested.replies]
+    lines += [f"    {name}: {said}" for name, said in tested.replies.items()]
     if (found := tested.disproof) is not None:
         surrogate_said = " and ".join(found.surrogate)
         lines.append(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, ModelOption, Out, Tasks
+from circuitproof.cli.show import show_json, show_line, show_result, show_table
 from circuitproof.declare.programs.syntax import Pick
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.choices import Growth, Scope
@@ -61,7 +62,6 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     as_json: AsJson = False,
 ) -> None:
     """Find a program that can take a head's place, accepted exactly, or certify that none in bounds can."""
-    from circuitproof.cli.show import show_json
     from circuitproof.declare.programs.candidates import Grammar
     from circuitproof.lab.distill.synthesis import Bounds
     from circuitproof.lab.runs.synthesis import Request, parse_brackets
@@ -81,10 +81,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     )
     asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
     found = synthesise_program(asked, out)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        _show(found, out)
+    show_result(found.to_json(), lambda: _show(found, out), as_json=as_json)
     raise typer.Exit(EXIT_CODES[found.verdict])
 
 
@@ -97,7 +94,6 @@ def recheck(
     as_json: AsJson = False,
 ) -> None:
     """Check a certificate that no program will do: list the language anew, and repeat every refutation."""
-    from circuitproof.cli.show import show_json, show_line
     from circuitproof.lab.runs.synthesis import recheck_certificate
 
     found = recheck_certificate(certificate, model, task)
@@ -111,7 +107,6 @@ def recheck(
 
 
 def _show(found: "Report", out: Path) -> None:
-    from circuitproof.cli.show import show_line, show_table
     from circuitproof.declare.programs.text import to_text
     from circuitproof.lab.runs.synthesis import certificate_path
     from circuitproof.prove.verdict import Verdict

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson
+from circuitproof.cli.show import show_line, show_result
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.declared import DeclaredTask
@@ -39,21 +40,16 @@ def task(
     as_json: AsJson = False,
 ) -> None:
     """Say what a task asks: prompts, candidates, answers, classes, and the digest that claims carry."""
-    from circuitproof.cli.show import show_json
     from circuitproof.lab.runs.declared import find_declared, write_declaration
 
     found = find_declared(name, model)
     if out is not None:
         write_declaration(found, out)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        _show(found, out)
+    show_result(found.to_json(), lambda: _show(found, out), as_json=as_json)
 
 
 def _show(found: "DeclaredTask", out: Path | None) -> None:
-    from circuitproof.cli.show import show_line
-    from circuitproof.lab.runs.symbolic import scientific
+    from circuitproof.text.reading import scientific
 
     show_line(f"{found.name}: {scientific(found.prompts)} prompts, digest {found.digest}")
     if found.pattern is not None:

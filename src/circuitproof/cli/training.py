@@ -1,22 +1,18 @@
 """Commands that make a model and look at it."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from circuitproof.cli.options import AsJson, CircuitFiles, ModelPath, TaskNames
+from circuitproof.cli.options import AsJson, CircuitFiles, ModelPath, RecipeFile, RunFolder, TaskNames
+from circuitproof.cli.show import progress, show_json, show_note, show_result, show_table
+from circuitproof.text.codec import to_json
 
 
 def train(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.", show_default=False)],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
-    ] = None,
+    recipe: RecipeFile,
+    out: RunFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Train the model of a recipe; an interrupted run goes on where it stopped."""
-    from circuitproof.cli.show import progress, show_json, show_note
     from circuitproof.lab.runs.recipe import load_recipe
     from circuitproof.lab.runs.training import MODEL, train_recipe
     from circuitproof.lab.train.loop import Evaluation, Watcher
@@ -32,22 +28,17 @@ def train(
         )
         train_recipe(loaded, folder, watcher)
         bar.update(task, completed=loaded.plan.steps)
-    if as_json:
-        show_json(
-            {
-                "model": str(folder / MODEL),
-                "evaluations": [evaluation.to_json() for evaluation in evaluations],
-            }
-        )
-    else:
-        show_note(f"{folder / MODEL} holds the trained model")
+    show_result(
+        {"model": str(folder / MODEL), "evaluations": to_json(evaluations)},
+        lambda: show_note(f"{folder / MODEL} holds the trained model"),
+        as_json=as_json,
+    )
 
 
 def evaluate(
     model: ModelPath, task: TaskNames = None, circuit: CircuitFiles = None, as_json: AsJson = False
 ) -> None:
     """Run a model and circuits of it on tasks: how many prompts are right, and by what margin (in floats)."""
-    from circuitproof.cli.show import show_json, show_table
     from circuitproof.lab.runs.evaluation import evaluate as evaluate_model
 
     rows = evaluate_model(model, task or [], circuit or [])

@@ -45,6 +45,11 @@ def digest_json(value: Json) -> Digest:
     return digest_bytes(canonical_json(value))
 
 
+def digest_together(*parts: Digest) -> Digest:
+    """Return the digest of several digests in order."""
+    return digest_json([str(part) for part in parts])
+
+
 def digest_file(path: Path) -> Digest:
     """Return the digest of a file, read in pieces."""
     try:
@@ -93,8 +98,7 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
 
     A directory that is already there is an error: nothing is overwritten.
     """
-    if os.path.lexists(path):
-        raise InputError(f"{path} already exists; remove it or choose another place")
+    refuse_existing(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
@@ -105,6 +109,13 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     _flush_directory(path.parent)
+
+
+def refuse_existing(*paths: Path | None) -> None:
+    """Refuse, before any work is done, to write what is already there; nothing asked for is nothing there."""
+    for path in paths:
+        if path is not None and os.path.lexists(path):
+            raise InputError(f"{path} already exists; remove it or choose another place")
 
 
 def _encode(text: str) -> bytes:

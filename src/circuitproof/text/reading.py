@@ -149,6 +149,20 @@ class Fields:
             raise InputError(f"{self.path(key)} is {value!r}, want a rational such as 22/5") from error
 
 
+class _Alone(Fields):
+    def path(self, key: str) -> str:  # noqa: ARG002  # there is no key
+        return self.where
+
+
+def alone(value: object, where: str) -> Fields:
+    """Return a value that stands under no key, an entry of a list or a flag; its key is empty.
+
+    >>> alone("1/100", "--epsilon").rational("")
+    Fraction(1, 100)
+    """
+    return _Alone({"": value}, where)
+
+
 @contextmanager
 def reading(content: object, where: str) -> Generator[Fields, None, None]:
     """Open `content` for reading and check at the end that every key was read.
@@ -227,6 +241,16 @@ def write_rational(value: Fraction) -> str:
         return str(value)
     finally:
         sys.set_int_max_str_digits(limit)
+
+
+def scientific(number: int) -> str:
+    """Return a number as people read it: exactly up to twelve digits, else four digits and a power of ten.
+
+    >>> scientific(2048), scientific(32**100)
+    ('2048', '3.273e150')
+    """
+    digits = write_rational(Fraction(number))
+    return digits if len(digits) <= 12 else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"  # noqa: PLR2004  # said above
 
 
 def _typed(value: object, kind: type[Value], wanted: str, where: str) -> Value:

@@ -9,6 +9,7 @@ from circuitproof.declare.circuits.graph import EMBED, Edge, Mlp
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.discover.objective import Measure, Meter, Target, Tolerance, target_of
+from circuitproof.text.codec import to_json
 from floats import agree
 from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, build, circuit_of, table_task
 from models import NORMS, random_model, tiny_architecture
@@ -168,4 +169,4 @@ def test_a_measure_is_told_as_json():
     """With counts, not shares: a reader can see what was counted."""
     found = Measure(0.25, 3, 4, -1.5)
     assert found.agreement == 0.75
-    assert found.to_json() == {"kl": 0.25, "agreed": 3, "prompts": 4, "worst_margin": -1.5}
+    assert to_json(found) == {"kl": 0.25, "agreed": 3, "prompts": 4, "worst_margin": -1.5}

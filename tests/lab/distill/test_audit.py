@@ -5,10 +5,11 @@ import torch
 from circuitproof.declare.circuits.circuit import circuit_of, whole
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head
 from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.lab.distill.audit import audit, read_audit
+from circuitproof.lab.distill.audit import Audit, audit
 from circuitproof.lab.distill.install import replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.decisions import score_circuits
+from circuitproof.text.codec import Codec, to_json
 from circuitproof.text.reading import reading
 from hand_models import QUOTE_EDGES, quote_model
 from models import random_model, tiny_architecture
@@ -81,5 +82,5 @@ def test_an_audit_reads_back():
     """So that an interrupted construction need not repeat it."""
     model = quote_model()
     found = audit(model, quotes(model), [HEAD])
-    with reading(found.to_json(), "audit") as fields:
-        assert read_audit(fields) == found
+    with reading(to_json(found), "audit") as fields:
+        assert Codec().record(Audit, fields) == found

@@ -10,6 +10,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.distillation_proof import prove_circuit
+from circuitproof.lab.runs.run import Run
 from circuitproof.prove.properties import Kind
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome
@@ -25,7 +26,7 @@ def proof_of(folder, model, circuit, epsilon=Fraction(1, 100)):
         save_model(folder / "model", StoredModel(model, toy_quotes().alphabet))
     told: list[str] = []
     behaviour = Behaviour(toy_quotes(), circuit)
-    proof = prove_circuit(folder / "model", behaviour, folder / "proof", epsilon=epsilon, tell=told.append)
+    proof = prove_circuit(Run(folder / "proof", told.append), folder / "model", behaviour, epsilon)
     return proof, told
 
 

@@ -89,7 +89,7 @@ def test_gates_and_weights_are_part_of_the_digest(tmp_path):
     [
         ({"seeds": "[]"}, r"small.toml.seeds are \[\], want at least one, each once"),
         ({"seeds": "[3, 3]"}, r"small.toml.seeds are \[3, 3\], want at least one, each once"),
-        ({"seeds": "[-1]"}, r"small.toml.seeds\[0\].seed is -1, want at least 0"),
+        ({"seeds": "[-1]"}, r"small.toml.seeds\[0\] is -1, want at least 0"),
         (
             {"extraction.objective": '"program"'},
             "extraction.objective is program, want model: migration asks",

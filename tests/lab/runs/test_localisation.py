@@ -13,7 +13,7 @@ from circuitproof.lab.runs.protocol import load_protocol
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import main as check
 from hand_models import QUOTE_EDGES, circuit_of
-from protocols import write_protocol
+from protocols import write_own_protocol, write_protocol
 from recipes import write_recipe
 
 
@@ -186,3 +186,15 @@ def test_nested_circuits_show_what_sparsity_alone_gives(protocol, tmp_path):
     assert outcome.nested[-1].gate.agreed == 16
     stored = json.loads((tmp_path / "run" / "A" / "quotes" / "gate.result.json").read_text())
     assert stored["generation"] == "A"
+
+
+def test_a_task_of_ones_own_is_localised_from_its_file(tmp_path):
+    """Its prompts are dealt out to development data and gates, and what is proved is about them."""
+    found = localise(load_protocol(write_own_protocol(tmp_path)), tmp_path / "run")
+    assert found.verdict is Verdict.PROVED
+    assert [outcome.task for outcome in found.outcomes] == ["own-quotes"] * 2
+    (proof,) = found.proofs
+    assert len(proof.battery.claim.task.domain) == 8 + 16 + 32
+    manifest = json.loads((tmp_path / "run" / "A" / "own-quotes" / "gate.json").read_text())
+    assert manifest["strata"] == {'"': 8, "'": 8}
+    assert manifest["opener_positions"] == []

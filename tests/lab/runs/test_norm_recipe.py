@@ -3,6 +3,7 @@ import pytest
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.norm_recipe import load_norm_recipe
 from circuitproof.lab.train.norm_schedule import NormReader
+from circuitproof.text.codec import to_json
 from norm_recipes import write_norm_recipe
 from places import RECIPES
 
@@ -15,7 +16,7 @@ def test_a_recipe_says_everything(tmp_path):
     assert recipe.schedule.order == (NormReader.MLP, NormReader.ATTENTION, NormReader.LOGITS)
     assert (recipe.schedule.begin, recipe.schedule.fade) == (2, 2)
     assert (recipe.schedule.pause, recipe.schedule.window) == (0, 3)
-    assert recipe.limits.to_json() == {
+    assert to_json(recipe.limits) == {
         "largest_error": 1e-4,
         "relative_error": 1e-5,
         "agreement": 1.0,
@@ -55,7 +56,7 @@ def test_a_shipped_recipe_is_whole(path):
         ),
         (
             {"schedule.order": '["mlp", "final"]'},
-            "schedule.order has 'final', want each of mlp, attention, lo",
+            r"schedule.order\[1\] is 'final', want one of 'mlp', 'attention', 'logits'",
         ),
         ({"schedule.begin": "0"}, "removal.toml.schedule: begin is 0, want at least 1"),
         ({"schedule.stride": "1"}, "schedule.stride is not a known key"),

@@ -23,6 +23,7 @@ from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text import canonical
+from circuitproof.text.codec import to_json
 from circuitproof.text.sealed import read_manifest
 from models import random_model
 from norm_recipes import write_norm_recipe
@@ -92,14 +93,14 @@ def test_the_run_folder_holds_schedule_deviations_and_fold(finished):
     """Each is a file of its own that people can read, and the result says the same."""
     recipe, out, found = finished
     removal = json.loads((out / "attenuated" / "removal.json").read_text())
-    assert removal["schedule"] == recipe.schedule.to_json()
+    assert removal["schedule"] == to_json(recipe.schedule)
     assert [norm["norm"] for norm in removal["norms"]] == ["mlp.0.norm", "attention.0.norm", "logits.norm"]
     assert [(norm["first"], norm["last"]) for norm in removal["norms"]] == [(2, 3), (4, 5), (6, 7)]
     assert all(norm["deviation"] > 0 for norm in removal["norms"])
-    assert [norm.to_json() for norm in found.attenuation.norms] == removal["norms"]
+    assert to_json(found.attenuation.norms) == removal["norms"]
     assert [evaluation.step for evaluation in found.attenuation.evaluations] == [5, 10]
     report = json.loads((out / "fold.json").read_text())
-    assert report == {"limits": recipe.limits.to_json(), **found.fold.to_json()}
+    assert report == {"limits": to_json(recipe.limits), **to_json(found.fold)}
     assert found.fold.error.positions == 256 * 6
     assert found.fold.folded.measures.keys() == found.fold.source.measures.keys()
     assert found.prompts == {"quotes accuracy": 128, "brackets accuracy": 128}

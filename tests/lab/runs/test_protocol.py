@@ -1,11 +1,15 @@
 import pytest
 
+from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import CircuitproofError
 from circuitproof.lab.discover.choices import Rule
+from circuitproof.lab.runs.localisation import rounds_of
+from circuitproof.lab.runs.prompts import TaskPrompts
 from circuitproof.lab.runs.protocol import load_protocol
 from circuitproof.lab.runs.recipe import Recipe
 from circuitproof.lab.train.tokenizer import FileTokenizer
-from protocols import write_protocol
+from places import RECIPES
+from protocols import OWN_TASK, write_own_protocol, write_protocol
 from recipes import write_recipe
 from tokenizer_files import write_tokenizer
 
@@ -68,7 +72,7 @@ def test_texts_can_go_through_a_tokenizer(tmp_path):
         ({'epsilon = "1/100"': 'epsilon = "-1"'}, "epsilon is -1, want at least 0"),
         (
             {"thresholds = [0.01, 0.1]": "thresholds = [0.01, 'x']"},
-            r"thresholds\[1\].threshold is the st",
+            r"thresholds\[1\] is the string",
         ),
         ({"thresholds = [0.01, 0.1]": "thresholds = []"}, "no thresholds to sweep"),
         ({"stop_when_exact = false": "stop_when_exact = 0"}, "want true or false"),
@@ -82,3 +86,60 @@ def test_a_protocol_with_a_mistake_is_refused_with_its_place(tmp_path, change, s
     path = write_protocol(tmp_path, change)
     with pytest.raises(CircuitproofError, match=sentence):
         load_protocol(path).generators[0].order()
+
+
+def test_a_task_file_supplies_prompts_in_an_order_that_only_the_salt_changes(tmp_path):
+    """Every prompt once, answers in turn; another content of the file is another protocol."""
+    before = load_protocol(write_own_protocol(tmp_path))
+    (prompts,) = before.generators
+    rows = prompts.order()
+    assert (prompts.task, len(rows), len({row.prompt for row in rows})) == ("own-quotes", 128, 128)
+    assert [row.opener for row in rows[:4]] == ["'", '"', "'", '"']
+    (other,) = load_protocol(
+        write_own_protocol(tmp_path, changes={'salt = "one"': 'salt = "two"'})
+    ).generators
+    assert set(other.order()) == set(rows) != other.order() != rows
+    changed = load_protocol(write_own_protocol(tmp_path, OWN_TASK.replace('"C", "D"]\ny', '"C"]\ny')))
+    assert changed.digest != before.digest
+
+
+def test_some_prompts_of_a_task_keep_their_answers_and_classes(tmp_path):
+    """What a split asks is what the whole task asks of the same prompts."""
+    (prompts,) = load_protocol(write_own_protocol(tmp_path)).generators
+    whole, rows = prompts.declared, prompts.order()[10:20]
+    part = prompts.make_task(rows)
+    places = [whole.domain.prompts.index(row.prompt) for row in rows]
+    assert part.answers() == tuple(whole.answers()[place] for place in places)
+    assert part.candidates == whole.candidates
+    assert part.relation.classes == tuple(whole.relation.classes[place] for place in places)
+    shipped = TaskPrompts(toy_quotes(), "one")
+    assert shipped.make_task(shipped.order()).answer == toy_quotes().answer
+
+
+def deal_all(protocol):
+    """Deal the prompts of every task out, as a run does first."""
+    return [rounds_of(protocol, prompts) for prompts in protocol.generators]
+
+
+PATTERN = RECIPES / "toy-quotes-pattern.toml"
+
+
+@pytest.mark.parametrize(
+    ("task", "sentence"),
+    [
+        (PATTERN.read_text(), "is about a pattern, and listed prompts are wanted here"),
+        (OWN_TASK.replace('name = "own-quotes"', 'name = "own/quotes"'), "with distinct plain names"),
+        (OWN_TASK.replace('"A", "B", "C", "D"', '"A", "B"'), r"need 56, the templates give 16 distinct ones"),
+    ],
+)
+def test_a_task_file_that_cannot_supply_a_protocol_is_refused(tmp_path, task, sentence):
+    """One sentence says what is missing."""
+    path = write_own_protocol(tmp_path, task)
+    with pytest.raises(CircuitproofError, match=sentence):
+        deal_all(load_protocol(path))
+
+
+def test_prompts_in_words_need_a_vocabulary(tmp_path):
+    """Only tasks that bring their own tokens do without."""
+    with pytest.raises(CircuitproofError, match=r"protocol\.toml\.vocabulary is missing"):
+        load_protocol(write_protocol(tmp_path, {'vocabulary = "toy"\n': ""}))

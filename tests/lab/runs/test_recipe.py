@@ -64,9 +64,9 @@ def test_paths_are_relative_to_the_recipe(tmp_path, monkeypatch):
     (tmp_path / "a" / "text").write_text("words")
     (tmp_path / "t.json").write_text("{}")
     path = write_recipe(tmp_path / "text.toml", text)
-    assert load_recipe(path).source == TextSource(tmp_path / "a" / "text", None, 32)
+    assert load_recipe(path).source == TextSource(tmp_path / "a" / "text", 32)
     path = write_recipe(tmp_path / "text.toml", text | {"data.tokenizer": '"t.json"'})
-    assert load_recipe(path).source == TextSource(tmp_path / "a" / "text", tmp_path / "t.json", 32)
+    assert load_recipe(path).source == TextSource(tmp_path / "a" / "text", 32, tmp_path / "t.json")
 
 
 @pytest.mark.parametrize(

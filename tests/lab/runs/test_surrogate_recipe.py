@@ -48,7 +48,7 @@ def test_an_explanation_can_be_proposed(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({'"cvc5"': '"cvc6"'}, "recipe.toml.solvers has 'cvc6'; known solvers: z3, cvc5"),
+        ({'"cvc5"': '"cvc6"'}, r"recipe.toml.solvers\[1\] is 'cvc6', want one of 'z3', 'cvc5'"),
         (
             {'name = "machine"': 'name = "../machine"'},
             r"studies\[0\].name is '../machine', want a plain name",

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import astuple, replace
 from fractions import Fraction
 from itertools import product
 
@@ -22,12 +22,12 @@ from circuitproof.lab.train.fold_norm import (
     compare,
     fold,
     folded_architecture,
-    read_fold_error,
 )
 from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
 from circuitproof.lab.train.remove_norm import Deviations, deviations_of, fading_norms, fix_norms, make_fading
 from circuitproof.text.canonical import readable_json
+from circuitproof.text.codec import Codec, to_json
 from circuitproof.text.reading import Fields, parse_json
 from floats import agree
 from models import NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture
@@ -197,7 +197,7 @@ def test_a_few_rows_at_a_time_give_the_same(monkeypatch):
     whole = compare(one, other, batch_for(one))
     monkeypatch.setattr(fold_norm, "_NUMBERS_AT_ONCE", 2 * 5 * 7)
     parts = compare(one, other, batch_for(one))
-    assert agree(list(parts.to_json().values()), list(whole.to_json().values()))
+    assert agree(astuple(parts), astuple(whole))
 
 
 def test_a_model_equals_itself():
@@ -254,5 +254,5 @@ def test_an_error_that_is_no_number_cannot_be_made(name):
 
 def test_errors_are_read_back_as_they_were_written():
     """The gate looks at the file."""
-    content = parse_json(readable_json(GOOD.to_json()), "test")
-    assert read_fold_error(Fields(content, "test")) == GOOD
+    content = parse_json(readable_json(to_json(GOOD)), "test")
+    assert Codec().record(FoldError, Fields(content, "test")) == GOOD

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from circuitproof.declare.architecture import tensor_shapes
 from circuitproof.errors import DeclarationError
 from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, Span, all_sites
+from circuitproof.text.codec import to_json
 from floats import agree
 from models import NORMS, tiny_architecture
 
@@ -97,7 +98,7 @@ def test_a_schedule_that_cannot_be_followed_is_refused(changed, sentence):
 
 def test_a_schedule_is_written_whole():
     """The run folder says how the norms were to fade."""
-    assert schedule().to_json() == {
+    assert to_json(schedule()) == {
         "order": ["mlp", "attention", "logits"],
         "begin": 3,
         "fade": 2,

@@ -96,10 +96,10 @@ class Row:
 
     prompt: Prompt
     opener: str
-    """The opener as its template spells it: the stratum."""
+    """The opener as its template spells it, or the right answer: the stratum."""
     template: str
-    position: int
-    """Where the opener's token stands."""
+    position: int | None = None
+    """Where the opener's token stands, if the stratum is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +154,10 @@ class Generator:
         """Return every prompt once: openers take turns, and among an opener's prompts its templates do."""
         self._refuse_too_many()
         strata = [
-            _in_turn([self._hashed(template, opener) for template in self.templates])
+            in_turn([self._hashed(template, opener) for template in self.templates])
             for opener, _ in self.answers
         ]
-        rows = _in_turn(strata)
+        rows = in_turn(strata)
         _refuse_repeats(rows)
         return tuple(rows)
 
@@ -232,6 +232,12 @@ def deal(rows: Sequence[Row], sizes: Sequence[int], strata: int) -> tuple[tuple[
     return splits
 
 
+def in_turn(groups: Sequence[Sequence[Row]]) -> list[Row]:
+    """Take one row of each group in turn, until all are empty."""
+    longest = max(map(len, groups))
+    return [group[place] for place in range(longest) for group in groups if place < len(group)]
+
+
 def _refuse_partial(split: Sequence[Row], rows: Sequence[Row], strata: int) -> None:
     if missing := {row.template for row in rows} - {row.template for row in split}:
         raise DeclarationError(
@@ -243,12 +249,6 @@ def _refuse_partial(split: Sequence[Row], rows: Sequence[Row], strata: int) -> N
             f"a split of {len(split)} prompts has {dict(counts)} of the openers, want as many of each; "
             "an opener has no prompts left"
         )
-
-
-def _in_turn(groups: Sequence[Sequence[Row]]) -> list[Row]:
-    """Take one row of each group in turn, until all are empty."""
-    longest = max(map(len, groups))
-    return [group[place] for place in range(longest) for group in groups if place < len(group)]
 
 
 def _refuse_repeats(rows: Sequence[Row]) -> None:

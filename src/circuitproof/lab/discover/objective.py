@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import isfinite
 from typing import assert_never
 
 import torch
@@ -16,8 +16,7 @@ from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields
+from circuitproof.text.codec import Count
 
 _NOISE = 1e-6
 """A rise of the divergence below this is FP32 rounding, which depends on what else is in the batch."""
@@ -31,7 +30,7 @@ class Measure:
     """KL(target's candidate distribution ‖ circuit's), in nats, the mean over prompts."""
     agreed: int
     """On how many prompts the circuit's maximal candidates are the target's; ties must be the same."""
-    prompts: int
+    prompts: Count
     worst_margin: float
     """The smallest lead of the target's decision over the best other; not positive where it is lost."""
 
@@ -39,25 +38,6 @@ class Measure:
     def agreement(self) -> float:
         """Return the share of prompts that are decided as wanted."""
         return self.agreed / self.prompts
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the measure as JSON."""
-        return {
-            "kl": self.kl,
-            "agreed": self.agreed,
-            "prompts": self.prompts,
-            "worst_margin": self.worst_margin,
-        }
-
-
-def read_measure(fields: Fields) -> Measure:
-    """Read a measure as `Measure.to_json` writes it."""
-    return Measure(
-        kl=fields.number("kl", above=-inf),
-        agreed=fields.integer("agreed"),
-        prompts=fields.integer("prompts", least=1),
-        worst_margin=fields.number("worst_margin", above=-inf),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
 from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
 from circuitproof.lab.discover.choices import Search
-from circuitproof.lab.discover.objective import Measure, Meter, Tolerance, read_measure
+from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
 from circuitproof.lab.discover.parts import Part
 from circuitproof.lab.discover.prune import Pruned, prune
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import Codec, record_to_json
 from circuitproof.text.reading import Fields
 
 
@@ -34,7 +35,7 @@ class Candidate:
         """Return the candidate as JSON, with its edges."""
         return {
             "threshold": self.threshold,
-            **self.measure.to_json(),
+            **record_to_json(self.measure),
             "nodes": len(self.circuit.nodes()),
             "heads": self.heads,
             "edges": [str(edge) for edge in self.circuit],
@@ -45,7 +46,7 @@ def read_candidate(fields: Fields, graph: Graph) -> Candidate:
     """Read a candidate as `Candidate.to_json` writes it."""
     named = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
     circuit = parse_circuit({**named, "edges": list(fields.items("edges"))}, fields.where)
-    candidate = Candidate(fields.number("threshold", above=-1), circuit, read_measure(fields))
+    candidate = Candidate(fields.number("threshold", above=-1), circuit, Codec().record(Measure, fields))
     found = (fields.integer("nodes"), fields.integer("heads"))
     if found != (len(circuit.nodes()), candidate.heads):
         raise InputError(f"{fields.where} counts {found} nodes and heads, its edges have others")

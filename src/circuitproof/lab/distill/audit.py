@@ -15,8 +15,8 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.decisions import answer_margins, score_of, task_logits
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.text.canonical import Digest, Json, digest_bytes
-from circuitproof.text.reading import Fields
+from circuitproof.text.canonical import Digest, digest_bytes
+from circuitproof.text.codec import Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Audit:
     All of it is measured in floats; ties are not right.
     """
 
-    prompts: int
+    prompts: Count
     model: int
     circuit: int
     without_heads: int
@@ -41,35 +41,6 @@ class Audit:
     """The prompts that the backup route covers."""
     lesion_digest: Digest
     """The digest of the candidate logits of the model with all those heads silenced, bit by bit."""
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the audit as JSON that `read_audit` reads back."""
-        return {
-            "prompts": self.prompts,
-            "model": self.model,
-            "circuit": self.circuit,
-            "without_heads": self.without_heads,
-            "without_each": list(self.without_each),
-            "circuit_without_each": list(self.circuit_without_each),
-            "without_circuit": self.without_circuit,
-            "backup": list(self.backup),
-            "lesion_digest": str(self.lesion_digest),
-        }
-
-
-def read_audit(fields: Fields) -> Audit:
-    """Read an audit as `Audit.to_json` writes it."""
-    return Audit(
-        prompts=fields.integer("prompts", least=1),
-        model=fields.integer("model"),
-        circuit=fields.integer("circuit"),
-        without_heads=fields.integer("without_heads"),
-        without_each=fields.integers("without_each"),
-        circuit_without_each=fields.integers("circuit_without_each"),
-        without_circuit=fields.integer("without_circuit"),
-        backup=fields.integers("backup"),
-        lesion_digest=Digest(fields.text("lesion_digest")),
-    )
 
 
 def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Audit:

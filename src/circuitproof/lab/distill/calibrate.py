@@ -24,6 +24,7 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.decisions import by_length
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import digest_bytes
+from circuitproof.text.codec import Count, Positive
 
 _KINDS = {"value": "value.weight", "value_bias": "value.bias", "output": "output.weight"}
 """The parts of a head's readout, as they are called in a layer and in a model file."""
@@ -54,11 +55,11 @@ class Calibration:
     """How a rung is trained. Nothing here depends on where or when it runs."""
 
     seed: int
-    steps: int
-    batch: int
-    learning_rate: float
+    steps: Count
+    batch: Count
+    learning_rate: Positive
     aim: Aim
-    target: float
+    target: Positive
     """How large every radius should be; more is not asked for."""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite, log
-from typing import assert_never
+from typing import Annotated, assert_never
 
 import torch
 from jaxtyping import Float, Int
@@ -29,6 +29,7 @@ from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.data import generator_of
+from circuitproof.text.codec import Count, Range
 
 
 class Term(StrEnum):
@@ -94,9 +95,9 @@ class Draw:
     """What is drawn at each step, a pure function of seed and step."""
 
     seed: int
-    batch: int
+    batch: Count
     """How many prompts of each task."""
-    keep: float
+    keep: Annotated[float, Range(above=0, below=1, what="a probability ")]
     """The probability with which an edge outside the circuit is kept."""
 
 

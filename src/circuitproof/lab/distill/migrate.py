@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from math import isfinite
+from typing import Annotated
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head, Node
@@ -15,6 +16,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.distill.lesion import Behaviour, Effect, Where, lesions_of
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import Key, Positive
 
 
 class Fate(StrEnum):
@@ -34,9 +36,9 @@ class Fate(StrEnum):
 class LesionGates:
     """What a lesion must do to count as one that matters; fixed before the run."""
 
-    kl: float
+    kl: Annotated[Positive, Key("lesion_kl")]
     """The smallest divergence, in nats, of the candidates before and after."""
-    right: Fraction
+    right: Annotated[Fraction, Key("lesion_right")]
     """The largest share of prompts still decided right when all programs are silenced."""
 
     def __post_init__(self) -> None:

@@ -1,7 +1,6 @@
 """The proof of an artifact: trimmed circuit, four properties, anchors, radii, and what it all cost."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.runs.construction_recipe import Construction
-from circuitproof.lab.runs.stages import run_stage
+from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.anchors import spread_anchors, unshared_logits
 from circuitproof.prove.battery import Battery, prove, prove_also
@@ -75,39 +74,23 @@ class ArtifactProof:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Workplace:
-    """The models a proof is about, where it is kept, and whom to tell."""
-
-    model: Path
-    base: Path
-    folder: Path
-    tell: Callable[[str], None]
-
-
-def prove_artifact(place: Workplace, behaviour: Behaviour, construction: Construction) -> ArtifactProof:
+def prove_artifact(
+    run: Run, model: Path, base: Path, behaviour: Behaviour, construction: Construction
+) -> ArtifactProof:
     """Trim the declared circuit on the domain, prove its properties, and write the bundle.
 
     Beside the four properties of the circuit, the lesion identity with the base is claimed.
     """
-    task, model, folder, tell = behaviour.task, place.model, place.folder, place.tell
-    base = open_model(place.base)
-    circuit = trimmed(
-        folder / "circuit.json",
-        open_model(model),
-        task,
-        behaviour.circuit,
-        lambda: tell(f"{task.name}: trimming the circuit"),
-    )
-    tell(f"{task.name}: proving")
+    task = behaviour.task
+    circuit = trimmed(run, "circuit.json", open_model(model), task, behaviour.circuit)
+    run.tell(f"proving {task.name}")
     begin = time.perf_counter()
     frozen = open_model(model)
-    properties = four_properties(construction.epsilon)
-    four = prove(Claim(frozen, circuit, task, properties))
+    four = prove(Claim(frozen, circuit, task, four_properties(construction.epsilon)))
     seconds = time.perf_counter() - begin
-    battery = prove_also(four, identity_with(base, frozen))
-    bundle = run_stage(folder / "bundle", lambda path: write_bundle(path, battery))
-    tell(f"{task.name}: {construction.anchors} anchors")
+    battery = prove_also(four, identity_with(open_model(base), frozen))
+    bundle = run.stage("bundle", lambda path: write_bundle(path, battery))
+    run.tell(f"evaluating {construction.anchors} anchors of {task.name}")
     signs = _check_anchors(battery, construction.anchors)
     error, forward = _float_forward(model, battery)
     return ArtifactProof(

@@ -9,13 +9,13 @@ import torch
 
 from circuitproof.errors import InputError, NumericError
 from circuitproof.forward.declaration import readout_tensors
-from circuitproof.lab.distill.audit import Audit, audit, read_audit
+from circuitproof.lab.distill.audit import Audit, audit
 from circuitproof.lab.distill.calibrate import Rung, calibrate, worst_radius
 from circuitproof.lab.distill.install import install, replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.runs.artifact_proof import ArtifactProof, Workplace, prove_artifact
+from circuitproof.lab.runs.artifact_proof import ArtifactProof, prove_artifact
 from circuitproof.lab.runs.construction_recipe import (
     Blueprint,
     Choice,
@@ -23,10 +23,10 @@ from circuitproof.lab.runs.construction_recipe import (
     Quality,
     SeededBase,
 )
-from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.train.data import TextData
-from circuitproof.text.canonical import Json, readable_json, write_file
-from circuitproof.text.reading import read_json, reading, reading_part
+from circuitproof.text.canonical import write_file
+from circuitproof.text.codec import Positive
 
 _MODEL = "model"
 
@@ -39,21 +39,10 @@ class State:
     audit: Audit
     radius: float
     """The smallest radius of the circuit's decisions; not positive where one is wrong."""
-    loss: float | None
+    loss: Positive | None
     """On the text of the quality gate, if there is one."""
-    seconds: float
+    seconds: Positive
     passes: bool
-
-    def to_json(self) -> Json:
-        """Return the state as JSON that `_read_state` reads back."""
-        return {
-            "name": self.name,
-            "audit": self.audit.to_json(),
-            "radius": self.radius,
-            "loss": self.loss,
-            "seconds": self.seconds,
-            "passes": self.passes,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +56,6 @@ class Artifact:
     model: Path
     proof: ArtifactProof
 
-    def to_json(self) -> Json:
-        """Return the artifact as JSON."""
-        return {
-            "task": self.task,
-            "states": [state.to_json() for state in self.states],
-            "record": self.record,
-            "model": str(self.model),
-            "proof": self.proof.to_json(),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class _Site:
@@ -85,31 +64,27 @@ class _Site:
     construction: Construction
     blueprint: Blueprint
     base: Path
-    folder: Path
-    tell: Callable[[str], None]
+    run: Run
 
     @property
     def behaviour(self) -> Behaviour:
         return Behaviour(self.blueprint.task, self.blueprint.circuit)
 
 
-def construct(
-    construction: Construction, out: Path, tell: Callable[[str], None] = lambda _: None
-) -> tuple[Artifact, ...]:
+def construct(construction: Construction, out: Path, tell: Tell = silent) -> tuple[Artifact, ...]:
     """Build every artifact of a recipe in `out`; what an interrupted run finished is not done again."""
-    claim_folder(out, construction.name, construction.digest)
-    base = _base(construction.base, out)
-    sites = [
-        _Site(construction, blueprint, base, out / blueprint.task.name, tell)
+    run = begin_run(out, construction.name, construction.digest, tell)
+    base = _base(construction.base, run)
+    return tuple(
+        _build(_Site(construction, blueprint, base, run.within(blueprint.task.name)))
         for blueprint in construction.blueprints
-    ]
-    return tuple(map(_build, sites))
+    )
 
 
-def _base(declared: SeededBase | Path, out: Path) -> Path:
+def _base(declared: SeededBase | Path, run: Run) -> Path:
     if isinstance(declared, Path):
         return declared
-    return run_stage(out / "base", lambda path: save_model(path, StoredModel(_seeded(declared), None)))
+    return run.stage("base", lambda path: save_model(path, StoredModel(_seeded(declared), None)))
 
 
 def _seeded(base: SeededBase) -> Transformer:
@@ -135,9 +110,8 @@ def _build(site: _Site) -> Artifact:
     ]
     _refuse_broken_identity(states)
     record = _choose(states[2:], site.construction.choice, site.blueprint.task.name)
-    model = run_stage(site.folder / _MODEL, lambda path: _save_record(site, installed, record, path))
-    place = Workplace(model, site.base, site.folder / "proof", site.tell)
-    proof = prove_artifact(place, site.behaviour, site.construction)
+    model = site.run.stage(_MODEL, lambda path: _save_record(site, installed, record, path))
+    proof = prove_artifact(site.run.within("proof"), model, site.base, site.behaviour, site.construction)
     return Artifact(site.blueprint.task.name, tuple(states), record, model, proof)
 
 
@@ -148,14 +122,14 @@ def _rung_state(site: _Site, installed: Transformer, rung: Rung) -> State:
 def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
     """Return what is measured of a model, which is made only where that is not yet known."""
 
-    def measure(path: Path) -> None:
+    def measure() -> State:
         begin = time.perf_counter()
         model, heads = make(), tuple(site.blueprint.programs)
-        site.tell(f"{site.blueprint.task.name}: auditing {name}")
+        site.run.tell(f"{site.blueprint.task.name}: auditing {name}")
         found = audit(model, site.behaviour, heads)
         radius = worst_radius(model, site.behaviour, site.construction.calibration.aim)
         loss = None if site.construction.quality is None else _loss(model, site.construction.quality)
-        state = State(
+        return State(
             name=name,
             audit=found,
             radius=radius,
@@ -163,9 +137,8 @@ def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
             seconds=time.perf_counter() - begin,
             passes=_passes(site.construction, found, radius, loss),
         )
-        write_file(path, readable_json(state.to_json()))
 
-    return _read_state(run_stage(site.folder / f"{name}.json", measure))
+    return site.run.record(f"{name}.json", State, measure)
 
 
 def _passes(construction: Construction, found: Audit, radius: float, loss: float | None) -> bool:
@@ -176,30 +149,16 @@ def _passes(construction: Construction, found: Audit, radius: float, loss: float
     return is_right and radius >= construction.calibration.target and is_good
 
 
-def _read_state(path: Path) -> State:
-    with reading(read_json(path), str(path)) as fields:
-        with reading_part(fields, "audit") as part:
-            found = read_audit(part)
-        return State(
-            name=fields.text("name"),
-            audit=found,
-            radius=fields.number("radius", above=float("-inf")),
-            loss=None if fields.value("loss") is None else fields.number("loss", above=0),
-            seconds=fields.number("seconds", above=0),
-            passes=fields.boolean("passes"),
-        )
-
-
 def _rung(site: _Site, installed: Transformer, rung: Rung) -> Transformer:
     """Return the model calibrated by one rung; only its readouts are kept on disk."""
 
     def train(path: Path) -> None:
-        site.tell(f"{site.blueprint.task.name}: calibrating the {rung} rung")
         model = calibrate(installed, site.behaviour, rung, site.construction.calibration)
         slices = {name: view.detach().contiguous() for name, view in model.named_slices().items()}
         write_file(path, save_tensors({name: slices[name] for name in sorted(_local(installed))}))
 
-    return _with_readouts(installed, run_stage(site.folder / f"{rung}.safetensors", train))
+    telling = f"{site.blueprint.task.name}: calibrating the {rung} rung"
+    return _with_readouts(installed, site.run.stage(f"{rung}.safetensors", train, telling))
 
 
 def _with_readouts(installed: Transformer, path: Path) -> Transformer:
@@ -213,7 +172,7 @@ def _local(installed: Transformer) -> frozenset[str]:
 
 
 def _save_record(site: _Site, installed: Transformer, record: str, path: Path) -> None:
-    model = _with_readouts(installed, site.folder / f"{record}.safetensors")
+    model = _with_readouts(installed, site.run.folder / f"{record}.safetensors")
     save_model(path, StoredModel(model, load_model(site.base).alphabet))
 
 

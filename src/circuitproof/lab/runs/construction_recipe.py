@@ -6,7 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.declare.architecture import Architecture, read_architecture
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import parse_circuit
@@ -14,12 +14,14 @@ from circuitproof.declare.tasks.generator import Encoder, deal
 from circuitproof.declare.tasks.loading import load_listed_task, task_spec
 from circuitproof.declare.tasks.openers import listed_opener_task
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.forward.declaration import ProgramHeads, read_declaration, read_program_lines
-from circuitproof.lab.distill.calibrate import Aim, Calibration, Rung
+from circuitproof.lab.distill.calibrate import Calibration, Rung
 from circuitproof.lab.runs.protocol import generator_reader, read_encoder
-from circuitproof.text.canonical import Digest, digest_bytes, digest_file, digest_json
-from circuitproof.text.reading import Fields, read_bytes, read_json, read_toml, reading, reading_part
+from circuitproof.lab.runs.recipe import codec_in
+from circuitproof.text.canonical import Digest, digest_file, digest_together
+from circuitproof.text.codec import Codec, Count, Positive
+from circuitproof.text.reading import Fields, read_json, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
 
@@ -40,8 +42,8 @@ class SeededBase:
 
     architecture: Architecture
     seed: int
-    deviation: float
-    bias_deviation: float
+    deviation: Positive
+    bias_deviation: Positive
     """Biases are not zero, as a folded final norm leaves them; without them a lesion gives exact ties."""
 
 
@@ -51,9 +53,9 @@ class Quality:
 
     text: Path
     encoder: Encoder
-    window: int
-    batch: int
-    budget: float
+    window: Count
+    batch: Count
+    budget: Positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,44 +79,39 @@ class Construction:
     choice: Choice
     quality: Quality | None
     epsilon: Fraction
-    anchors: int
+    anchors: Count
     digest: Digest
 
 
 def load_construction(path: Path, base: Path | None = None) -> Construction:
     """Read a construction; paths in it are relative to its own folder. `base` replaces the declared one."""
+    codec = codec_in(path.parent)
     with reading(read_toml(path), path.name) as fields:
-        source = _read_base(fields, path.parent)
-        if base is not None:
-            source = base
+        declared = _read_base(codec, fields)
+        source = declared if base is None else base
         encoder = read_encoder(fields, path.parent)
         architecture = source.architecture if isinstance(source, SeededBase) else _architecture_of(source)
         with reading_part(fields, "calibration") as part:
-            rungs, calibration, choice = _read_calibration(part)
-        quality = _read_quality(fields, path.parent, encoder)
+            trained = {
+                "rungs": _read_rungs(codec, part),
+                "calibration": codec.record(Calibration, part),
+                "choice": part.choice("choose", Choice),
+            }
+        quality = None
+        if fields.has("quality"):
+            quality = codec.part(Quality, fields, "quality", encoder=encoder)
         reader = _blueprint_reader(encoder, fields.text("salt"), architecture, path.parent)
         blueprints = fields.each("artifacts", reader)
-        construction = Construction(
-            name=fields.text("name"),
-            base=source,
-            blueprints=blueprints,
-            rungs=rungs,
-            calibration=calibration,
-            choice=choice,
-            quality=quality,
-            epsilon=fields.rational("epsilon"),
-            anchors=fields.integer("anchors", least=1),
-            digest=_digest(path, source, [blueprint.task for blueprint in blueprints]),
-        )
+        given = {"base": source, "blueprints": blueprints, "quality": quality, **trained}
+        digest = _digest(path, source, [blueprint.task for blueprint in blueprints])
+        construction = codec.record(Construction, fields, digest=digest, **given)
     _refuse_misfit(construction, path.name)
     return construction
 
 
 def _digest(path: Path, base: SeededBase | Path, tasks: Sequence[Task]) -> Digest:
-    parts = [digest_bytes(read_bytes(path)), *(task.digest for task in tasks)]
-    if isinstance(base, Path):
-        parts.append(digest_file(base / MANIFEST))
-    return digest_json([str(part) for part in parts])
+    given = [digest_file(base / MANIFEST)] if isinstance(base, Path) else []
+    return digest_together(digest_file(path), *(task.digest for task in tasks), *given)
 
 
 def _architecture_of(model: Path) -> Architecture:
@@ -124,51 +121,19 @@ def _architecture_of(model: Path) -> Architecture:
     return declared.architecture
 
 
-def _read_base(fields: Fields, folder: Path) -> SeededBase | Path:
+def _read_base(codec: Codec, fields: Fields) -> SeededBase | Path:
     with reading_part(fields, "base") as part:
         if part.has("directory"):
-            return folder / part.text("directory")
-        with reading_part(part, "architecture") as sizes:
-            try:
-                architecture = read_architecture(sizes)
-            except DeclarationError as error:
-                raise InputError(f"{sizes.where}: {error}") from error
-        return SeededBase(
-            architecture,
-            part.integer("seed"),
-            part.number("deviation", above=0),
-            part.number("bias_deviation", above=0),
-        )
+            return codec.value(Path, part, "directory")
+        return codec.record(SeededBase, part)
 
 
-def _read_calibration(fields: Fields) -> tuple[tuple[Rung, ...], Calibration, Choice]:
-    names = fields.texts("rungs")
-    rungs = tuple(Fields({"rung": name}, fields.path("rungs")).choice("rung", Rung) for name in names)
+def _read_rungs(codec: Codec, fields: Fields) -> tuple[Rung, ...]:
+    rungs = codec.value(tuple[Rung, ...], fields, "rungs")
     if not rungs or list(rungs) != [rung for rung in Rung if rung in rungs]:
-        wanted = ", ".join(Rung)
-        raise InputError(f"{fields.path('rungs')} are {list(names)}, want some of {wanted}, in this order")
-    plan = Calibration(
-        seed=fields.integer("seed"),
-        steps=fields.integer("steps", least=1),
-        batch=fields.integer("batch", least=1),
-        learning_rate=fields.number("learning_rate", above=0),
-        aim=fields.choice("aim", Aim),
-        target=fields.number("target", above=0),
-    )
-    return rungs, plan, fields.choice("choose", Choice)
-
-
-def _read_quality(fields: Fields, folder: Path, encoder: Encoder) -> Quality | None:
-    if not fields.has("quality"):
-        return None
-    with reading_part(fields, "quality") as part:
-        return Quality(
-            text=folder / part.text("text"),
-            encoder=encoder,
-            window=part.integer("window", least=1),
-            batch=part.integer("batch", least=1),
-            budget=part.number("budget", above=0),
-        )
+        found, wanted = list(map(str, rungs)), ", ".join(Rung)
+        raise InputError(f"{fields.path('rungs')} are {found}, want some of {wanted}, in this order")
+    return rungs
 
 
 def _blueprint_reader(

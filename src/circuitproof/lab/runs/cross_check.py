@@ -23,7 +23,7 @@ from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import Docket, QueryPlan
 from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling
 from circuitproof.solvers.smtlib import query_text
-from circuitproof.text.canonical import Json, write_directory, write_file
+from circuitproof.text.canonical import Json, refuse_existing, write_directory, write_file
 from circuitproof.text.reading import write_rational
 
 
@@ -104,8 +104,7 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
     """Answer a claim by the engines asked for; a contradiction is an error that leaves its query behind."""
     if out is not None and not asking.engine.is_exact:
         raise InputError("a solver's answer is no evidence that a stranger can check; use exact or all")
-    if out is not None and out.exists():
-        raise InputError(f"{out} already exists; remove it or choose another place")
+    refuse_existing(out)
     claim = listed_claim_of(request)
     begin = time.perf_counter()
     battery = prove(claim, request.effort) if asking.engine.is_exact else None

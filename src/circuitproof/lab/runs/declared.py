@@ -10,9 +10,8 @@ from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.patterned import SymbolicTask
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError
 from circuitproof.forward.declaration import read_declaration
-from circuitproof.text.canonical import Digest, Json, canonical_json, write_file
+from circuitproof.text.canonical import Digest, Json, canonical_json, refuse_existing, write_file
 from circuitproof.text.reading import write_rational
 
 
@@ -64,8 +63,7 @@ def find_declared(spec: str, model: Path | None = None) -> DeclaredTask:
 
 def write_declaration(found: DeclaredTask, out: Path) -> None:
     """Write the canonical declaration, whose digest claims carry, to a new file."""
-    if out.exists():
-        raise InputError(f"{out} already exists; remove it or choose another place")
+    refuse_existing(out)
     write_file(out, canonical_json(found.declaration))
 
 

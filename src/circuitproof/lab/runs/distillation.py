@@ -14,6 +14,7 @@ from pathlib import Path
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.programs.text import to_text
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, NumericError
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.lab.distill.heal import Healing, Treatment
@@ -26,10 +27,11 @@ from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.runs.distillation_proof import Proof, prove_circuit
 from circuitproof.lab.runs.distillation_recipe import DistillationRecipe
 from circuitproof.lab.runs.extraction import find_circuits, write_extraction
-from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.training import MODEL, train_recipe
 from circuitproof.lab.train.loop import Watcher, fit
 from circuitproof.text.canonical import Json, readable_json, write_file
+from circuitproof.text.codec import to_json
 
 UNHEALED, CHASE = "unhealed", "chase"
 _SYNTHESIS = "synthesis.json"
@@ -100,14 +102,12 @@ class _Stop(Exception):  # noqa: N818  # a gate that is not met is a result, not
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _Seed:
+    """One seed of a recipe, and its part of the run."""
+
     recipe: DistillationRecipe
     seed: int
-    folder: Path
-    on_stage: OnStage
-
-    def tell(self, stage: str) -> None:
-        self.on_stage(self.seed, stage)
+    run: Run
 
 
 def distill(
@@ -120,12 +120,12 @@ def distill(
     """
     if jobs < 1:
         raise InputError(f"{jobs} jobs were asked for, want at least 1")
-    claim_folder(out, recipe.name, recipe.digest)
-    runs = [_Run(recipe, seed, out / f"seed-{seed}", on_stage) for seed in recipe.seeds]
+    begin_run(out, recipe.name, recipe.digest)
+    seeds = [_Seed(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed))) for seed in recipe.seeds]
     if jobs == 1:
-        return tuple(map(_distill_seed, runs))
+        return tuple(map(_distill_seed, seeds))
     with ProcessPoolExecutor(jobs, get_context("spawn"), _use_one_thread) as pool:
-        return tuple(pool.map(_distill_seed, runs))
+        return tuple(pool.map(_distill_seed, seeds))
 
 
 def _use_one_thread() -> None:
@@ -134,104 +134,99 @@ def _use_one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def _distill_seed(run: _Run) -> SeedReport:
+def _distill_seed(job: _Seed) -> SeedReport:
     rounds: list[Round] = []
     try:
-        source = _source(run)
-        declared = _extract(run, source, run.folder / "declared")
-        installed = _install(run, source, declared, run.folder / "installed")
-        rounds.append(_examine(run, UNHEALED, installed, declared))
-        rounds += [_round(run, treatment, installed, declared, treatment) for treatment in Treatment]
+        source = _source(job)
+        declared = _extract(job, source, "declared")
+        installed = _install(job, source, declared, "installed")
+        rounds.append(_examine(job, UNHEALED, installed, declared))
+        rounds += [_round(job, treatment, installed, declared, treatment) for treatment in Treatment]
         if rounds[-1].fate is not Fate.FAILED and _new_heads(rounds[-1].programs, _found(rounds[-1])):
-            rounds.append(_chase(run, rounds[-1]))
+            rounds.append(_chase(job, rounds[-1]))
     except (_Stop, NumericError) as stop:
-        return SeedReport(run.seed, tuple(rounds), (), str(stop))
-    return SeedReport(run.seed, tuple(rounds), _prove(run, rounds[-1]))
+        return SeedReport(job.seed, tuple(rounds), (), str(stop))
+    return SeedReport(job.seed, tuple(rounds), _prove(job, rounds[-1]))
 
 
-def _source(run: _Run) -> Path:
+def _source(job: _Seed) -> Path:
     """Return the neural model, which must decide every prompt right."""
-    folder = run.folder / "source"
-    if not (folder / MODEL).exists():
-        run.tell("training")
-    stored = train_recipe(run.recipe.source_of(run.seed), folder, Watcher())
-    for task in run.recipe.tasks:
+    folder = job.run.folder / "source"
+    stored = train_recipe(job.recipe.source_of(job.seed), folder, Watcher(), job.run.tell)
+    for task in job.recipe.tasks:
         (score,) = score_circuits(stored.model, task)
         if score.right != score.prompts:
             raise _Stop(f"the source decides {score.right} of {score.prompts} prompts of {task.name} right")
     return folder / MODEL
 
 
-def _extract(run: _Run, model: Path, folder: Path) -> tuple[Behaviour, ...]:
+def _extract(job: _Seed, model: Path, place: str) -> tuple[Behaviour, ...]:
     """Return each task with the circuit that extraction finds for it."""
-    behaviours: list[Behaviour] = []
-    for task in run.recipe.tasks:
+    run, method = job.run.within(place), job.recipe.method
 
-        def extract(path: Path, task=task) -> None:  # noqa: ANN001  # bound at once, of the loop's type
-            run.tell(f"{folder.name}: extracting {task.name}")
-            write_extraction(find_circuits(model, task, run.recipe.method), path)
+    def extract(task: Task) -> Behaviour:
+        found = run.stage(
+            f"{task.name}.circuit.json",
+            lambda path: write_extraction(find_circuits(model, task, method), path),
+            f"{place}: extracting {task.name}",
+        )
+        return Behaviour(task, load_circuit(found))
 
-        circuit = load_circuit(run_stage(folder / f"{task.name}.circuit.json", extract))
-        behaviours.append(Behaviour(task, circuit))
-    return tuple(behaviours)
+    return tuple(map(extract, job.recipe.tasks))
 
 
-def _install(run: _Run, model: Path, behaviours: Sequence[Behaviour], place: Path) -> Path:
+def _install(job: _Seed, model: Path, behaviours: Sequence[Behaviour], place: str) -> Path:
     """Return the model with a program at each neural head that a circuit reads, found one after the other."""
 
     def make(path: Path) -> None:
         stored = load_model(model)
         installed, reports = stored.model, list[Json]()
         for head in _new_heads(installed.programs, behaviours):
-            run.tell(f"{place.name}: synthesising {head}")
+            job.run.tell(f"{path.name}: synthesising {head}")
             circuits = {one.task.name: one.circuit for one in behaviours}
-            found = synthesise(installed, run.recipe.tasks, head, circuits, run.recipe.bounds)
+            found = synthesise(installed, job.recipe.tasks, head, circuits, job.recipe.bounds)
             if found.program is None:
                 raise _Stop(f"no program within the bounds is accepted for {head}")
             reports.append(found.to_json())
             installed = install(installed, {head: found.program})
         save_model(path, StoredModel(installed, stored.alphabet), {_SYNTHESIS: readable_json(reports)})
 
-    return run_stage(place, make)
+    return job.run.stage(place, make)
 
 
 def _round(
-    run: _Run, name: str, start: Path, behaviours: tuple[Behaviour, ...], treatment: Treatment
+    job: _Seed, name: str, start: Path, behaviours: tuple[Behaviour, ...], treatment: Treatment
 ) -> Round:
     """Heal a model under an objective and see what became of its behaviours."""
-    folder = run.folder / name
 
     def heal(path: Path) -> None:
-        run.tell(f"{name}: healing")
-        stored, therapy = load_model(start), run.recipe.therapy.seeded(run.seed)
-        weighing = therapy.weighings[treatment]
-        goal = Healing(behaviours, tuple(stored.model.programs), weighing, therapy.draw)
-        healed = fit(stored.model, goal, therapy.plan, folder / "checkpoints", Watcher())
-        history = readable_json([evaluation.to_json() for evaluation in healed.evaluations])
+        stored, therapy = load_model(start), job.recipe.therapy.seeded(job.seed)
+        goal = Healing(behaviours, tuple(stored.model.programs), therapy.weighings[treatment], therapy.draw)
+        healed = fit(stored.model, goal, therapy.plan, path.parent / "checkpoints", Watcher())
+        history = readable_json(to_json(healed.evaluations))
         save_model(path, StoredModel(healed.model, stored.alphabet), {_HISTORY: history})
 
-    return _examine(run, name, run_stage(folder / MODEL, heal), behaviours)
+    model = job.run.within(name).stage(MODEL, heal, f"{name}: healing")
+    return _examine(job, name, model, behaviours)
 
 
-def _examine(run: _Run, name: str, path: Path, behaviours: tuple[Behaviour, ...]) -> Round:
+def _examine(job: _Seed, name: str, path: Path, behaviours: tuple[Behaviour, ...]) -> Round:
     """Extract again, silence programs, and write down what became of the behaviours."""
-    folder = run.folder / name
-    found = _extract(run, path, folder)
-    model = load_model(path).model
+    found, model = _extract(job, path, name), load_model(path).model
     migrations = tuple(
-        migration_of(model, behaviour, now.circuit, run.recipe.gates)
+        migration_of(model, behaviour, now.circuit, job.recipe.gates)
         for behaviour, now in zip(behaviours, found, strict=True)
     )
     done = Round(name, path, model.programs, scoring_parameters(model), migrations)
-    run_stage(folder / "migration.json", lambda file: write_file(file, readable_json(done.to_json())))
+    job.run.within(name).stage("migration.json", lambda file: write_file(file, readable_json(done.to_json())))
     return done
 
 
-def _chase(run: _Run, last: Round) -> Round:
+def _chase(job: _Seed, last: Round) -> Round:
     """Program the heads that the mechanism moved to, and heal once more with what was found declared."""
     declared = _found(last)
-    installed = _install(run, last.model, declared, run.folder / CHASE / "installed")
-    return _round(run, CHASE, installed, declared, Treatment.CORE_AWARE)
+    installed = _install(job, last.model, declared, f"{CHASE}/installed")
+    return _round(job, CHASE, installed, declared, Treatment.CORE_AWARE)
 
 
 def _found(done: Round) -> tuple[Behaviour, ...]:
@@ -245,10 +240,11 @@ def _new_heads(programs: ProgramHeads, behaviours: Sequence[Behaviour]) -> tuple
     return tuple(sorted(heads, key=lambda head: head.place))
 
 
-def _prove(run: _Run, last: Round) -> tuple[Proof, ...]:
+def _prove(job: _Seed, last: Round) -> tuple[Proof, ...]:
     """Prove the four properties of the final circuits, unless the model does not even decide right."""
     if last.fate is Fate.FAILED:
         return ()
-    folder = run.folder / "proofs"
-    prove = partial(prove_circuit, last.model, epsilon=run.recipe.epsilon, tell=run.tell)
-    return tuple(prove(behaviour, folder / behaviour.task.name) for behaviour in _found(last))
+    return tuple(
+        prove_circuit(job.run.within("proofs", one.task.name), last.model, one, job.recipe.epsilon)
+        for one in _found(last)
+    )

@@ -1,6 +1,6 @@
 """The end of a distillation: the final circuit of a task trimmed, proved, bundled and checked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +10,7 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.distill.lesion import Behaviour
-from circuitproof.lab.runs.stages import run_stage
+from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
@@ -58,16 +58,14 @@ class Proof:
         }
 
 
-def prove_circuit(
-    model: Path, behaviour: Behaviour, folder: Path, *, epsilon: Fraction, tell: Callable[[str], None]
-) -> Proof:
+def prove_circuit(run: Run, model: Path, behaviour: Behaviour, epsilon: Fraction) -> Proof:
     """Prove what a circuit does on its task, trimmed, and let the independent checker confirm the bundle."""
     frozen, task = open_model(model), behaviour.task
+    circuit = trimmed(run, _CIRCUIT, frozen, task, behaviour.circuit)
 
     def write_report(path: Path) -> None:
-        tell(f"proving {task.name}")
         battery = prove(Claim(frozen, circuit, task, four_properties(epsilon)))
-        run_stage(bundle, lambda place: write_bundle(place, battery))
+        bundle = run.stage(_BUNDLE, lambda place: write_bundle(place, battery))
         verdicts: dict[str, Json] = {
             str(kind_of(answer.prop)): str(answer.verdict) for answer in battery.answers
         }
@@ -75,11 +73,7 @@ def prove_circuit(
         report: Json = {"verdicts": verdicts, "checker": outcome.name.lower(), "reason": reason}
         write_file(path, readable_json(report))
 
-    circuit = trimmed(
-        folder / _CIRCUIT, frozen, task, behaviour.circuit, lambda: tell(f"trimming {task.name}")
-    )
-    bundle = folder / _BUNDLE
-    report = run_stage(folder / _REPORT, write_report)
+    report = run.stage(_REPORT, write_report, f"proving {task.name}")
     return _read_proof(report, behaviour, circuit, frozen)
 
 

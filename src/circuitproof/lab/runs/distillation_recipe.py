@@ -8,16 +8,16 @@ from pathlib import Path
 from circuitproof.declare.programs.candidates import Grammar
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
-from circuitproof.lab.discover.choices import Objective, Rule
+from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.heal import TERMS, Draw, Treatment, Weighing
 from circuitproof.lab.distill.migrate import LesionGates
 from circuitproof.lab.distill.synthesis import Bounds, Scope
 from circuitproof.lab.runs.extraction import Method
-from circuitproof.lab.runs.protocol import read_method
-from circuitproof.lab.runs.recipe import Recipe, TasksSource, load_recipe, read_plan, read_seed
-from circuitproof.lab.train.loop import TrainingPlan
-from circuitproof.text.canonical import Digest, digest_bytes, digest_json
-from circuitproof.text.reading import Fields, read_bytes, read_toml, reading, reading_part
+from circuitproof.lab.runs.recipe import Recipe, TasksSource, codec_in
+from circuitproof.lab.train.loop import Seed, TrainingPlan
+from circuitproof.text.canonical import Digest, digest_file, digest_json, digest_together
+from circuitproof.text.codec import Codec
+from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class DistillationRecipe:
 
     def with_seeds(self, seeds: Sequence[int]) -> "DistillationRecipe":
         """Return the same recipe for other seeds, which makes its runs other runs."""
-        chosen = _seeds(list(seeds), "seeds")
+        chosen = _read_seeds(Fields({"seeds": list(seeds)}, "command line"))
         digest = digest_json([str(self.digest), list(chosen)])
         return replace(self, seeds=chosen, digest=digest)
 
@@ -67,28 +67,28 @@ class DistillationRecipe:
 
 def load_distillation_recipe(path: Path) -> DistillationRecipe:
     """Read the recipe of a distillation; paths in it are relative to its own folder."""
+    codec = codec_in(path.parent)
     with reading(read_toml(path), path.name) as fields:
-        source = load_recipe(path.parent / fields.text("source"))
+        source = codec.value(Recipe, fields, "source")
         with reading_part(fields, "extraction") as part:
-            method = _read_method(part)
+            method = _read_method(codec, part)
         with reading_part(fields, "synthesis") as part:
             bounds = _read_bounds(part)
         with reading_part(fields, "healing") as part:
-            therapy = _read_therapy(part)
+            therapy = _read_therapy(codec, part)
         with reading_part(fields, "gates") as part:
-            gates = LesionGates(part.number("lesion_kl", above=0), part.rational("lesion_right"))
-            epsilon = _read_epsilon(part)
+            gates, epsilon = codec.record(LesionGates, part), _read_epsilon(part)
         return DistillationRecipe(
             name=fields.text("name"),
             source=source,
             tasks=_tasks(source, fields.path("source")),
-            seeds=_seeds(fields.items("seeds"), fields.path("seeds")),
+            seeds=_read_seeds(fields),
             method=method,
             bounds=bounds,
             therapy=therapy,
             gates=gates,
             epsilon=epsilon,
-            digest=digest_json([str(digest_bytes(read_bytes(path))), str(source.digest)]),
+            digest=digest_together(digest_file(path), source.digest),
         )
 
 
@@ -98,17 +98,15 @@ def _tasks(source: Recipe, where: str) -> tuple[Task, ...]:
     return source.source.tasks
 
 
-def _seeds(entries: Sequence[object], where: str) -> tuple[int, ...]:
-    seeds = tuple(
-        read_seed(Fields({"seed": entry}, f"{where}[{place}]")) for place, entry in enumerate(entries)
-    )
+def _read_seeds(fields: Fields) -> tuple[int, ...]:
+    seeds = Codec().value(tuple[Seed, ...], fields, "seeds")
     if not seeds or len(set(seeds)) != len(seeds):
-        raise InputError(f"{where} are {list(seeds)}, want at least one, each once")
+        raise InputError(f"{fields.path('seeds')} are {list(seeds)}, want at least one, each once")
     return seeds
 
 
-def _read_method(fields: Fields) -> Method:
-    method = replace(read_method(fields), rule=fields.choice("rule", Rule))
+def _read_method(codec: Codec, fields: Fields) -> Method:
+    method = codec.whole(Method, fields)
     if method.objective is not Objective.MODEL:
         raise InputError(
             f"{fields.path('objective')} is {method.objective}, want model: migration asks what a model does"
@@ -117,30 +115,22 @@ def _read_method(fields: Fields) -> Method:
 
 
 def _read_bounds(fields: Fields) -> Bounds:
-    grammar = Grammar(
-        rules=fields.integer("rules", least=1),
-        conditions=fields.integer("conditions", least=1),
-        members=fields.integer("members", least=1),
+    rules, conditions, members, budget = (
+        fields.integer(name, least=1) for name in ("rules", "conditions", "members", "budget")
     )
-    return Bounds(
-        grammar=grammar,
-        scope=fields.choice("scope", Scope),
-        budget=fields.integer("budget", least=1),
-    )
+    grammar = Grammar(rules=rules, conditions=conditions, members=members)
+    return Bounds(grammar=grammar, scope=fields.choice("scope", Scope), budget=budget)
 
 
-def _read_therapy(fields: Fields) -> Therapy:
+def _read_therapy(codec: Codec, fields: Fields) -> Therapy:
     weighings: dict[Treatment, Weighing] = {}
     for treatment in Treatment:
         with reading_part(fields, treatment) as part:
             weights = {term: part.number(term, above=0) for term in TERMS[treatment]}
         weighings[treatment] = Weighing(treatment, weights)
-    keep = fields.number("keep", above=0)
-    if keep >= 1:
-        raise InputError(f"{fields.path('keep')} is {keep}, want a probability below 1")
     return Therapy(
-        plan=read_plan(fields, 0, is_fresh=False),
-        draw=Draw(seed=0, batch=fields.integer("batch", least=1), keep=keep),
+        plan=codec.record(TrainingPlan, fields, seed=0, initial_deviation=0.0),
+        draw=codec.record(Draw, fields, seed=0),
         weighings=weighings,
     )
 

@@ -1,6 +1,5 @@
 """Extracting a circuit from a stored model: from files to a chosen circuit and a report of all candidates."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,8 @@ from circuitproof.lab.discover.parts import Part, parts_of
 from circuitproof.lab.discover.selection import select
 from circuitproof.lab.discover.sweep import Candidate, read_candidate, sweep
 from circuitproof.lab.model.checkpoint import load_model
-from circuitproof.text.canonical import Digest, Json, readable_json, write_file
+from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_file
+from circuitproof.text.codec import Positive, record_to_json
 from circuitproof.text.reading import Fields, read_json
 from circuitproof.text.sealed import read_manifest
 
@@ -34,8 +34,8 @@ class Method:
     order: Order = Order.ATTRIBUTION
     search: Search = Search.GREEDY
     rule: Rule = Rule.SPARSITY
-    thresholds: tuple[float, ...] = THRESHOLDS
-    agreement: float = 1.0
+    thresholds: tuple[Positive, ...] = THRESHOLDS
+    agreement: Positive = 1.0
 
     def __post_init__(self) -> None:
         if not self.thresholds:
@@ -50,15 +50,7 @@ class Method:
 
     def to_json(self) -> dict[str, Json]:
         """Return the method as JSON."""
-        return {
-            "objective": str(self.objective),
-            "granularity": str(self.granularity),
-            "order": str(self.order),
-            "search": str(self.search),
-            "rule": str(self.rule),
-            "thresholds": [*sorted(self.thresholds)],
-            "agreement": self.agreement,
-        }
+        return {**record_to_json(self), "thresholds": [*sorted(self.thresholds)]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +88,7 @@ def extract(
     on_candidate: Callable[[Candidate], None] = lambda _: None,
 ) -> Extraction:
     """Find circuits, choose one, and write it to `out` with the report beside."""
-    if os.path.lexists(out):
-        raise InputError(f"{out} already exists; remove it or choose another place")
+    refuse_existing(out)
     asked = load_listed_task(task, read_declaration(model_path).alphabet)
     found = find_circuits(model_path, asked, method, on_candidate)
     write_extraction(found, out)

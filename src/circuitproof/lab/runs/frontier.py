@@ -5,9 +5,10 @@ from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import parse_circuit
-from circuitproof.lab.discover.objective import Measure, read_measure
+from circuitproof.lab.discover.objective import Measure
 from circuitproof.text.canonical import Digest, Json
-from circuitproof.text.reading import Fields, read_json, reading, reading_part
+from circuitproof.text.codec import Codec, record_to_json
+from circuitproof.text.reading import read_json, reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +20,6 @@ class Point:
     circuit: Circuit
     development: Measure
     gate: Measure
-
-    def to_json(self) -> Json:
-        """Return the point as JSON that `load_outcome` reads back."""
-        return {
-            "origin": self.origin,
-            "circuit": self.circuit.to_json(),
-            "development": self.development.to_json(),
-            "gate": self.gate.to_json(),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +47,16 @@ class Outcome:
     def to_json(self) -> dict[str, Json]:
         """Return the outcome as JSON that `load_outcome` reads back."""
         return {
-            "generation": self.generation,
-            "task": self.task,
-            "points": [point.to_json() for point in self.points],
-            "nested": [point.to_json() for point in self.nested],
+            **record_to_json(self),
             "selected": [point.circuit for point in self.points].index(self.selected),
         }
 
 
 def load_outcome(path: Path) -> tuple[Outcome, Digest]:
     """Read an outcome from its file, and the last line of the ledger when it was written."""
+    codec = Codec({Circuit: lambda fields, key: parse_circuit(fields.value(key), fields.path(key))})
     with reading(read_json(path), str(path)) as fields:
-        points = fields.each("points", _read_point)
-        outcome = Outcome(
-            generation=fields.text("generation"),
-            task=fields.text("task"),
-            points=points,
-            nested=fields.each("nested", _read_point),
-            selected=points[fields.integer("selected")].circuit,
-        )
-        return outcome, Digest(fields.text("ledger_head"))
-
-
-def _read_point(fields: Fields) -> Point:
-    circuit = parse_circuit(fields.value("circuit"), fields.path("circuit"))
-    with reading_part(fields, "development") as part:
-        development = read_measure(part)
-    with reading_part(fields, "gate") as part:
-        gate = read_measure(part)
-    return Point(fields.text("origin"), circuit, development, gate)
+        points = codec.value(tuple[Point, ...], fields, "points")
+        selected = points[fields.integer("selected")].circuit
+        outcome = codec.record(Outcome, fields, points=points, selected=selected)
+        return outcome, codec.value(Digest, fields, "ledger_head")

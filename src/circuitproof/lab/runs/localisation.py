@@ -1,13 +1,13 @@
 """Localising a behaviour: extract, open a gate once, go on with what was burned, and prove what is left."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from circuitproof.bundle.listed import write_bundle
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.generator import Generator, deal
+from circuitproof.declare.tasks.generator import deal
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import WEIGHTS
 from circuitproof.forward.frozen import open_model
@@ -20,9 +20,10 @@ from circuitproof.lab.runs.extraction import find_circuits, load_candidates, loa
 from circuitproof.lab.runs.frontier import Outcome, Point, load_outcome
 from circuitproof.lab.runs.ledger import Ledger, Trial
 from circuitproof.lab.runs.manifest import Development, Gate, Split
+from circuitproof.lab.runs.prompts import Prompts
 from circuitproof.lab.runs.protocol import Generation, Protocol
 from circuitproof.lab.runs.recipe import Recipe
-from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.training import MODEL, train_recipe
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.lab.train.loop import Watcher
@@ -41,7 +42,7 @@ _TRAINING = "training"
 class Rounds:
     """The prompts of one task: for each generation what becomes development data, and its gate."""
 
-    generator: Generator
+    generator: Prompts
     fresh: tuple[Split | None, ...]
     gates: tuple[Gate, ...]
 
@@ -57,23 +58,22 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Where a localisation takes place and whom it tells what it does."""
+class _Job:
+    """A protocol, its run, and the ledger of what was looked at."""
 
     protocol: Protocol
-    out: Path
+    run: Run
     ledger: Ledger
-    on_stage: Callable[[str], None]
 
-    def folder(self, generation: Generation, task: str) -> Path:
-        """Return where a task's part of a generation is kept."""
-        return self.out / generation.name / task
+    def part(self, generation: Generation, task: str) -> Run:
+        """Return a task's part of a generation."""
+        return self.run.within(generation.name, task)
 
     @property
     def model(self) -> Path:
         """Return where the model is."""
         source = self.protocol.model
-        return self.out / _TRAINING / MODEL if isinstance(source, Recipe) else source
+        return self.run.folder / _TRAINING / MODEL if isinstance(source, Recipe) else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,32 +110,26 @@ class Localisation:
         }
 
 
-def localise(
-    protocol: Protocol,
-    out: Path,
-    ledger: Path | None = None,
-    on_stage: Callable[[str], None] = lambda _: None,
-) -> Localisation:
+def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
     """Run a protocol in `out`; what an interrupted run finished is not done again."""
-    claim_folder(out, protocol.name, protocol.digest)
-    run = Run(protocol, out, Ledger(ledger or out / LEDGER), on_stage)
+    run = begin_run(out, protocol.name, protocol.digest, tell)
+    job = _Job(protocol, run, Ledger(ledger or out / LEDGER))
     rounds = [rounds_of(protocol, generator) for generator in protocol.generators]
-    run.ledger.declare(protocol.name, protocol.digest)
+    job.ledger.declare(protocol.name, protocol.digest)
     if isinstance(protocol.model, Recipe):
-        on_stage(f"training {protocol.model.name}")
-        train_recipe(protocol.model, out / _TRAINING, Watcher())
+        train_recipe(protocol.model, out / _TRAINING, Watcher(), tell)
     outcomes: list[Outcome] = []
     for place in range(len(protocol.generations)):
-        found = [_generation(run, place, task) for task in rounds]
+        found = [_generation(job, place, task) for task in rounds]
         outcomes += found
         if protocol.stop_when_exact and all(outcome.is_exact for outcome in found):
             break
     last = len(outcomes) // len(rounds) - 1
-    proofs = tuple(_prove(run, last, task) for task in rounds)
-    return Localisation(tuple(outcomes), proofs, run.ledger.last)
+    proofs = tuple(_prove(job, last, task) for task in rounds)
+    return Localisation(tuple(outcomes), proofs, job.ledger.last)
 
 
-def rounds_of(protocol: Protocol, generator: Generator) -> Rounds:
+def rounds_of(protocol: Protocol, generator: Prompts) -> Rounds:
     """Deal a generator's prompts out to all generations; nothing else is consulted."""
     sizes = [size for one in protocol.generations for size in (one.development, one.gate) if size]
     dealt = iter(deal(generator.order(), sizes, len(generator.answers)))
@@ -148,26 +142,25 @@ def rounds_of(protocol: Protocol, generator: Generator) -> Rounds:
     return Rounds(generator, tuple(fresh), tuple(gates))
 
 
-def _generation(run: Run, place: int, rounds: Rounds) -> Outcome:
+def _generation(job: _Job, place: int, rounds: Rounds) -> Outcome:
     """Extract on everything seen so far, then open the gate; both are kept in files."""
-    generation, task = run.protocol.generations[place], rounds.generator.task
-    folder, development = run.folder(generation, task), rounds.development(place)
-    _write_manifests(folder, development, rounds.gates[place])
-    run.ledger.view(run.protocol.digest, development)
+    generation, task = job.protocol.generations[place], rounds.generator.task
+    run, development = job.part(generation, task), rounds.development(place)
+    _write_manifests(run.folder, development, rounds.gates[place])
+    job.ledger.view(job.protocol.digest, development)
 
     def extract(path: Path) -> None:
-        run.on_stage(f"{generation.name}: extracting {task}")
-        method = replace(run.protocol.method, rule=generation.rule)
-        write_extraction(find_circuits(run.model, development.task(), method), path)
+        method = replace(job.protocol.method, rule=generation.rule)
+        write_extraction(find_circuits(job.model, development.task(), method), path)
 
     def open_gate(path: Path) -> None:
-        run.on_stage(f"{generation.name}: opening the gate of {task}")
-        outcome = _open_gate(run, place, rounds, circuit)
-        write_file(path, readable_json({**outcome.to_json(), "ledger_head": str(run.ledger.last)}))
+        outcome = _open_gate(job, place, rounds, circuit)
+        write_file(path, readable_json({**outcome.to_json(), "ledger_head": str(job.ledger.last)}))
 
-    circuit = run_stage(folder / "circuit.json", extract)
-    outcome, head = load_outcome(run_stage(folder / "gate.result.json", open_gate))
-    run.ledger.require(head)
+    circuit = run.stage("circuit.json", extract, f"{generation.name}: extracting {task}")
+    opened = run.stage("gate.result.json", open_gate, f"{generation.name}: opening the gate of {task}")
+    outcome, head = load_outcome(opened)
+    job.ledger.require(head)
     return outcome
 
 
@@ -177,24 +170,24 @@ def _write_manifests(folder: Path, development: Development, gate: Gate) -> None
     write_file(folder / "gate.json", readable_json(gate.split.to_json()))
 
 
-def _open_gate(run: Run, generation: int, rounds: Rounds, circuit: Path) -> Outcome:
+def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Outcome:
     """Burn a gate, then measure every circuit on it; only the selected one was the trial.
 
     What is measured is fixed before: candidates and nested circuits come from development data.
     """
     gate, seen = rounds.gates[generation], rounds.development(generation).task()
-    model, objective = load_model(run.model).model, run.protocol.method.objective
+    model, objective = load_model(job.model).model, job.protocol.method.objective
     selected, candidates = load_circuit(circuit), load_candidates(circuit)
     before = Meter(model, seen, objective)
-    others = nested(model.graph, _by_importance(run, before, circuit))
-    trial = Trial(run.protocol.digest, selected.digest, read_manifest(run.model)[WEIGHTS])
-    after = Meter(model, run.ledger.burn(gate, trial), objective)
+    others = nested(model.graph, _by_importance(job, before, circuit))
+    trial = Trial(job.protocol.digest, selected.digest, read_manifest(job.model)[WEIGHTS])
+    after = Meter(model, job.ledger.burn(gate, trial), objective)
 
     def points(names: Sequence[str], circuits: Sequence[Circuit]) -> tuple[Point, ...]:
         return tuple(map(Point, names, circuits, before.measure(circuits), after.measure(circuits)))
 
     outcome = Outcome(
-        generation=run.protocol.generations[generation].name,
+        generation=job.protocol.generations[generation].name,
         task=seen.name,
         points=points(
             [f"threshold {one.threshold:g}" for one in candidates], [c.circuit for c in candidates]
@@ -202,33 +195,32 @@ def _open_gate(run: Run, generation: int, rounds: Rounds, circuit: Path) -> Outc
         nested=points([f"{len(one)} most important" for one in others], others),
         selected=selected,
     )
-    run.ledger.record(gate, outcome.trial.gate.agreed)
+    job.ledger.record(gate, outcome.trial.gate.agreed)
     return outcome
 
 
-def _by_importance(run: Run, meter: Meter, circuit: Path) -> tuple[Part, ...]:
+def _by_importance(job: _Job, meter: Meter, circuit: Path) -> tuple[Part, ...]:
     """Return single edges, the most important last: as extraction tried them, if that was its order."""
-    method, graph = run.protocol.method, meter.model.graph
+    method, graph = job.protocol.method, meter.model.graph
     if (method.granularity, method.order) == (Granularity.HEAD, Order.ATTRIBUTION):
         return load_order(circuit)
     parts = parts_of(graph, Granularity.HEAD)
     return arrange(meter.model, meter.task, meter.target, parts, Order.ATTRIBUTION)
 
 
-def _prove(run: Run, generation: int, rounds: Rounds) -> Proof:
+def _prove(job: _Job, generation: int, rounds: Rounds) -> Proof:
     """Prove the four properties on all that was looked at, and write the bundle.
 
     The last circuit is first trimmed of edges that no decision there depends on: a rule that prefers large
     margins keeps edges that are not necessary.
     """
-    last, task = run.protocol.generations[generation], rounds.everything(generation)
-    frozen = open_model(run.model)
-    selected = load_circuit(run.folder(last, task.name) / "circuit.json")
-    place = run.out / "trimmed" / f"{task.name}.json"
-    circuit = trimmed(place, frozen, task, selected, lambda: run.on_stage(f"trimming {task.name}"))
-    run.on_stage(f"proving {task.name}")
-    battery = prove(Claim(frozen, circuit, task, four_properties(run.protocol.epsilon)))
-    bundle = run_stage(run.out / "bundles" / task.name, lambda path: write_bundle(path, battery))
+    last, task = job.protocol.generations[generation], rounds.everything(generation)
+    frozen = open_model(job.model)
+    selected = load_circuit(job.part(last, task.name).folder / "circuit.json")
+    circuit = trimmed(job.run.within("trimmed"), f"{task.name}.json", frozen, task, selected)
+    job.run.tell(f"proving {task.name}")
+    battery = prove(Claim(frozen, circuit, task, four_properties(job.protocol.epsilon)))
+    bundle = job.run.within("bundles").stage(task.name, lambda path: write_bundle(path, battery))
     return Proof(battery, len(selected), bundle)
 
 

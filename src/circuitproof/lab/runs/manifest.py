@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from circuitproof.declare.tasks.generator import Generator, Row
+from circuitproof.declare.tasks.generator import Row
 from circuitproof.declare.tasks.task import Task
+from circuitproof.lab.runs.prompts import Prompts
 from circuitproof.text.canonical import Digest, Json, digest_json
 
 
@@ -14,7 +15,7 @@ class Split:
     """Rows of one generator under a name. What it is good for is not said here but by its holder."""
 
     name: str
-    generator: Generator
+    generator: Prompts
     rows: tuple[Row, ...]
 
     @property
@@ -40,7 +41,7 @@ class Split:
             "candidates": [answer for _, answer in self.generator.answers],
             "strata": _counts(row.opener for row in self.rows),
             "templates": _counts(row.template for row in self.rows),
-            "opener_positions": [*sorted({row.position for row in self.rows})],
+            "opener_positions": [*sorted({row.position for row in self.rows if row.position is not None})],
             "lengths": [min(self._lengths()), max(self._lengths())],
             "prompts": [list(row.prompt) for row in self.rows],
         }

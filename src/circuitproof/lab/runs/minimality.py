@@ -5,14 +5,13 @@ from pathlib import Path
 
 from circuitproof.bundle.listed import write_bundle
 from circuitproof.declare.tasks.loading import load_listed_task
-from circuitproof.errors import InputError
 from circuitproof.forward.frozen import open_model
 from circuitproof.prove.battery import Battery, prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.minimal import Search, search_minimum
 from circuitproof.prove.properties import Equivalence, Minimum
 from circuitproof.prove.verdict import Verdict, settle
-from circuitproof.text.canonical import Json
+from circuitproof.text.canonical import Json, refuse_existing
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,7 @@ class Minimality:
 
 def find_minimum(model: Path, task: str, *, most: int, budget: int, out: Path | None) -> Minimality:
     """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle."""
-    if out is not None and out.exists():
-        raise InputError(f"{out} already exists; remove it or choose another place")
+    refuse_existing(out)
     frozen = open_model(model)
     asked = load_listed_task(task, frozen.declaration.alphabet)
     search = search_minimum(frozen, asked, most=most, budget=budget)

@@ -13,7 +13,7 @@ from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration
 from circuitproof.forward.frozen import Frozen, open_model
-from circuitproof.text.canonical import Digest, Json, readable_json
+from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing
 from circuitproof.text.reading import read_bytes, read_text
 from circuitproof.text.sealed import MANIFEST, read_manifest, seal, write_sealed
 
@@ -91,8 +91,7 @@ class Installed:
 
 def install(model: Path, given: Sequence[str], out: Path) -> Installed:
     """Write a copy of a model in which heads attend where programs say; each is given as HEAD=FILE."""
-    if out.exists():
-        raise InputError(f"{out} already exists; remove it or choose another place")
+    refuse_existing(out)
     frozen = open_model(model)
     read = [_read_program(one, frozen) for one in given]
     programs = dict(read)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
 
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.operators import LayerNorm
@@ -19,15 +20,16 @@ from circuitproof.lab.model.checkpoint import (
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.norm_recipe import NormRecipe
 from circuitproof.lab.runs.recipe import Recipe, TasksSource
-from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.runs.run import Run, begin_run, read_record
 from circuitproof.lab.runs.training import MODEL, data_of, train_recipe
 from circuitproof.lab.train.data import Data
-from circuitproof.lab.train.fold_norm import FoldError, compare, fold, read_fold_error
-from circuitproof.lab.train.loop import Evaluation, Watcher, fit, read_evaluation
-from circuitproof.lab.train.norm_schedule import all_sites
+from circuitproof.lab.train.fold_norm import FoldError, compare, fold
+from circuitproof.lab.train.loop import Evaluation, Watcher, fit
+from circuitproof.lab.train.norm_schedule import Schedule, all_sites
 from circuitproof.lab.train.remove_norm import Deviations, Fading, deviations_of, fix_norms, make_fading
 from circuitproof.text.canonical import Digest, Json, digest_json, readable_json, write_file
-from circuitproof.text.reading import Fields, read_bytes, read_json, reading, reading_part
+from circuitproof.text.codec import Codec, Key, Positive, record_to_json, to_json
+from circuitproof.text.reading import read_bytes, read_json, reading
 from circuitproof.text.sealed import check_seal, read_manifest, write_sealed
 
 SOURCE = "source"
@@ -48,20 +50,19 @@ class Watchers:
 class FadedNorm:
     """One norm: when it faded, and the deviation at which it is fixed."""
 
-    name: str
+    name: Annotated[str, Key("norm")]
     first: int
     last: int
-    deviation: float
-
-    def to_json(self) -> Json:
-        """Return the norm as JSON."""
-        return {"norm": self.name, "first": self.first, "last": self.last, "deviation": self.deviation}
+    deviation: Positive
 
 
 @dataclass(frozen=True, slots=True)
 class Attenuation:
-    """How the norms of a model faded, and how it did meanwhile."""
+    """How the norms of a model faded, as a recipe asked, and how it did meanwhile."""
 
+    recipe: str
+    recipe_digest: Digest
+    schedule: Schedule
     norms: tuple[FadedNorm, ...]
     evaluations: tuple[Evaluation, ...]
 
@@ -79,17 +80,6 @@ class Fold:
     """Of the model with norms, before anything faded."""
     folded: Evaluation
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the fold as JSON."""
-        return {
-            "error": self.error.to_json(),
-            "unties": self.unties,
-            "adds_biases": self.adds_biases,
-            "adds_logit_bias": self.adds_logit_bias,
-            "source": self.source.to_json(),
-            "folded": self.folded.to_json(),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class NormRemoval:
@@ -105,9 +95,9 @@ class NormRemoval:
         """Return the whole result as JSON."""
         return {
             "model": str(self.model),
-            "norms": [norm.to_json() for norm in self.attenuation.norms],
-            "evaluations": [evaluation.to_json() for evaluation in self.attenuation.evaluations],
-            "fold": self.fold.to_json(),
+            "norms": to_json(self.attenuation.norms),
+            "evaluations": to_json(self.attenuation.evaluations),
+            "fold": to_json(self.fold),
         }
 
 
@@ -116,7 +106,7 @@ class _Job:
     recipe: NormRecipe
     source: StoredModel
     data: Data
-    out: Path
+    run: Run
 
 
 def remove_norms(recipe: NormRecipe, model: Path | None, out: Path, watchers: Watchers) -> NormRemoval:
@@ -127,12 +117,12 @@ def remove_norms(recipe: NormRecipe, model: Path | None, out: Path, watchers: Wa
     ends with the same weights, bit for bit.
     """
     _refuse_misfit(recipe, recipe.source.architecture if model is None else _declared(model))
-    claim_folder(out, recipe.name, _digest(recipe, model))
+    run = begin_run(out, recipe.name, _digest(recipe, model))
     source = (
         train_recipe(recipe.source, out / SOURCE, watchers.source) if model is None else load_model(model)
     )
-    job = _Job(recipe, source, _data(recipe, source), out)
-    path = run_stage(out / ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
+    job = _Job(recipe, source, _data(recipe, source), run)
+    path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
     attenuation, attenuated = _read_attenuated(path, source.model)
     return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
 
@@ -145,16 +135,16 @@ def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
     recipe, model = job.recipe, _copy(job.source.model)
     make_fading(model)
     goal = Fading(job.data, recipe.schedule)
-    trained = fit(model, goal, recipe.plan, job.out / "checkpoints", watcher)
-    content: Json = {
-        "recipe": recipe.name,
-        "recipe_digest": str(recipe.digest),
-        "schedule": recipe.schedule.to_json(),
-        "norms": [norm.to_json() for norm in _faded(recipe, model, deviations_of(model))],
-        "evaluations": [evaluation.to_json() for evaluation in trained.evaluations],
-    }
+    trained = fit(model, goal, recipe.plan, job.run.folder / "checkpoints", watcher)
+    attenuation = Attenuation(
+        recipe=recipe.name,
+        recipe_digest=recipe.digest,
+        schedule=recipe.schedule,
+        norms=_faded(recipe, model, deviations_of(model)),
+        evaluations=tuple(trained.evaluations),
+    )
     weights = model_files(StoredModel(model, None))[WEIGHTS]
-    write_sealed(path, {WEIGHTS: weights, _REMOVAL: readable_json(content)})
+    write_sealed(path, {WEIGHTS: weights, _REMOVAL: readable_json(to_json(attenuation))})
 
 
 def _faded(recipe: NormRecipe, model: Transformer, deviations: Deviations) -> tuple[FadedNorm, ...]:
@@ -167,13 +157,7 @@ def _faded(recipe: NormRecipe, model: Transformer, deviations: Deviations) -> tu
 def _read_attenuated(path: Path, source: Transformer) -> tuple[Attenuation, Transformer]:
     """Read what `_attenuate` wrote: the report, and the model with its norms fixed."""
     check_seal(path, frozenset({WEIGHTS, _REMOVAL}))
-    with reading(read_json(path / _REMOVAL), str(path / _REMOVAL)) as fields:
-        for key in ("recipe", "recipe_digest"):
-            fields.text(key)
-        fields.fields("schedule")
-        attenuation = Attenuation(
-            fields.each("norms", _read_norm), fields.each("evaluations", read_evaluation)
-        )
+    attenuation = read_record(path / _REMOVAL, Attenuation)
     shapes = {name: tuple(view.shape) for name, view in source.named_slices().items()}
     model = build_model(source.architecture, source.programs, load_tensors(path / WEIGHTS, shapes))
     found = {norm.name: norm.deviation for norm in attenuation.norms}
@@ -182,23 +166,14 @@ def _read_attenuated(path: Path, source: Transformer) -> tuple[Attenuation, Tran
     return attenuation, model
 
 
-def _read_norm(fields: Fields) -> FadedNorm:
-    return FadedNorm(
-        fields.text("norm"),
-        fields.integer("first"),
-        fields.integer("last"),
-        fields.number("deviation", above=0),
-    )
-
-
 def _folded(job: _Job, attenuated: Transformer) -> Fold:
     """Fold the norms, report what it cost, and write the model if that is within the recipe's limits."""
     folded = fold(attenuated, deviations_of(attenuated)).float()
-    report = run_stage(job.out / FOLD, lambda path: _write_fold(job, attenuated, folded, path))
+    report = job.run.stage(FOLD, lambda path: _write_fold(job, attenuated, folded, path))
     found = _read_fold(report)
     job.recipe.limits.refuse_breach(found.error)
-    extra = {FOLD: read_bytes(report), _REMOVAL: read_bytes(job.out / ATTENUATED / _REMOVAL)}
-    run_stage(job.out / MODEL, lambda path: save_model(path, StoredModel(folded, job.source.alphabet), extra))
+    extra = {FOLD: read_bytes(report), _REMOVAL: read_bytes(job.run.folder / ATTENUATED / _REMOVAL)}
+    job.run.stage(MODEL, lambda path: save_model(path, StoredModel(folded, job.source.alphabet), extra))
     return found
 
 
@@ -212,26 +187,13 @@ def _write_fold(job: _Job, attenuated: Transformer, folded: Transformer, path: P
         source=Evaluation(0, job.data.evaluate(job.source.model)),
         folded=Evaluation(job.recipe.plan.steps, job.data.evaluate(folded)),
     )
-    write_file(path, readable_json({"limits": job.recipe.limits.to_json(), **found.to_json()}))
+    write_file(path, readable_json({"limits": to_json(job.recipe.limits), **record_to_json(found)}))
 
 
 def _read_fold(path: Path) -> Fold:
     with reading(read_json(path), str(path)) as fields:
         fields.fields("limits")
-        with reading_part(fields, "error") as part:
-            error = read_fold_error(part)
-        with reading_part(fields, "source") as part:
-            source = read_evaluation(part)
-        with reading_part(fields, "folded") as part:
-            folded = read_evaluation(part)
-        return Fold(
-            error=error,
-            unties=fields.boolean("unties"),
-            adds_biases=fields.boolean("adds_biases"),
-            adds_logit_bias=fields.boolean("adds_logit_bias"),
-            source=source,
-            folded=folded,
-        )
+        return Codec().record(Fold, fields)
 
 
 def _refuse_misfit(recipe: NormRecipe, sizes: Architecture) -> None:

@@ -1,19 +1,23 @@
 """Protocols: a recipe of generations that is fixed, and entered in a ledger, before anything is computed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.generator import Encoder, Generator, Slot, Template, Words
+from circuitproof.declare.tasks.loading import load_listed_task, task_spec
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.forward.declaration import read_declaration
+from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.runs.extraction import Method
-from circuitproof.lab.runs.recipe import Recipe, load_recipe
+from circuitproof.lab.runs.prompts import Prompts, TaskPrompts
+from circuitproof.lab.runs.recipe import Recipe, codec_in
 from circuitproof.lab.train.tokenizer import FileTokenizer, gpt2_tokenizer
-from circuitproof.text.canonical import Digest, digest_bytes, digest_file, digest_json
-from circuitproof.text.reading import Fields, read_bytes, read_toml, reading, reading_part
+from circuitproof.text.canonical import Digest, digest_file, digest_together
+from circuitproof.text.codec import Codec, Count
+from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
 
@@ -22,10 +26,16 @@ class Generation:
     """One round: select on everything seen so far, then open one fresh gate."""
 
     name: str
-    development: int
+    development: int = 0
     """How many prompts become development data without having been a gate."""
-    gate: int
+    gate: Count
     rule: Rule
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise DeclarationError(
+                f"name is {self.name!r}, want letters, digits and underscores: it names a folder"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +45,9 @@ class Protocol:
     name: str
     model: Path | Recipe
     """A stored model, or how to train one."""
-    generators: tuple[Generator, ...]
+    generators: tuple[Prompts, ...]
     method: Method
+    """All but its rule, which each generation has of its own."""
     generations: tuple[Generation, ...]
     stop_when_exact: bool
     """Whether a generation whose gates are all exact is the last."""
@@ -47,39 +58,49 @@ class Protocol:
 
 def load_protocol(path: Path) -> Protocol:
     """Read a protocol; paths in it are relative to its own folder."""
+    codec = codec_in(path.parent)
     with reading(read_toml(path), path.name) as fields:
         with reading_part(fields, "model") as part:
-            model = _read_model(part, path.parent)
+            model = _read_model(codec, part)
         with reading_part(fields, "method") as part:
-            method = read_method(part)
-        encoder = read_encoder(fields, path.parent)
-        read_generator = generator_reader(encoder, fields.text("salt"))
-        protocol = Protocol(
-            name=fields.text("name"),
-            model=model,
-            generators=fields.each("tasks", read_generator),
-            method=method,
-            generations=fields.each("generations", _read_generation),
-            stop_when_exact=fields.boolean("stop_when_exact"),
-            epsilon=fields.rational("epsilon"),
-            digest=_digest(path, model, encoder),
-        )
+            method = codec.whole(Method, part, rule=Rule.SPARSITY)
+        generators = fields.each("tasks", _prompts_reader(fields, path.parent, model))
+        digest = digest_together(digest_file(path), *_inputs(model, generators))
+        given = {"model": model, "generators": generators, "method": method, "digest": digest}
+        protocol = codec.record(Protocol, fields, **given)
     _refuse_misfit(protocol, path.name)
     return protocol
 
 
-def _digest(path: Path, model: Path | Recipe, encoder: Encoder) -> Digest:
-    source = model.digest if isinstance(model, Recipe) else digest_file(model / MANIFEST)
-    vocabulary = digest_json(list(encoder.alphabet.names))
-    return digest_json([str(digest_bytes(read_bytes(path))), str(source), str(vocabulary)])
+def _inputs(model: Path | Recipe, generators: Sequence[Prompts]) -> Iterator[Digest]:
+    """Yield the digests of all that a protocol names: the model, the vocabulary, and task files."""
+    yield model.digest if isinstance(model, Recipe) else digest_file(model / MANIFEST)
+    yield from dict.fromkeys(generator.vocabulary_digest for generator in generators)
+    yield from (one.declared.digest for one in generators if isinstance(one, TaskPrompts))
 
 
-def _read_model(fields: Fields, folder: Path) -> Path | Recipe:
+def _prompts_reader(protocol: Fields, folder: Path, model: Path | Recipe) -> Callable[[Fields], Prompts]:
+    """Return what reads where a task's prompts come from; only prompts in words need a vocabulary."""
+    salt, encoder = protocol.text("salt"), None
+    if protocol.has("vocabulary"):
+        encoder = read_encoder(protocol, folder)
+
+    def read(fields: Fields) -> Prompts:
+        if not fields.has("task"):
+            return generator_reader(encoder or read_encoder(protocol, folder), salt)(fields)
+        stored = read_declaration(model).alphabet if isinstance(model, Path) else None
+        alphabet = stored if encoder is None else encoder.alphabet
+        return TaskPrompts(load_listed_task(task_spec(fields.text("task"), folder), alphabet), salt)
+
+    return read
+
+
+def _read_model(codec: Codec, fields: Fields) -> Path | Recipe:
     if fields.has("recipe") == fields.has("directory"):
         raise InputError(f"{fields.where} wants either recipe or directory, and one of them only")
     if fields.has("recipe"):
-        return load_recipe(folder / fields.text("recipe"))
-    return folder / fields.text("directory")
+        return codec.value(Recipe, fields, "recipe")
+    return codec.value(Path, fields, "directory")
 
 
 def read_encoder(fields: Fields, folder: Path) -> Encoder:
@@ -91,24 +112,6 @@ def read_encoder(fields: Fields, folder: Path) -> Encoder:
             return gpt2_tokenizer()
         case name:
             return FileTokenizer(folder / name)
-
-
-def read_method(fields: Fields) -> Method:
-    """Read everything of a method but its rule, which each generation has of its own."""
-    return Method(
-        objective=fields.choice("objective", Objective),
-        granularity=fields.choice("granularity", Granularity),
-        order=fields.choice("order", Order),
-        search=fields.choice("search", Search),
-        thresholds=_read_thresholds(fields),
-        agreement=fields.number("agreement", above=0),
-    )
-
-
-def _read_thresholds(fields: Fields) -> tuple[float, ...]:
-    path, entries = fields.path("thresholds"), fields.items("thresholds")
-    single = [Fields({"threshold": entry}, f"{path}[{place}]") for place, entry in enumerate(entries)]
-    return tuple(one.number("threshold", above=0) for one in single)
 
 
 def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generator]:
@@ -133,25 +136,15 @@ def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generato
     return read
 
 
-def _read_generation(fields: Fields) -> Generation:
-    return Generation(
-        name=_plain(fields.text("name"), fields.path("name")),
-        development=fields.integer("development") if fields.has("development") else 0,
-        gate=fields.integer("gate", least=1),
-        rule=fields.choice("rule", Rule),
-    )
-
-
-def _plain(name: str, where: str) -> str:
-    if not name.isidentifier():
-        raise InputError(f"{where} is {name!r}, want letters, digits and underscores: it names a folder")
-    return name
+def _is_plain(name: str) -> bool:
+    """Say whether a task's name can name a folder: letters, digits, underscores and hyphens."""
+    return name.replace("-", "_").isidentifier()
 
 
 def _refuse_misfit(protocol: Protocol, where: str) -> None:
     tasks = [generator.task for generator in protocol.generators]
     names = [generation.name for generation in protocol.generations]
-    if not tasks or len(set(tasks)) != len(tasks) or not all(name.isidentifier() for name in tasks):
+    if not tasks or len(set(tasks)) != len(tasks) or not all(map(_is_plain, tasks)):
         raise InputError(f"{where}.tasks are {tasks}, want some, with distinct plain names")
     if not names or len(set(names)) != len(names):
         raise InputError(f"{where}.generations are {names}, want some, with distinct names")

@@ -1,6 +1,6 @@
 """Surrogate studies from a recipe: teacher, surrogate, explanation, verdict and repair, each stage kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -12,7 +12,7 @@ from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.extraction import Method, find_circuits, write_extraction
-from circuitproof.lab.runs.stages import claim_folder, run_stage
+from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.surrogate_recipe import (
     StoredTeacher,
     StudyRecipe,
@@ -34,6 +34,7 @@ from circuitproof.lab.train.loop import Watcher, train
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.find import find_solver
 from circuitproof.text.canonical import Json, readable_json, write_file
+from circuitproof.text.codec import to_json
 from circuitproof.text.reading import read_json, reading, reading_part
 from circuitproof.text.sealed import read_manifest
 
@@ -41,32 +42,29 @@ MODEL, CIRCUIT, TEACHER = "model", "circuit.json", "teacher.json"
 SURROGATE, STUDY = "surrogate", "study.json"
 REFUTATIONS, DISPUTE = "refutations.json", "dispute.smt2"
 
-OnStage = Callable[[str], None]
 
-
-def run_surrogate(
-    recipe: SurrogateRecipe, out: Path, on_stage: OnStage = lambda _: None
-) -> tuple[Lesson, ...]:
+def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tuple[Lesson, ...]:
     """Run every study of a recipe into a folder of its own in `out`; what is finished is not repeated."""
-    claim_folder(out, recipe.name, recipe.digest)
-    return tuple(_run(recipe, study, out / study.question.name, on_stage) for study in recipe.studies)
+    run = begin_run(out, recipe.name, recipe.digest, tell)
+    return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
 
 
-def _run(recipe: SurrogateRecipe, study: StudyRecipe, out: Path, on_stage: OnStage) -> Lesson:
+def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> Lesson:
     name = study.question.name
-    on_stage(f"{name}: teacher")
-    relation = _teach(study, out)
-    on_stage(f"{name}: surrogate")
-    surrogate = run_stage(out / SURROGATE, lambda path: _fit(study, relation, path))
-    on_stage(f"{name}: explanation")
-    result = run_stage(out / STUDY, lambda path: _study(recipe, study, relation, path))
+    relation = _teach(study, run)
+    surrogate = run.stage(SURROGATE, lambda path: _fit(study, relation, path), f"{name}: surrogate")
+    result = run.stage(STUDY, lambda path: _study(recipe, study, relation, path), f"{name}: explanation")
     return _read_study(result, relation, surrogate)
 
 
-def _teach(study: StudyRecipe, out: Path) -> Relation:
+def _teach(study: StudyRecipe, run: Run) -> Relation:
     """Return what the teacher answers; a teacher of other words than the study's is refused."""
     question = study.question
-    relation = load_relation(run_stage(out / TEACHER, lambda path: _write_relation(study, out, path)))
+
+    def write(path: Path) -> None:
+        write_file(path, readable_json(_relation(study, run).to_json()))
+
+    relation = load_relation(run.stage(TEACHER, write, f"{question.name}: teacher"))
     if (relation.words.tokens, relation.answers) != (question.words.tokens, question.answers):
         raise InputError(
             f"teacher {question.name!r} has tokens {list(relation.words.tokens.names)} and answers "
@@ -81,26 +79,22 @@ def _teach(study: StudyRecipe, out: Path) -> Relation:
     return relation
 
 
-def _write_relation(study: StudyRecipe, out: Path, path: Path) -> None:
-    write_file(path, readable_json(_relation(study, out).to_json()))
-
-
-def _relation(study: StudyRecipe, out: Path) -> Relation:
+def _relation(study: StudyRecipe, run: Run) -> Relation:
     question, teacher = study.question, study.teacher
     match teacher:
         case TableTeacher(path):  # whatever the table says of itself, to us it is a list
             return replace(load_relation(path), name=question.name, basis=Basis.LISTED)
-        case StoredTeacher(model, circuit, rendering):
+        case StoredTeacher(model, rendering, circuit):
             kept = None if circuit is None else load_circuit(circuit)
             return circuit_relation(model, kept, question, rendering)
         case TrainedTeacher():
             task = rule_task(question, teacher)
-            model = run_stage(out / MODEL, lambda path: _train(task, teacher, path))
+            model = run.stage(MODEL, lambda path: _train(task, teacher, path))
             kept = None
             if teacher.threshold is not None:
                 method = Method(thresholds=(teacher.threshold,))
-                found = run_stage(
-                    out / CIRCUIT, lambda path: write_extraction(find_circuits(model, task, method), path)
+                found = run.stage(
+                    CIRCUIT, lambda path: write_extraction(find_circuits(model, task, method), path)
                 )
                 kept = load_circuit(found)
             return circuit_relation(model, kept, question, plain_rendering(question, task.alphabet))
@@ -128,7 +122,7 @@ def _train(task: Task, teacher: TrainedTeacher, path: Path) -> None:
     data = TaskData([task], teacher.batch, teacher.plan.seed)
     checkpoints = path.parent / "checkpoints"
     trained = train(teacher.architecture, data, teacher.plan, checkpoints, Watcher())
-    history: Json = {"evaluations": [evaluation.to_json() for evaluation in trained.evaluations]}
+    history: Json = {"evaluations": to_json(trained.evaluations)}
     save_model(path, StoredModel(trained.model, task.alphabet), {"training.json": readable_json(history)})
 
 

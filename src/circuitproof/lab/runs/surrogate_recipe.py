@@ -1,14 +1,13 @@
 """Recipes of surrogate studies: which teachers are tested, on which words, in which family of programs."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TypeAlias, assert_never
+from typing import Annotated, ClassVar, TypeAlias, assert_never
 
-from circuitproof.declare.architecture import Architecture, read_architecture
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.runs.recipe import read_plan, read_seed
+from circuitproof.lab.runs.recipe import codec_in, read_seed
 from circuitproof.lab.surrogate.data import read_data
 from circuitproof.lab.surrogate.fitting import Fitting
 from circuitproof.lab.surrogate.machines import TEMPLATES, find_template, ladder
@@ -19,28 +18,23 @@ from circuitproof.lab.surrogate.template import Signature, Template
 from circuitproof.lab.surrogate.words import read_words
 from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.solvers.choices import SolverName
-from circuitproof.text.canonical import Digest, digest_bytes, digest_json
-from circuitproof.text.reading import Fields, read_bytes, read_toml, reading, reading_part
+from circuitproof.text.canonical import Digest, digest_file, digest_together
+from circuitproof.text.codec import Codec, Count, Key, Positive
+from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
-
-_BUDGET = 100_000
-
-
-class _TeacherKind(StrEnum):
-    TRAINED = "trained"
-    MODEL = "model"
-    TABLE = "table"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedTeacher:
     """A small transformer, trained on the answers of a rule to every word; it teaches what it has learned."""
 
+    tag: ClassVar[str] = "trained"
+    files: ClassVar[tuple[Path, ...]] = ()
     rule: FilledTemplate
     architecture: Architecture
-    batch: int
-    plan: TrainingPlan
-    threshold: float | None
+    batch: Count
+    plan: Annotated[TrainingPlan, Key("training")]
+    threshold: Positive | None = None
     """If given, not the whole model teaches but a circuit of it, extracted at this many nats."""
 
 
@@ -48,16 +42,29 @@ class TrainedTeacher:
 class StoredTeacher:
     """A stored model, or a circuit of it."""
 
-    model: Path
-    circuit: Path | None
+    tag: ClassVar[str] = "model"
+    model: Annotated[Path, Key("path")]
     rendering: Rendering
+    circuit: Path | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that say what is taught."""
+        manifest = self.model / MANIFEST
+        return (manifest,) if self.circuit is None else (manifest, self.circuit)
 
 
 @dataclass(frozen=True, slots=True)
 class TableTeacher:
     """A JSON table, whoever made it."""
 
+    tag: ClassVar[str] = "table"
     path: Path
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that say what is taught."""
+        return (self.path,)
 
 
 Teacher: TypeAlias = TrainedTeacher | StoredTeacher | TableTeacher
@@ -69,7 +76,7 @@ class StudyRecipe:
 
     question: Question
     teacher: Teacher
-    fitting: Fitting
+    fitting: Annotated[Fitting, Key("surrogate")]
     plan: StudyPlan
 
 
@@ -79,7 +86,7 @@ class SurrogateRecipe:
 
     name: str
     solvers: tuple[SolverName, ...]
-    seconds: float
+    seconds: Positive
     studies: tuple[StudyRecipe, ...]
     digest: Digest
     """The digest of the recipe and of the files it names."""
@@ -95,46 +102,38 @@ def load_surrogate_recipe(path: Path) -> SurrogateRecipe:
             raise InputError(
                 f"{fields.path('studies')} are named {names}; want one or more of different names"
             )
-        digest = digest_json([str(digest_bytes(read_bytes(file))) for file in [path, *_files(studies)]])
-        solvers = _read_solvers(fields)
-        return SurrogateRecipe(
-            fields.text("name"), solvers, fields.number("seconds", above=0), studies, digest
-        )
-
-
-def _files(studies: tuple[StudyRecipe, ...]) -> list[Path]:
-    files: list[Path] = []
-    for study in studies:
-        match study.teacher:
-            case TrainedTeacher():
-                pass
-            case StoredTeacher(model, circuit):
-                files += [model / MANIFEST] if circuit is None else [model / MANIFEST, circuit]
-            case TableTeacher(path):
-                files.append(path)
-            case _:
-                assert_never(study.teacher)
-    return files
-
-
-def _read_solvers(fields: Fields) -> tuple[SolverName, ...]:
-    names = fields.texts("solvers")
-    if unknown := [name for name in names if name not in tuple(SolverName)]:
-        known = ", ".join(map(str, SolverName))
-        raise InputError(f"{fields.path('solvers')} has {unknown[0]!r}; known solvers: {known}")
-    return tuple(map(SolverName, names))
+        files = [file for study in studies for file in study.teacher.files]
+        digest = digest_together(*map(digest_file, (path, *files)))
+        return Codec().record(SurrogateRecipe, fields, studies=studies, digest=digest)
 
 
 def _read_study(fields: Fields, folder: Path, seed: int) -> StudyRecipe:
     try:
         question = _read_question(fields)
-        with reading_part(fields, "teacher") as part:
-            teacher = _read_teacher(part, folder, question, seed)
-        with reading_part(fields, "surrogate") as part:
-            fitting = _read_fitting(part, seed)
-        return StudyRecipe(question, teacher, fitting, _read_study_plan(fields, question))
+        codec = _codec(question, folder, seed)
+        fitting = codec.part(Fitting, fields, "surrogate", seed=seed)
+        plan = _read_study_plan(codec, fields, question)
+        study = codec.record(StudyRecipe, fields, question=question, fitting=fitting, plan=plan)
     except DeclarationError as error:
         raise InputError(f"{fields.where}: {error}") from error
+    _refuse_misfit(study, fields.path("teacher"))
+    return study
+
+
+def _codec(question: Question, folder: Path, seed: int) -> Codec:
+    """Return what reads the parts of a study: programs over its tokens, models trained with its seed."""
+    codec, signature = codec_in(folder), _signature(question)
+
+    def program(fields: Fields, key: str) -> FilledTemplate:
+        with reading_part(fields, key) as part:
+            return read_program(part, signature)
+
+    return codec.knowing(
+        {
+            TrainingPlan: lambda fields, key: codec.part(TrainingPlan, fields, key, seed=seed),
+            FilledTemplate: program,
+        }
+    )
 
 
 def _read_question(fields: Fields) -> Question:
@@ -148,20 +147,11 @@ def _read_question(fields: Fields) -> Question:
     return Question(name, words, Alphabet(fields.texts("answers")))
 
 
-def _read_study_plan(fields: Fields, question: Question) -> StudyPlan:
-    signature = _signature(question)
+def _read_study_plan(codec: Codec, fields: Fields, question: Question) -> StudyPlan:
     with reading_part(fields, "data") as part:
         data = read_data(part, question.words)
-    hypothesis: FilledTemplate | None = None
-    if fields.has("hypothesis"):
-        with reading_part(fields, "hypothesis") as part:
-            hypothesis = read_program(part, signature)
-    return StudyPlan(
-        templates=ladder(_read_templates(fields), signature),
-        data=data,
-        budget=fields.integer("budget", least=1) if fields.has("budget") else _BUDGET,
-        hypothesis=hypothesis,
-    )
+    templates = ladder(_read_templates(fields), _signature(question))
+    return codec.record(StudyPlan, fields, templates=templates, data=data)
 
 
 def _read_templates(fields: Fields) -> tuple[Template, ...]:
@@ -173,61 +163,30 @@ def _read_templates(fields: Fields) -> tuple[Template, ...]:
     return tuple(find_template(name, fields.path("templates")) for name in names)
 
 
-def _read_teacher(fields: Fields, folder: Path, question: Question, seed: int) -> Teacher:
-    match fields.choice("kind", _TeacherKind):
-        case _TeacherKind.TRAINED:
-            return _read_trained(fields, question, seed)
-        case _TeacherKind.MODEL:
-            circuit = folder / fields.text("circuit") if fields.has("circuit") else None
-            with reading_part(fields, "rendering") as part:
-                rendering = _read_rendering(part, question)
-            return StoredTeacher(folder / fields.text("path"), circuit, rendering)
-        case _TeacherKind.TABLE:
-            return TableTeacher(folder / fields.text("path"))
-        case _ as kind:
-            assert_never(kind)
-
-
-def _read_trained(fields: Fields, question: Question, seed: int) -> TrainedTeacher:
-    with reading_part(fields, "rule") as part:
-        rule = read_program(part, _signature(question))
-    with reading_part(fields, "architecture") as part:
-        architecture = read_architecture(part)
-    with reading_part(fields, "training") as part:
-        plan = read_plan(part, seed)
-    names = {*question.words.tokens.names, *question.answers.names}
-    if architecture.context < question.words.longest or architecture.vocabulary < len(names):
-        raise InputError(
-            f"{fields.path('architecture')} has context {architecture.context} and vocabulary "
-            f"{architecture.vocabulary}, the study needs {question.words.longest} and {len(names)}"
-        )
-    threshold = fields.number("threshold", above=0) if fields.has("threshold") else None
-    batch = fields.integer("batch", least=1)
-    return TrainedTeacher(rule=rule, architecture=architecture, batch=batch, plan=plan, threshold=threshold)
-
-
-def _read_rendering(fields: Fields, question: Question) -> Rendering:
-    members, answers = fields.integer_rows("tokens"), fields.integers("answers")
-    for key, found, wanted in (
-        ("tokens", len(members), len(question.words.tokens)),
-        ("answers", len(answers), len(question.answers)),
-    ):
-        if found != wanted:
-            raise InputError(f"{fields.path(key)} has {found} entries, the study has {wanted} {key}")
-    return Rendering(fields.integers("before"), members, fields.integers("after"), answers)
-
-
-def _read_fitting(fields: Fields, seed: int) -> Fitting:
-    rate = fields.number("learning_rate", above=0)
-    if rate > 1:
-        raise InputError(f"{fields.path('learning_rate')} is {rate}, want at most 1")
-    return Fitting(
-        hidden=fields.integers("hidden"),
-        steps=fields.integer("steps", least=1),
-        learning_rate=rate,
-        attempts=fields.integer("attempts", least=1),
-        seed=seed,
-    )
+def _refuse_misfit(study: StudyRecipe, where: str) -> None:
+    """Refuse a teacher that has not the tokens, answers or lengths of its study."""
+    words, answers, teacher = study.question.words, study.question.answers, study.teacher
+    match teacher:
+        case TrainedTeacher():
+            sizes, names = teacher.architecture, {*words.tokens.names, *answers.names}
+            if sizes.context < words.longest or sizes.vocabulary < len(names):
+                raise InputError(
+                    f"{where}.architecture has context {sizes.context} and vocabulary "
+                    f"{sizes.vocabulary}, the study needs {words.longest} and {len(names)}"
+                )
+        case StoredTeacher(rendering=rendering):
+            for key, found, wanted in (
+                ("tokens", len(rendering.members), len(words.tokens)),
+                ("answers", len(rendering.answers), len(answers)),
+            ):
+                if found != wanted:
+                    raise InputError(
+                        f"{where}.rendering.{key} has {found} entries, the study has {wanted} {key}"
+                    )
+        case TableTeacher():
+            pass  # what the table says is read, and compared, where the study is run
+        case _:
+            assert_never(teacher)
 
 
 def _signature(question: Question) -> Signature:

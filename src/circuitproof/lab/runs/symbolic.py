@@ -91,16 +91,6 @@ def known_on_patterns(properties: tuple[Property, ...]) -> tuple[SymbolicPropert
     return tuple(found)
 
 
-def scientific(number: int) -> str:
-    """Return a number as people read it: exactly up to twelve digits, else four digits and a power of ten.
-
-    >>> scientific(2048), scientific(32**100)
-    ('2048', '3.273e150')
-    """
-    digits = write_rational(Fraction(number))
-    return digits if len(digits) <= 12 else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"  # noqa: PLR2004  # said above
-
-
 def _frontier_to_json(found: Frontier) -> Json:
     return {
         "epsilon": None if found.epsilon is None else write_rational(found.epsilon),

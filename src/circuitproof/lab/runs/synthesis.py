@@ -1,6 +1,5 @@
 """Synthesis for a head of a stored model: from files to a program, or to a certificate that there is none."""
 
-import os
 import re
 import time
 from collections.abc import Sequence
@@ -19,7 +18,15 @@ from circuitproof.lab.distill.synthesise import synthesise as search
 from circuitproof.lab.distill.unrealisable import Unrealisable, read_unrealisable, recheck
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.prove.verdict import Verdict
-from circuitproof.text.canonical import Digest, Json, canonical_json, digest_bytes, readable_json, write_file
+from circuitproof.text.canonical import (
+    Digest,
+    Json,
+    canonical_json,
+    digest_bytes,
+    readable_json,
+    refuse_existing,
+    write_file,
+)
 from circuitproof.text.reading import read_json, reading
 
 _PAIR = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
@@ -73,9 +80,7 @@ class Report:
 
 def synthesise(request: Request, out: Path) -> Report:
     """Search, and write the program to `out` or a certificate beside it, and a report in any case."""
-    for path in (out, certificate_path(out), report_path(out)):
-        if os.path.lexists(path):
-            raise InputError(f"{path} already exists; remove it or choose another place")
+    refuse_existing(out, certificate_path(out), report_path(out))
     if request.circuits and len(request.circuits) != len(request.tasks):
         raise InputError(
             f"{len(request.circuits)} circuits for {len(request.tasks)} tasks; give one for each, or none"

@@ -1,50 +1,51 @@
 """Training from a recipe: a run folder that can be interrupted and gone on with at any moment."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.runs.recipe import Recipe, TasksSource, TextSource
-from circuitproof.lab.runs.stages import claim_folder
+from circuitproof.lab.runs.run import Tell, begin_run, read_record, silent
 from circuitproof.lab.train.data import Data, TaskData, TextData, read_text
-from circuitproof.lab.train.loop import Evaluation, Watcher, read_evaluation, train
-from circuitproof.text.canonical import readable_json
-from circuitproof.text.reading import read_json, reading
+from circuitproof.lab.train.loop import Evaluation, Watcher, train
+from circuitproof.text.canonical import Digest, readable_json
+from circuitproof.text.codec import to_json
 
 MODEL = "model"
 _HISTORY = "training.json"
 
 
-def train_recipe(recipe: Recipe, out: Path, watcher: Watcher) -> StoredModel:
+@dataclass(frozen=True, slots=True)
+class History:
+    """How a training went, and which recipe asked for it."""
+
+    recipe: str
+    recipe_digest: Digest
+    evaluations: tuple[Evaluation, ...]
+
+
+def train_recipe(recipe: Recipe, out: Path, watcher: Watcher, tell: Tell = silent) -> StoredModel:
     """Train as the recipe says into `out`, and return the model now in `out/model`.
 
     A finished run is not repeated; an interrupted one goes on from its newest checkpoint and ends with the
     same weights, bit for bit.
     """
-    claim_folder(out, recipe.name, recipe.digest)
-    if not (out / MODEL).exists():
-        data = data_of(recipe)
-        trained = train(recipe.architecture, data, recipe.plan, out / "checkpoints", watcher)
-        history = readable_json(
-            {
-                "recipe": recipe.name,
-                "recipe_digest": str(recipe.digest),
-                "evaluations": [evaluation.to_json() for evaluation in trained.evaluations],
-            }
-        )
-        save_model(out / MODEL, StoredModel(trained.model, data.alphabet), {_HISTORY: history})
-    else:
-        for evaluation in _read_history(out / MODEL / _HISTORY):
+    run = begin_run(out, recipe.name, recipe.digest, tell)
+    if (out / MODEL).exists():
+        for evaluation in read_record(out / MODEL / _HISTORY, History).evaluations:
             watcher.on_evaluation(evaluation)
-    return load_model(out / MODEL)
+    model = run.stage(MODEL, lambda path: _train(recipe, path, watcher), f"training {recipe.name}")
+    return load_model(model)
 
 
-def _read_history(path: Path) -> tuple[Evaluation, ...]:
-    with reading(read_json(path), str(path)) as fields:
-        for key in ("recipe", "recipe_digest"):
-            fields.text(key)
-        return fields.each("evaluations", read_evaluation)
+def _train(recipe: Recipe, path: Path, watcher: Watcher) -> None:
+    data = data_of(recipe)
+    trained = train(recipe.architecture, data, recipe.plan, path.parent / "checkpoints", watcher)
+    history = History(recipe.name, recipe.digest, tuple(trained.evaluations))
+    files = {_HISTORY: readable_json(to_json(history))}
+    save_model(path, StoredModel(trained.model, data.alphabet), files)
 
 
 def data_of(recipe: Recipe) -> Data:
@@ -52,7 +53,7 @@ def data_of(recipe: Recipe) -> Data:
     match recipe.source:
         case TasksSource(tasks, batch):
             return TaskData(tasks, batch, recipe.plan.seed)
-        case TextSource(path, tokenizer, batch):
+        case TextSource(path, batch, tokenizer):
             tokens = read_text(path, tokenizer)
             if int(tokens.max()) >= recipe.architecture.vocabulary:
                 raise InputError(

@@ -38,7 +38,7 @@ from circuitproof.prove.properties import (
     property_to_json,
 )
 from circuitproof.prove.verdict import Verdict, settle
-from circuitproof.text.canonical import Json
+from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.text.reading import Fields
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
@@ -144,8 +144,7 @@ class Verification:
 
 def verify(request: Request, out: Path | None) -> Verification | PatternVerification:
     """Answer every property asked for, and write the bundle if a place for it is given."""
-    if out is not None and out.exists():
-        raise InputError(f"{out} already exists; remove it or choose another place")
+    refuse_existing(out)
     claim = claim_of(request)
     begun = time.perf_counter()
     battery = prove_claim(claim, request)

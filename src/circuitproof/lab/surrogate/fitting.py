@@ -16,6 +16,8 @@ from circuitproof.exact.grid import grid_of_float32
 from circuitproof.lab.surrogate.network import Fidelity, Layer, Network, Shape, measure_fidelity
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.words import Words
+from circuitproof.lab.train.loop import Rate
+from circuitproof.text.codec import Count
 
 _MARGIN = 1.0
 """Training stops once the taught answer leads every other by this much on every word."""
@@ -28,9 +30,9 @@ class Fitting:
     """How a surrogate is trained."""
 
     hidden: tuple[int, ...]
-    steps: int
-    learning_rate: float
-    attempts: int
+    steps: Count
+    learning_rate: Rate
+    attempts: Count
     """With how many seeds training is begun anew until one reaches every word."""
     seed: int
 

@@ -15,6 +15,7 @@ from circuitproof.lab.surrogate.synthesis import Found, GaveUp, Goal, Synthesis,
 from circuitproof.lab.surrogate.template import Signature, Template
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.prove.verdict import Verdict
+from circuitproof.text.codec import Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class StudyPlan:
     """Smallest first."""
     data: tuple[Word, ...]
     """The finite dataset that the explanation is fitted to."""
-    budget: int
+    budget: Count = 100_000
     """The most partial programs that are looked at in a template."""
     hypothesis: FilledTemplate | None = None
     """An explanation that somebody proposes; without one, the smallest that agrees with the data."""

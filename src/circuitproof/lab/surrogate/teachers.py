@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
+from typing import Annotated
 
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
@@ -17,6 +18,7 @@ from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.surrogate.relation import Basis, Relation
 from circuitproof.lab.surrogate.words import MOST_LISTED, Word, Words
 from circuitproof.prove.fold import fold
+from circuitproof.text.codec import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Rendering:
     """How an abstract word becomes prompts of a model: a token stands for one or more tokens of the model."""
 
     before: tuple[int, ...]
-    members: tuple[tuple[int, ...], ...]
+    members: Annotated[tuple[tuple[int, ...], ...], Key("tokens")]
     """For each abstract token, the model's tokens that it stands for."""
     after: tuple[int, ...]
     answers: tuple[int, ...]

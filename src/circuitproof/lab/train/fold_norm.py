@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import isfinite, sqrt
+from typing import Annotated
 
 import torch
 from jaxtyping import Float
@@ -19,8 +20,7 @@ from circuitproof.lab.train.data import Batch
 from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET
 from circuitproof.lab.train.remove_norm import Deviations, refuse_bad_deviations
-from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields
+from circuitproof.text.codec import Count, Positive, Range
 
 _NUMBERS_AT_ONCE = 1 << 25
 
@@ -37,7 +37,7 @@ class FoldError:
     """The share of positions at which both put the same token first."""
     loss_change: float
     """The loss of the folded model minus that of the attenuated one."""
-    positions: int
+    positions: Count
 
     def __post_init__(self) -> None:
         for name in ("largest_error", "relative_error", "agreement", "loss_change"):
@@ -46,34 +46,16 @@ class FoldError:
                     f"fold: {name} is {getattr(self, name)}; the weights or the training have diverged"
                 )
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the errors as JSON."""
-        return {
-            "largest_error": self.largest_error,
-            "relative_error": self.relative_error,
-            "agreement": self.agreement,
-            "loss_change": self.loss_change,
-            "positions": self.positions,
-        }
-
-
-def read_fold_error(fields: Fields) -> FoldError:
-    """Read the errors as `FoldError.to_json` writes them."""
-    names = ("largest_error", "relative_error", "agreement", "loss_change")
-    return FoldError(
-        *(float(fields.rational(name)) for name in names), positions=fields.integer("positions", least=1)
-    )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldLimits:
     """What a fold may cost; it is declared before the run."""
 
-    largest_error: float
-    relative_error: float
-    agreement: float
+    largest_error: Positive
+    relative_error: Positive
+    agreement: Annotated[float, Range(above=0, most=1, what="a share of ")]
     """At least this share of positions agrees."""
-    loss_change: float
+    loss_change: Positive
     """The loss changes by at most this much, up or down."""
 
     def refuse_breach(self, error: FoldError) -> None:
@@ -90,15 +72,6 @@ class FoldLimits:
         ]
         if breaches:
             raise NumericError(f"fold refused: {'; '.join(breaches)}; the model is not written")
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the limits as JSON."""
-        return {
-            "largest_error": self.largest_error,
-            "relative_error": self.relative_error,
-            "agreement": self.agreement,
-            "loss_change": self.loss_change,
-        }
 
 
 def fold(model: Transformer, deviations: Deviations) -> Transformer:

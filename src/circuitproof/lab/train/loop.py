@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import cos, isfinite, pi
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, TypeAlias, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -26,7 +26,8 @@ from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.objectives import is_finite, next_token_loss
 from circuitproof.text.canonical import Json, readable_json
-from circuitproof.text.reading import Fields, read_json, reading
+from circuitproof.text.codec import Codec, Count, Positive, Range, to_json
+from circuitproof.text.reading import read_json, reading
 from circuitproof.text.sealed import write_sealed
 
 _OPTIMIZER = "optimizer.safetensors"
@@ -36,22 +37,27 @@ _SMALL = 1_000_000
 """A model with fewer parameters is trained by one thread."""
 _NAME = re.compile(r"step-(\d{9})")
 
+SEEDS = Range(most=2**32 - 1)
+"""Torch seeds its generator with 32 bits; a larger seed would be another spelling of a smaller one."""
+Seed: TypeAlias = Annotated[int, SEEDS]
+Rate: TypeAlias = Annotated[float, Range(above=0, most=1)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPlan:
     """How to train. Nothing here depends on where or when it runs."""
 
-    seed: int
-    steps: int
-    learning_rate: float
+    seed: Seed
+    steps: Count
+    learning_rate: Rate
     warmup: int
     """Steps over which the learning rate rises from zero; afterwards it falls to a tenth along a cosine."""
-    weight_decay: float
-    gradient_limit: float
+    weight_decay: Annotated[float, Range(least=0)]
+    gradient_limit: Positive
     """The gradient is shortened to this length when it is longer."""
-    initial_deviation: float
-    evaluate_every: int
-    checkpoint_every: int
+    initial_deviation: Positive
+    evaluate_every: Count
+    checkpoint_every: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +73,6 @@ class Evaluation:
                 raise NumericError(
                     f"training: {name} is {value} after step {self.step}; lower the learning rate"
                 )
-
-    def to_json(self) -> Json:
-        """Return the evaluation as JSON."""
-        return {"step": self.step, "measures": dict(self.measures)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
     if not path.exists():
         progress: Json = {
             "step": training.step,
-            "evaluations": [evaluation.to_json() for evaluation in training.evaluations],
+            "evaluations": to_json(training.evaluations),
         }
         files = dict(model_files(StoredModel(training.model, None)))
         files[_OPTIMIZER] = save_tensors(dict(_optimizer_state(training)))
@@ -222,7 +224,7 @@ def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Train
     _restore_optimizer(training, path)
     with reading(read_json(path / _PROGRESS), str(path / _PROGRESS)) as fields:
         training.step = fields.integer("step")
-        training.evaluations.extend(fields.each("evaluations", read_evaluation))
+        training.evaluations.extend(Codec().value(tuple[Evaluation, ...], fields, "evaluations"))
     return training
 
 
@@ -238,12 +240,6 @@ def _restore_model(model: Transformer, found: Transformer, path: Path) -> None:
 def _stored(checkpoints: Path) -> list[Path]:
     """Return the finished checkpoints, oldest first; what a kill left unfinished has another name."""
     return sorted(path for path in checkpoints.glob("step-*") if _NAME.fullmatch(path.name))
-
-
-def read_evaluation(fields: Fields) -> Evaluation:
-    """Read an evaluation as `Evaluation.to_json` writes it."""
-    step, measures = fields.integer("step"), fields.fields("measures")
-    return Evaluation(step, {name: float(measures.rational(name)) for name in measures.keys()})  # noqa: SIM118  # Fields is not a mapping
 
 
 def _optimizer_state(training: _Training) -> Iterator[tuple[str, Tensor]]:

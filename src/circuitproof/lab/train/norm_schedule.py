@@ -6,7 +6,6 @@ from enum import StrEnum
 from itertools import count
 
 from circuitproof.errors import DeclarationError
-from circuitproof.text.canonical import Json
 
 
 class NormReader(StrEnum):
@@ -89,16 +88,6 @@ class Schedule:
                 f"the last norm is gone at step {last}, but there are only {steps} steps; "
                 f"take at least {last + 1} steps or fade faster"
             )
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the schedule as JSON."""
-        return {
-            "order": [str(reader) for reader in self.order],
-            "begin": self.begin,
-            "fade": self.fade,
-            "pause": self.pause,
-            "window": self.window,
-        }
 
     def _sites(self, layers: int) -> tuple[Site, ...]:
         return tuple(site for reader in self.order for site in sites_of(reader, layers))

@@ -1,0 +1,100 @@
+"""Prompts of a declared task, dealt out as a generator deals its own: balanced, hashed, without repeats."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
+
+from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.generator import Generator, Row, in_turn, vocabulary_digest
+from circuitproof.declare.tasks.task import (
+    Answer,
+    AnswerTable,
+    ClassTable,
+    OnlyOpener,
+    Relation,
+    SameOpener,
+    Task,
+)
+from circuitproof.text.canonical import Digest, digest_json
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPrompts:
+    """A task's listed prompts as a supply of development data and gates."""
+
+    declared: Task
+    salt: str
+    """Changes the order and nothing else."""
+
+    @property
+    def task(self) -> str:
+        """Return the task's name."""
+        return self.declared.name
+
+    @property
+    def answers(self) -> tuple[tuple[str, str], ...]:
+        """Return every right answer that occurs, as its own stratum."""
+        names = self.declared.alphabet.names
+        return tuple((names[answer], names[answer]) for answer in dict.fromkeys(self.declared.answers()))
+
+    @property
+    def digest(self) -> Digest:
+        """Return the digest of everything that the order depends on."""
+        return digest_json([str(self.declared.digest), self.salt])
+
+    @property
+    def vocabulary_digest(self) -> Digest:
+        """Return the digest of the names of all tokens."""
+        return vocabulary_digest(self.declared.alphabet)
+
+    def order(self) -> tuple[Row, ...]:
+        """Return every prompt once: answers take turns, and among an answer's prompts its strata do."""
+        rows = sorted(self._rows(), key=lambda row: str(digest_json([self.salt, list(row.prompt)])))
+        strata = self.declared.domain.sizes()
+
+        def dealt(answer: str) -> list[Row]:
+            own = [row for row in rows if row.opener == answer]
+            return in_turn([[row for row in own if row.template == stratum] for stratum in strata])
+
+        return tuple(in_turn([dealt(answer) for answer, _ in self.answers]))
+
+    def make_task(self, rows: Sequence[Row]) -> Task:
+        """Return the task on some of the prompts, with their answers and classes."""
+        domain = self.declared.domain
+        places = {prompt: place for place, prompt in enumerate(domain.prompts)}
+        kept = [places[row.prompt] for row in rows]
+        return replace(
+            self.declared,
+            domain=Domain(tuple(row.prompt for row in rows), tuple(domain.strata[place] for place in kept)),
+            answer=_answer_on(self.declared.answer, kept),
+            relation=_relation_on(self.declared.relation, kept),
+        )
+
+    def _rows(self) -> list[Row]:
+        task, names = self.declared, self.declared.alphabet.names
+        listed = zip(task.domain.prompts, task.answers(), task.domain.strata, strict=True)
+        return [Row(prompt, names[answer], stratum) for prompt, answer, stratum in listed]
+
+
+def _answer_on(answer: Answer, kept: Sequence[int]) -> Answer:
+    match answer:
+        case AnswerTable(answers):
+            return AnswerTable(tuple(answers[place] for place in kept))
+        case OnlyOpener():
+            return answer
+        case _:
+            assert_never(answer)
+
+
+def _relation_on(relation: Relation, kept: Sequence[int]) -> Relation:
+    match relation:
+        case ClassTable(classes):
+            return ClassTable(tuple(classes[place] for place in kept))
+        case SameOpener():
+            return relation
+        case _:
+            assert_never(relation)
+
+
+Prompts: TypeAlias = Generator | TaskPrompts
+"""Where the prompts of a protocol's task come from: templates of its own, or a declared task."""
