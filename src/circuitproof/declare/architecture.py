@@ -8,22 +8,13 @@ from math import isqrt
 from typing import TypeAlias
 
 from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.operators import (
-    Activation,
-    Attention,
-    BandNorm,
-    NoNorm,
-    Norm,
-    operator_to_json,
-    read_activation,
-    read_norm,
-)
+from circuitproof.declare.operators import Activation, Attention, BandNorm, NoNorm, Norm
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields, reading_part, write_rational
+from circuitproof.text.codec import Codec, Count, record_to_json
+from circuitproof.text.reading import Fields
 
 _FLOAT32_BITS = 24
-_SWITCHES = ("tied", "biases", "logit_bias")
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 
@@ -43,13 +34,13 @@ _MOST = {
 class Architecture:
     """A decoder-only transformer with learned positions and pre-norms, at any scale."""
 
-    vocabulary: int
-    context: int
-    layers: int
-    heads: int
-    width: int
-    head_width: int
-    mlp_width: int
+    vocabulary: Count
+    context: Count
+    layers: Count
+    heads: Count
+    width: Count
+    head_width: Count
+    mlp_width: Count
     norm: Norm
     attention: Attention
     attention_scale: Fraction
@@ -80,14 +71,7 @@ class Architecture:
 
     def to_json(self) -> Json:
         """Return the architecture as JSON that `read_architecture` reads back."""
-        return {
-            **{name: getattr(self, name) for name in _MOST},
-            "norm": operator_to_json(self.norm),
-            "attention": str(self.attention),
-            "attention_scale": write_rational(self.attention_scale),
-            "activation": operator_to_json(self.activation),
-            **{name: getattr(self, name) for name in _SWITCHES},
-        }
+        return record_to_json(self)
 
 
 def read_architecture(fields: Fields) -> Architecture:
@@ -95,30 +79,10 @@ def read_architecture(fields: Fields) -> Architecture:
 
     `head_width` may be left out (width / heads), and so may `attention_scale` (1/√head_width in FP32).
     """
-    heads = fields.integer("heads", least=1)
-    width = fields.integer("width", least=1)
+    width, heads = fields.integer("width", least=1), fields.integer("heads", least=1)
     head_width = fields.integer("head_width", least=1) if fields.has("head_width") else _split(width, heads)
-    scaled = fields.has("attention_scale")
-    with reading_part(fields, "norm") as part:
-        norm = read_norm(part)
-    with reading_part(fields, "activation") as part:
-        activation = read_activation(part)
-    return Architecture(
-        vocabulary=fields.integer("vocabulary", least=1),
-        context=fields.integer("context", least=1),
-        layers=fields.integer("layers", least=1),
-        heads=heads,
-        width=width,
-        head_width=head_width,
-        mlp_width=fields.integer("mlp_width", least=1),
-        norm=norm,
-        attention=fields.choice("attention", Attention),
-        attention_scale=fields.rational("attention_scale") if scaled else inverse_root(head_width),
-        activation=activation,
-        tied=fields.boolean("tied"),
-        biases=fields.boolean("biases"),
-        logit_bias=fields.boolean("logit_bias"),
-    )
+    scale = fields.rational("attention_scale") if fields.has("attention_scale") else inverse_root(head_width)
+    return Codec().record(Architecture, fields, head_width=head_width, attention_scale=scale)
 
 
 def inverse_root(number: int) -> Fraction:

@@ -1,22 +1,16 @@
 """The operators of a transformer: norms, activations and attention, with their exact constants.
 
-This is the one home of each: its word and constants in a declaration, and what an arithmetic needs of it. An
-activation that can be computed exactly is a line with one corner, at zero: arithmetics know its slope and
-not its name.
+This is the one home of each: its word (`tag`) and constants in a declaration, and what an arithmetic needs of
+it. An activation that can be computed exactly is a line with one corner, at zero: arithmetics know its slope
+and not its name.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar, assert_never
+from typing import ClassVar, TypeAlias, assert_never
 
 from circuitproof.errors import DeclarationError, NotExactError
-from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields, write_rational
-
-Operator = TypeVar("Operator")
 
 
 class Attention(StrEnum):
@@ -59,11 +53,14 @@ class GeluForm(StrEnum):
 class NoNorm:
     """Nodes read the residual as it is."""
 
+    tag: ClassVar[str] = "none"
+
 
 @dataclass(frozen=True, slots=True)
 class LayerNorm:
     """Centre, divide by the standard deviation, scale and shift."""
 
+    tag: ClassVar[str] = "layer"
     epsilon: Fraction
 
     def __post_init__(self) -> None:
@@ -75,6 +72,7 @@ class LayerNorm:
 class BandNorm:
     """Centre, bring the mass of each sign into [low, high], recentre, scale and shift."""
 
+    tag: ClassVar[str] = "band"
     low: Fraction
     high: Fraction
     lift: Lift
@@ -88,6 +86,7 @@ class BandNorm:
 class Gelu:
     """The smooth activation of GPT-2."""
 
+    tag: ClassVar[str] = "gelu"
     form: GeluForm
 
 
@@ -95,11 +94,14 @@ class Gelu:
 class Relu:
     """max(x, 0)."""
 
+    tag: ClassVar[str] = "relu"
+
 
 @dataclass(frozen=True, slots=True)
 class LeakyRelu:
     """x where it is positive, slope times x elsewhere."""
 
+    tag: ClassVar[str] = "leaky relu"
     slope: Fraction
 
     def __post_init__(self) -> None:
@@ -109,12 +111,6 @@ class LeakyRelu:
 
 Norm: TypeAlias = NoNorm | LayerNorm | BandNorm
 Activation: TypeAlias = Gelu | Relu | LeakyRelu
-
-_NORMS: Mapping[str, type[Norm]] = MappingProxyType({"none": NoNorm, "layer": LayerNorm, "band": BandNorm})
-_ACTIVATIONS: Mapping[str, type[Activation]] = MappingProxyType(
-    {"gelu": Gelu, "relu": Relu, "leaky relu": LeakyRelu}
-)
-_WORDS = {kind: word for kinds in (_NORMS, _ACTIVATIONS) for word, kind in kinds.items()}
 
 
 def slope_of(activation: Activation) -> Fraction:
@@ -162,32 +158,3 @@ def inexact_name(operator: Norm | Activation | Attention) -> str | None:
             return None
         case _:
             assert_never(operator)
-
-
-def read_norm(part: Fields) -> Norm:
-    """Read a norm: its kind and its constants."""
-    return _read(part, _NORMS)
-
-
-def read_activation(part: Fields) -> Activation:
-    """Read an activation: its kind and its constants."""
-    return _read(part, _ACTIVATIONS)
-
-
-def operator_to_json(operator: Norm | Activation) -> Json:
-    """Return a norm or an activation as JSON that is read back as the same."""
-    constants = {field.name: _written(getattr(operator, field.name)) for field in fields(operator)}
-    return {"kind": _WORDS[type(operator)], **constants}
-
-
-def _read(part: Fields, kinds: Mapping[str, type[Operator]]) -> Operator:
-    kind: type[Any] = kinds[part.one_of("kind", kinds)]
-    return kind(**{field.name: _constant(part, field.name, field.type) for field in fields(kind)})
-
-
-def _constant(part: Fields, name: str, kind: Any) -> Fraction | StrEnum:  # noqa: ANN401  # a field's declared type
-    return part.rational(name) if kind is Fraction else part.choice(name, kind)
-
-
-def _written(constant: Fraction | StrEnum) -> str:
-    return write_rational(constant) if isinstance(constant, Fraction) else str(constant)

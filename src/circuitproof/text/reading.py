@@ -91,8 +91,7 @@ class Fields:
 
     def one_of(self, key: str, known: Collection[str]) -> str:
         """Return a string that is among the known ones."""
-        name = self.text(key)
-        if name not in known:
+        if (name := self.text(key)) not in known:
             wanted = ", ".join(repr(str(one)) for one in known)
             raise InputError(f"{self.path(key)} is {name!r}, want one of {wanted}")
         return name

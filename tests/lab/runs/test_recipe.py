@@ -170,7 +170,7 @@ MISTAKES = {
     ),
     "impossible epsilon": (
         {"architecture.norm": '{ kind = "layer", epsilon = "0" }'},
-        "bad.toml.architecture: norm.epsilon is 0, want a positive rational",
+        "bad.toml.architecture.norm: norm.epsilon is 0, want a positive rational",
     ),
     "impossible scale": (
         {"architecture.attention_scale": '"1/3"'},
