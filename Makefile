@@ -31,7 +31,7 @@ lint: $(READY)
 	$(BIN)/pyright
 
 bench: $(READY)
-	for script in circuits battery extraction robustness synthesis surrogate symbolic solvers; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in circuits battery extraction robustness synthesis surrogate patterns solvers; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 # What is too long for a test: every liar, and random bundles by a range of seeds. Both go on where they were stopped.
 SEEDS ?= 0:100000

@@ -23,9 +23,10 @@ from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.release import import_release
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.prove.verdict import Battery
 from gpt2_width import CIRCUIT, quote_task, write_model
 from timing import median_seconds, print_table
 from twin import Twin, exact_tensors

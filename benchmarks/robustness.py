@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 
 from cases import RADII, Case, public_cases, ruled, trained_cases
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.graph import Mlp
 from circuitproof.forward.forward import Side
 from circuitproof.forward.frozen import Frozen, open_model

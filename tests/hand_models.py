@@ -16,7 +16,8 @@ from circuitproof.declare.operators import Attention, NoNorm, Relu
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
+from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.model.checkpoint import StoredModel, save_model

@@ -6,7 +6,7 @@ from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns.plan import Found
 from circuitproof.prove.patterns.regions import Region, UnsettledError
 from circuitproof.prove.patterns.workshop import Workshop
-from symbolic_claims import random_claim
+from pattern_claims import random_claim
 
 
 def prompts_of(runs):
@@ -34,8 +34,8 @@ def plans_of(seed):
     """Return the plans that can be made of a random claim, by label and length."""
     shop, found = shop_of(seed), []
     task, circuit = shop.claim.task, shop.claim.circuit
-    for label in task.labels():
-        for length in (None, task.pattern.longest):
+    for label in task.labelled.labels:
+        for length in (None, task.longest):
             try:
                 place = Region(label, length), shop.tables(circuit).outline.heads
                 if shop.runs(place) is not None:
@@ -49,6 +49,6 @@ def plans_of(seed):
 def logits_of(seed):
     """Return the exact logits of every prompt of a random claim, by the forward pass."""
     claim = shop_of(seed).claim
-    prompts = list(claim.task.machine.prompts())
+    prompts = list(claim.task.labelled.machine.prompts())
     folds = fold(claim.frozen, claim.task.candidates, [claim.circuit], prompts).of(claim.circuit)
     return {prompt: one.logits for prompt, one in zip(prompts, folds, strict=True)}

@@ -877,30 +877,23 @@ def told(asked: Ask, directory: Path) -> Told:
 
 def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> None:
     """Make the claim with the product's constructors, prove it, and write the bundle."""
-    from circuitproof.bundle.listed import write_bundle
-    from circuitproof.bundle.patterned import write_symbolic_bundle
+    from circuitproof.bundle.files import write_bundle
     from circuitproof.declare.circuits.spelling import parse_circuit
     from circuitproof.forward.frozen import open_model
     from circuitproof.prove.battery import prove
     from circuitproof.prove.claim import Claim
     from circuitproof.prove.effort import Effort
-    from circuitproof.prove.patterns.battery import prove_pattern
-    from circuitproof.prove.patterns.claim import SymbolicClaim
-    from circuitproof.prove.patterns.cover import Budget
 
     frozen = open_model(model)
     circuit = parse_circuit(asked.circuit, "ask")
     properties = tuple(_property(prop, frozen, base) for prop in asked.properties)
-    if asked.is_pattern:
-        claim = SymbolicClaim(frozen, circuit, _symbolic_task(asked), properties)
-        write_symbolic_bundle(bundle, prove_pattern(claim, Budget(cells=256, listed=512)))
-    else:
-        claim = Claim(frozen, circuit, _task(asked), properties)
-        write_bundle(bundle, prove(claim, Effort(budget=300)))
+    task = _pattern_task(asked) if asked.is_pattern else _task(asked)
+    claim = Claim(frozen, circuit, task, properties)
+    write_bundle(bundle, prove(claim, Effort(budget=300, regions=256, listed=512)))
 
 
 def _rules(task: dict[str, Any]):
-    from circuitproof.declare.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener
+    from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
 
     answer, relation = task["answer"], task["relation"]
     is_rule = answer["kind"] == "only opener"
@@ -926,17 +919,18 @@ def _task(asked: Ask):
     return Task("ask", alphabet, tuple(asked.task["candidates"]), domain, answer, relation)
 
 
-def _symbolic_task(asked: Ask):
+def _pattern_task(asked: Ask):
+    from circuitproof.declare.tasks.alphabet import Vocabulary
     from circuitproof.declare.tasks.pattern_text import parse_pattern
-    from circuitproof.declare.tasks.patterned import SymbolicTask
     from circuitproof.declare.tasks.patterns import read_pattern
+    from circuitproof.declare.tasks.task import Task
     from circuitproof.text.reading import Fields
 
     pattern = asked.task["pattern"]
     read = parse_pattern(spelled_pattern(pattern)) if asked.seed % 2 else read_pattern(Fields(pattern, "ask"))
     answer, relation = _rules(asked.task)
     size = asked.model.architecture["vocabulary"]
-    return SymbolicTask("ask", size, tuple(asked.task["candidates"]), read, answer, relation)
+    return Task("ask", Vocabulary(size), tuple(asked.task["candidates"]), read, answer, relation)
 
 
 def _property(prop: dict[str, Any], frozen, base: Path | None):

@@ -20,7 +20,8 @@ from circuitproof.declare.operators import (
 )
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener, Task
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
+from circuitproof.declare.tasks.task import Task
 
 sizes = st.integers(1, 2000)
 positive_rationals = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)

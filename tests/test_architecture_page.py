@@ -24,6 +24,7 @@ ROOMS = sorted(
     if file.parent != SOURCE
 )
 NAMED = re.compile(r"`((?:{})(?:\.\w+)+)`".format("|".join(sorted({room.split(".")[0] for room in ROOMS}))))
+WORDS = ("Plan", "Ledger", "Program", "Automaton", "Frontier", "Reader")
 KINDS = {
     "An activation": get_args(Activation),
     "A norm": get_args(Norm),
@@ -149,4 +150,4 @@ def test_a_word_of_the_trade_names_one_class():
         for node in ast.walk(tree(file))
         if isinstance(node, ast.ClassDef)
     ]
-    assert all(names.count(name) == 1 for name in ("Plan", "Program", "Automaton", "Frontier", "Reader"))
+    assert all(names.count(name) == 1 for name in WORDS)

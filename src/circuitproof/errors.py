@@ -36,6 +36,10 @@ class InvalidError(InputError):
     """Something written before does not hold, a ledger or a certificate: do not rely on it."""
 
 
+class OutputError(CircuitproofError):
+    """What was found cannot be told, because a pipe was closed or a disk is full: tell it elsewhere."""
+
+
 class NumericError(CircuitproofError):
     """A computation met a number that is not one (NaN or infinite): mend the weights or the training."""
 

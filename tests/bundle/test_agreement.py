@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim, reads_prompt

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from circuitproof.bundle.patterned import symbolic_bundle_files, write_symbolic_bundle
+from circuitproof.bundle.files import bundle_files, write_bundle
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
-from circuitproof.prove.patterns.battery import prove_pattern
-from circuitproof.prove.patterns.claim import SymbolicClaim
-from circuitproof.prove.patterns.cover import Budget
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import Effort
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import circuit_of, freeze
 from models import random_model
-from symbolic_claims import PROPERTIES, SIZES, random_claim, task_of, truth
+from pattern_claims import PROPERTIES, SIZES, random_claim, task_of, truth
 
 SEEDS = (2, 3, 14, 19, 33, 35, 39, 102, 103, 110)
 """Claims whose evidence is of every kind."""
@@ -33,8 +33,8 @@ def test_the_checker_confirms_what_the_engine_answers(prop, tmp_path):
     """Proved is valid, refuted is a refutation that holds, undecided is incomplete; all of them occur."""
     verdicts = set()
     for seed in SEEDS:
-        battery = prove_pattern(random_claim(seed, (prop,)), Budget(listed=(0, 64)[seed != 14]))
-        write_symbolic_bundle(tmp_path / str(seed), battery)
+        battery = prove(random_claim(seed, (prop,)), Effort(listed=(0, 64)[seed != 14]))
+        write_bundle(tmp_path / str(seed), battery)
         outcome, sentence = check(tmp_path / str(seed))
         assert outcome is OUTCOMES[battery.verdict], sentence
         assert battery.verdict is not Verdict.REFUTED or " refuted (" in sentence
@@ -47,15 +47,15 @@ def test_every_kind_of_evidence_was_met():
     """So that the test above says something about each."""
     met = set()
     for seed in SEEDS:
-        text = symbolic_bundle_files(prove_pattern(random_claim(seed), Budget(listed=64)))["certificate.json"]
+        text = bundle_files(prove(random_claim(seed), Effort(listed=64)))["certificate.json"]
         met |= set(re.findall(r'"split":"([a-z]+)"', text.decode())) | set(re.findall(rb'"prompts":', text))
     assert met == {"label", "length", "token", "sum", "key", "edge", b'"prompts":'}
 
 
 def test_a_bundle_holds_only_the_rows_that_the_evidence_speaks_of():
     """Tokens that have no weight in any row do not matter, so their embedding is not there."""
-    battery = prove_pattern(random_claim(0))
-    files = {name: json.loads(symbolic_bundle_files(battery)[name]) for name in ("claim.json", "domain.json")}
+    battery = prove(random_claim(0))
+    files = {name: json.loads(bundle_files(battery)[name]) for name in ("claim.json", "domain.json")}
     rows = set(files["claim.json"]["weights"]["embed.token"]["rows"])
     shown = {token for prompt in files["domain.json"]["prompts"] for token in prompt}
     assert battery.tokens | shown == rows
@@ -63,10 +63,10 @@ def test_a_bundle_holds_only_the_rows_that_the_evidence_speaks_of():
 
 def test_nothing_is_overwritten(tmp_path):
     """A bundle appears whole, and once."""
-    battery = prove_pattern(random_claim(0))
-    write_symbolic_bundle(tmp_path / "bundle", battery)
+    battery = prove(random_claim(0))
+    write_bundle(tmp_path / "bundle", battery)
     with pytest.raises(InputError, match="already exists"):
-        write_symbolic_bundle(tmp_path / "bundle", battery)
+        write_bundle(tmp_path / "bundle", battery)
 
 
 MEMBER = "default 0\nadd 1 when key_token in {0, 1}\notherwise nowhere"
@@ -95,9 +95,9 @@ def test_bends_and_deep_circuits_are_followed_by_both(program, edges, biases, tm
     frozen = freeze(random_model(sizes, len(edges), {Head(1, 0): parse(program)}))
     circuit, task = circuit_of(edges, layers=2, heads=2), task_of("any{1..2} with exactly 1 of [0, 1]")
     for prop in PROPERTIES:
-        claim = SymbolicClaim(frozen, circuit, task, (prop,))
-        battery = prove_pattern(claim, Budget(listed=0))
+        claim = Claim(frozen, circuit, task, (prop,))
+        battery = prove(claim, Effort(listed=0))
         assert (battery.verdict is Verdict.PROVED) == truth(claim, prop)
-        write_symbolic_bundle(tmp_path / prop.kind, battery)
+        write_bundle(tmp_path / prop.kind, battery)
         outcome, sentence = check(tmp_path / prop.kind)
         assert outcome is OUTCOMES[battery.verdict], sentence

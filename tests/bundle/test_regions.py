@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import EMBED, LOGITS
 from circuitproof.forward.forward import Side

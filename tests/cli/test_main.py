@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.recipe import load_recipe
+from places import RECIPES
 from recipes import write_recipe
 from releases import changed, release_files, without, write_release
 
@@ -110,7 +112,7 @@ def test_what_computes_nothing_needs_no_heavy_import(arguments):
 
 def test_only_the_module_of_the_command_that_runs_is_imported():
     """The others' imports are their own affair."""
-    modules = {f"circuitproof.cli.{module}" for module in COMMANDS.values()}
+    modules = {f"circuitproof.cli.{module}" for module in {entry.module for entry in COMMANDS.values()}}
     assert imported_by("--help") & modules == set()
     assert imported_by("task", "quotes") & modules == {"circuitproof.cli.tasks"}
 
@@ -118,8 +120,8 @@ def test_only_the_module_of_the_command_that_runs_is_imported():
 def test_the_list_of_commands_says_what_each_says_of_itself(run):
     """Though it imports none of them."""
     listed = run("--help").out
-    for command, module in COMMANDS.items():
-        function = getattr(import_module(f"circuitproof.cli.{module}"), command.replace("-", "_"))
+    for command, entry in COMMANDS.items():
+        function = getattr(import_module(f"circuitproof.cli.{entry.module}"), command.replace("-", "_"))
         assert re.search(rf"^  {command} +{re.escape(function.__doc__[:30])}", listed, re.MULTILINE)
 
 
@@ -245,11 +247,11 @@ def test_an_import_is_told_as_json(run, tmp_path):
     ],
 )
 def test_a_bad_recipe_is_one_sentence_and_exit_code_3(run, tmp_path, changes, sentence, option):
-    """Nothing is written, and nothing is printed where a program would look for JSON."""
+    """Nothing is written; a program that asked for JSON is told in JSON."""
     recipe = write_recipe(tmp_path / "tiny.toml", changes)
     result = run("train", recipe, "--out", tmp_path / "run", *option)
     assert result.code == 3
-    assert result.out == ""
+    assert result.out == "" or json.loads(result.out)["code"] == 3
     assert result.err.startswith("circuitproof: ")
     assert sentence in result.err
     assert result.err.count("\n") == 1
@@ -321,7 +323,7 @@ def test_an_interrupted_training_says_so_with_exit_code_3(tmp_path):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 3
-    assert "circuitproof: interrupted; training goes on from the last checkpoint" in err
+    assert "circuitproof: interrupted; run the same command again to go on" in err
     assert "Traceback" not in err
 
 
@@ -342,3 +344,64 @@ def test_a_crash_is_a_failure_and_not_a_refutation(monkeypatch, capsys):
         main()
     assert stop.value.code == 3
     assert "this is a mistake in circuitproof, not an answer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["task", "quotes"], ["task", "quotes", "--json"], ["--version"]]
+)
+@pytest.mark.parametrize("shell", ["| true", "> /dev/full"])
+def test_output_that_cannot_be_written_is_a_failure_and_no_answer(arguments, shell):
+    """A closed pipe and a full disk have exit code 3 and a sentence, whoever was writing."""
+    command = f"{sys.executable} -m circuitproof.cli.main {' '.join(arguments)}"
+    script = f"set -o pipefail; ({command}; exit $?) {shell}; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", script], check=False, capture_output=True, text=True)  # noqa: S603, S607
+    assert ended.returncode == 3
+    assert ended.stderr.startswith("circuitproof: standard output cannot be written: ")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_an_interrupted_proof_does_not_speak_of_runs(run, monkeypatch):
+    """Only what is resumed is told to go on."""
+    handlers = {}
+    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
+    run("task", "quotes")
+    with pytest.raises(SystemExit) as end:
+        handlers[signal.SIGINT](signal.SIGINT, None)
+    assert end.value.code == 3
+
+
+def test_a_package_that_is_missing_is_named_with_its_extra(run, monkeypatch):
+    """What an environment without torch says to a command that needs it."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in [name for name in sys.modules if name.startswith("circuitproof.lab.")]:
+        monkeypatch.delitem(sys.modules, name)
+    result = run("train", RECIPES / "toy.toml", "--out", "nowhere")
+    assert (result.code, result.err) == (
+        3,
+        "circuitproof: train needs torch, which is not installed: pip install 'circuitproof[torch]'\n",
+    )
+
+
+def test_errors_are_json_where_json_was_asked_for(run):
+    """A program that reads the output learns what went wrong from it."""
+    result = run("task", "dance", "--json")
+    assert result.code == 3
+    assert json.loads(result.out) == {"code": 3, "error": result.err.removeprefix("circuitproof: ").strip()}
+
+
+def test_the_help_has_panels_of_at_most_seven_commands(run):
+    """In the order of use, each command once."""
+    out = run("--help").out
+    panels = Counter(entry.panel for entry in COMMANDS.values())
+    assert max(panels.values()) <= 7
+    assert [out.index(f"\n{panel}:") for panel in panels] == sorted(
+        out.index(f"\n{panel}:") for panel in panels
+    )
+    assert all(out.count(f"\n  {name} ") == 1 for name in COMMANDS)
+
+
+def test_without_a_command_it_says_what_to_type_first(run):
+    """The first lines of a session."""
+    result = run()
+    assert result.code == 0
+    assert "circuitproof train" in result.out

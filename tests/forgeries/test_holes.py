@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from bundle_maker import Bundle
-from circuitproof.bundle.patterned import write_symbolic_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.catalogue import find_task
 from circuitproof.declare.tasks.pattern_text import parse_pattern
-from circuitproof.declare.tasks.patterned import SymbolicTask
-from circuitproof.declare.tasks.task import OnlyOpener, SameOpener
+from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
+from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.release import import_release
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.patterns import battery
-from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.patterns import answers
 from circuitproof.prove.patterns.goals import Robust
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Verdict
@@ -52,20 +52,20 @@ def test_what_is_refuted_on_a_list_is_not_proved_on_the_pattern_of_its_prompts(
     circuit, quotes = load_circuit(tmp_path / "model" / "quotes.circuit.json"), find_task("quotes")
     (answer,) = prove(Claim(frozen, circuit, quotes, (Robustness(FAR),))).answers
     assert (answer.verdict, answer.met, answer.obligations) == (Verdict.REFUTED, 0, 128)
-    monkeypatch.setattr(battery, "robust_goal", lambda claim, prop: Robust(prop.epsilon, claim.directions()))
+    monkeypatch.setattr(answers, "robust_goal", lambda claim, prop: Robust(prop.epsilon, claim.directions()))
     letters = "[5, 6, 7, 8]"
-    task = SymbolicTask(
+    task = Task(
         name="quotes",
-        vocabulary=32,
+        alphabet=Vocabulary(32),
         candidates=quotes.candidates,
-        pattern=parse_pattern(f"1 2 {letters} [9, 10] {letters} {letters}", {}, "pattern"),
+        domain=parse_pattern(f"1 2 {letters} [9, 10] {letters} {letters}", {}, "pattern"),
         answer=OnlyOpener(((9, 9), (10, 10))),
         relation=SameOpener((9, 10)),
     )
-    lie = battery.prove_pattern(SymbolicClaim(frozen, circuit, task, (Robustness(FAR),)))
+    lie = prove(Claim(frozen, circuit, task, (Robustness(FAR),)))
     assert lie.verdict is Verdict.PROVED
     assert task.size == 128
-    write_symbolic_bundle(tmp_path / "bundle", lie)
+    write_bundle(tmp_path / "bundle", lie)
     outcome, sentence = check(tmp_path / "bundle", tmp_path / "model")
     assert outcome is Outcome.INVALID
     assert "leaves allow the norm" in sentence

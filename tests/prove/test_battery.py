@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.operators import Attention, BandNorm, Gelu, GeluForm, LayerNorm, Lift
 from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.task import ClassTable
+from circuitproof.declare.tasks.rules import ClassTable
 from circuitproof.errors import NotExactError
 from circuitproof.prove.balls.search import Effort, Method
 from circuitproof.prove.battery import prove
@@ -22,7 +22,6 @@ from circuitproof.prove.evidence import (
     PromptSplit,
     Radius,
     Replay,
-    Replayed,
 )
 from circuitproof.prove.findings import LISTED, EdgeWitnesses
 from circuitproof.prove.fold import Fold
@@ -59,6 +58,12 @@ def counted(answer: Answer) -> tuple[Verdict, int, int]:
     return answer.verdict, answer.met, answer.obligations
 
 
+def shown_in(refuted) -> list[tuple]:
+    """Return the prompts that a refutation replays, with their perturbations."""
+    assert isinstance(refuted.evidence, Replay)
+    return [(one.prompt, one.perturbation) for one in refuted.evidence.prompts]
+
+
 def test_equivalence_is_proved_by_a_leaf_for_every_prompt():
     """Each prompt is an obligation of its own, and each is met."""
     answer = answer_to(Equivalence())
@@ -71,7 +76,7 @@ def test_equivalence_is_refuted_by_its_first_wrong_prompt_and_all_are_counted():
     """One replay convinces; the rest tells how wrong the claim is."""
     answer = answer_to(Equivalence(), task=table_task({(0,): 1, (1,): 1, (2,): 1, (3,): 1}))
     assert counted(answer) == (Verdict.REFUTED, 2, 4)
-    assert answer.evidence == Replay((Replayed(1, FoldLeaf(1)),))
+    assert shown_in(answer) == [((1,), None)]
     assert answer.findings.counterexamples == ((1,), (3,))
 
 
@@ -105,7 +110,7 @@ def test_invariance_is_refuted_by_a_pair_of_one_class():
     task = table_task({(0,): 1, (2,): 1, (1,): 0, (3,): 0}, (0, 0, 0, 1))
     answer = answer_to(Invariance(), task=task)
     assert counted(answer) == (Verdict.REFUTED, 1, 2)
-    assert [replayed.prompt for replayed in answer.evidence.prompts] == [0, 2]
+    assert shown_in(answer) == [((0,), None), ((1,), None)]
     assert answer.findings.counterexamples == ((0, 2),)
 
 
@@ -115,7 +120,7 @@ def test_invariance_is_refuted_by_a_tie(classes):
     answer = answer_to(Invariance(), task=table_task({(3,): 0, (4,): 0, (1,): 0}, classes))
     assert answer.verdict is Verdict.REFUTED
     assert answer.findings.counterexamples == ((1,),)
-    assert [replayed.prompt for replayed in answer.evidence.prompts] == [1]
+    assert shown_in(answer) == [((4,), None)]
 
 
 def test_two_ties_of_the_same_candidates_are_not_invariant():
@@ -142,7 +147,7 @@ def test_necessity_lists_flips_and_ties_apart():
         EdgeWitnesses(out, (0,), (2,)),
     )
     assert isinstance(answer.evidence, EdgeSplit)
-    assert [replay.prompts[0].prompt for replay in answer.evidence.children] == [0, 3, 0]
+    assert [replay.prompts[0].prompt for replay in answer.evidence.children] == [(0,), (3,), (0,)]
 
 
 def test_a_witness_that_ties_is_a_witness_where_nothing_flips():
@@ -152,9 +157,8 @@ def test_a_witness_that_ties_is_a_witness_where_nothing_flips():
     assert answer.findings.edges[0].ties == (0,)
     assert answer.findings.edges[0].flips == ()
     (replay,) = answer.evidence.children
-    battery = prove(adder_claim(Necessity(), edges=DIRECT, task=table_task({(1,): 0})))
-    before, after = (battery.folded.folds[fold].logits for fold in replay.prompts[0].leaf.folds())
-    assert (before, after) == ((1, 0), (0, 0))
+    leaf = replay.prompts[0].leaf
+    assert (leaf.fold.logits, leaf.lesion.logits) == ((1, 0), (0, 0))
 
 
 def test_a_redundant_edge_is_refuted_by_a_tree_over_all_prompts():
@@ -194,7 +198,7 @@ def test_an_epsilon_equal_to_the_radius_is_refuted_and_any_smaller_one_proved():
     """The radius is attained; a strict and a weak inequality differ just here."""
     refuted = answer_to(Robustness(Fraction(1, 2)))
     assert counted(refuted) == (Verdict.REFUTED, 1, 4)
-    assert refuted.evidence == Replay((Replayed(0, FoldLeaf(0), (Fraction(1, 2), Fraction(-1, 2))),))
+    assert shown_in(refuted) == [((0,), (Fraction(1, 2), Fraction(-1, 2)))]
     assert answer_to(Robustness(Fraction(1, 2) - Fraction(1, 10**30))).verdict is Verdict.PROVED
 
 
@@ -217,7 +221,7 @@ def test_a_tied_prompt_is_not_robust_and_nothing_shows_it():
     """η = 0; the prompt has no radius in the findings."""
     answer = answer_to(Robustness(Fraction(1, 100)), task=table_task({(3,): 0, (4,): 0}))
     assert counted(answer) == (Verdict.REFUTED, 1, 2)
-    assert answer.evidence == Replay((Replayed(1, FoldLeaf(1), (Fraction(0), Fraction(0))),))
+    assert shown_in(answer) == [((4,), (0, 0))]
     assert answer.findings.radii == (Radius(Fraction(1, 2)), None)
 
 
@@ -238,7 +242,9 @@ def test_of_three_candidates_the_nearest_decides_though_another_is_second():
     weights = {"embed.token": [[4, 0]] * 5, "logits.weight": [[1, 0], [7 / 8, 0], [0, 1], [0, 0], [0, 0]]}
     task = table_task({(0,): 0}, candidates=(0, 1, 2))
     proved = answer_to(Robustness(Fraction(19, 10)), weights=weights, edges=DIRECT, task=task)
-    assert proved.evidence == PromptSplit((FoldLeaf(0, radius=Radius(Fraction(2))),))
+    assert proved.evidence == PromptSplit(
+        (FoldLeaf(Fold((4, Fraction(7, 2), 0)), radius=Radius(Fraction(2))),)
+    )
     refuted = answer_to(Robustness(Fraction(5)), weights=weights, edges=DIRECT, task=task)
     assert refuted.evidence.prompts[0].perturbation == (-2, 2)
 
@@ -288,7 +294,7 @@ def test_faithfulness_is_refuted_where_the_sets_differ():
     assert counted(answer) == (Verdict.REFUTED, 2, 5)
     assert answer.findings.counterexamples == ((0,), (2,), (4,))
     (replayed,) = answer.evidence.prompts
-    assert replayed.prompt == 0
+    assert replayed.prompt == (0,)
     assert replayed.leaf.fold != replayed.leaf.model
 
 

@@ -6,7 +6,7 @@ import pytest
 from circuitproof.declare.circuits.circuit import empty, whole
 from circuitproof.declare.circuits.graph import LOGITS, Graph
 from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.declare.tasks.task import OnlyOpener, SameOpener
+from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.errors import InputError
 from circuitproof.forward.cells import BiasKept
 from circuitproof.forward.interface import Interface

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.task import ClassTable
+from circuitproof.declare.tasks.rules import ClassTable
 from circuitproof.errors import DeclarationError
 from circuitproof.forward.declaration import NO_PROGRAMS
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from circuitproof.errors import DeclarationError, ExitCode
 from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
 from circuitproof.prove.findings import Findings
+from circuitproof.prove.fold import Fold
 from circuitproof.prove.properties import Equivalence, Faithfulness, Invariance, Necessity, Robustness
 from circuitproof.prove.verdict import EXIT_CODES, Answer, Proved, Refuted, Undecided, Verdict, settle
 
-PROOF = Proved(PromptSplit((FoldLeaf(0),)))
-REFUTATION = Refuted(Replay((Replayed(0, FoldLeaf(0)),)))
+LEAF = FoldLeaf(Fold((Fraction(1), Fraction(0))))
+PROOF = Proved(PromptSplit((LEAF,)))
+REFUTATION = Refuted(Replay((Replayed((0,), LEAF),)))
 OPEN = Undecided(Open("nobody knows"))
 OUTCOMES = {Verdict.PROVED: PROOF, Verdict.REFUTED: REFUTATION, Verdict.UNDECIDED: OPEN}
 PROPERTIES = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1)), Faithfulness())

@@ -1,18 +1,17 @@
-"""The files of a bundle and what those about lists and about patterns have in common."""
+"""Writing a bundle: everything a stranger needs to check the answers, and nothing else."""
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from pathlib import Path
 
-from circuitproof.bundle.tensors import Extract, safetensors_bytes
-from circuitproof.declare.tasks.domain import Domain
+from circuitproof.bundle.numbered import Numbers
+from circuitproof.bundle.tensors import Extract, extracts, safetensors_bytes
 from circuitproof.forward.declaration import programs_to_json
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.patterns.battery import SymbolicAnswer
-from circuitproof.prove.patterns.claim import SymbolicClaim
 from circuitproof.prove.properties import property_to_json
-from circuitproof.prove.verdict import Answer
+from circuitproof.prove.verdict import Answer, Battery
 from circuitproof.text.canonical import Json, canonical_json, digest_bytes, readable_json
 from circuitproof.text.reading import write_rational
+from circuitproof.text.sealed import write_sealed
 
 CLAIM = "claim.json"
 DOMAIN = "domain.json"
@@ -21,19 +20,24 @@ CERTIFICATE = "certificate.json"
 CLAIM_FORMAT = "circuitproof claim 2"
 CERTIFICATE_FORMAT = "circuitproof certificate 2"
 
-Folds = Sequence[tuple[Fraction, ...]]
+
+def write_bundle(path: Path, battery: Battery) -> None:
+    """Write a new bundle directory; it appears whole or not at all."""
+    write_sealed(path, bundle_files(battery))
 
 
-def bundle_of(
-    claim: Claim | SymbolicClaim, domain: Domain, chosen: Sequence[Extract], folds: Folds, answers: list[Json]
-) -> Mapping[str, bytes]:
-    """Return the files of a bundle, without the manifest; `domain` are the prompts that it lists."""
-    listed = canonical_json(_domain_to_json(claim, domain))
-    stated = readable_json(_claim_to_json(claim, listed, len(domain), chosen))
+def bundle_files(battery: Battery) -> Mapping[str, bytes]:
+    """Return the files of a bundle, without the manifest, with only the folds that evidence refers to."""
+    claim, chosen = battery.claim, extracts(battery.claim, battery.tokens)
+    numbers = Numbers({prompt: place for place, prompt in enumerate(battery.shown.prompts)})
+    answers: list[Json] = [_answer_to_json(answer, numbers) for answer in battery.answers]
+    listed = canonical_json({**claim.task.domain_to_json(), **battery.shown.to_json()})
+    domain: Json = {"digest": str(digest_bytes(listed)), "prompts": len(battery.shown)}
+    stated = readable_json(_claim_to_json(claim, domain, chosen))
     certificate: Json = {
         "format": CERTIFICATE_FORMAT,
         "claim": str(digest_bytes(stated)),
-        "folds": [[write_rational(logit) for logit in fold] for fold in folds],
+        "folds": [[write_rational(logit) for logit in fold.logits] for fold in numbers.folds],
         "answers": answers,
     }
     return {
@@ -44,24 +48,16 @@ def bundle_of(
     }
 
 
-def answer_to_json(answer: Answer | SymbolicAnswer, evidence: Json) -> Json:
-    """Return an answer as it stands in a certificate."""
+def _answer_to_json(answer: Answer, numbers: Numbers) -> Json:
     return {
         "property": property_to_json(answer.prop),
         "verdict": str(answer.verdict),
-        "evidence": evidence,
+        "evidence": numbers.evidence(answer.evidence),
         "remarks": [str(remark) for remark in answer.remarks],
     }
 
 
-def _domain_to_json(claim: Claim | SymbolicClaim, domain: Domain) -> Json:
-    pattern = {"pattern": claim.task.pattern.to_json()} if isinstance(claim, SymbolicClaim) else {}
-    return {**pattern, **domain.to_json()}
-
-
-def _claim_to_json(
-    claim: Claim | SymbolicClaim, domain: bytes, prompts: int, chosen: Sequence[Extract]
-) -> Json:
+def _claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> Json:
     frozen = claim.frozen
     return {
         "format": CLAIM_FORMAT,
@@ -69,7 +65,7 @@ def _claim_to_json(
         "programs": programs_to_json(frozen.programs),
         "circuit": claim.circuit.to_json(),
         "task": claim.task.in_claim(),
-        "domain": {"digest": str(digest_bytes(domain)), "prompts": prompts},
+        "domain": domain,
         "weights": {extract.name: extract.to_json(frozen.file) for extract in chosen},
         "properties": [property_to_json(prop) for prop in claim.properties],
     }

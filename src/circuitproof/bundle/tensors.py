@@ -2,10 +2,9 @@
 
 import json
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head, Mlp, Node
 from circuitproof.forward.frozen import WeightFile
 from circuitproof.prove.claim import Claim
@@ -26,9 +25,13 @@ class Extract:
         return {"shape": list(shape), "rows": rows, "digest": str(file.digest(self.name))}
 
 
-def extracts(claim: Claim) -> tuple[Extract, ...]:
-    """Return what a checker must read, by name: tensors of kept nodes whole, embeddings by row."""
-    return tuple(sorted(_extracts(claim), key=lambda extract: extract.name))
+def extracts(claim: Claim, tokens: frozenset[int]) -> tuple[Extract, ...]:
+    """Return what a checker must read, by name: tensors of kept nodes whole, embeddings of tokens by row."""
+    partial = _partial(claim, tokens)
+    nodes = {node for circuit in claim.circuits() for node in circuit.live().nodes()}
+    prefixes = tuple(prefix for node in nodes for prefix in _prefixes(node))
+    names = [name for name in claim.frozen.file.places if name in partial or name.startswith(prefixes)]
+    return tuple(Extract(name, partial.get(name)) for name in sorted(names))
 
 
 def safetensors_bytes(file: WeightFile, chosen: Sequence[Extract]) -> bytes:
@@ -48,34 +51,14 @@ def safetensors_bytes(file: WeightFile, chosen: Sequence[Extract]) -> bytes:
     return struct.pack("<Q", len(text)) + text + b"".join(parts)
 
 
-def _extracts(claim: Claim) -> Iterator[Extract]:
-    return chosen_extracts(claim.frozen.file, claim.circuits(), _partial(claim))
-
-
-def chosen_extracts(
-    file: WeightFile, circuits: Sequence[Circuit], partial: Mapping[str, tuple[int, ...]]
-) -> Iterator[Extract]:
-    """Return the tensors of the nodes of some circuits, those of `partial` by row."""
-    nodes = {node for circuit in circuits for node in circuit.live().nodes()}
-    prefixes = tuple(prefix for node in nodes for prefix in _prefixes(node))
-    for name in file.places:
-        if name in partial:
-            yield Extract(name, partial[name])
-        elif name.startswith(prefixes):
-            yield Extract(name, None)
-
-
-def _partial(claim: Claim) -> Mapping[str, tuple[int, ...]]:
-    prompts = claim.task.domain.prompts
-    tokens = {token for prompt in prompts for token in prompt}
-    candidates = set(claim.task.candidates)
-    if claim.frozen.architecture.tied:
-        tokens |= candidates
+def _partial(claim: Claim, tokens: frozenset[int]) -> Mapping[str, tuple[int, ...]]:
+    candidates = sorted(claim.task.candidates)
+    read = tokens.union(candidates) if claim.frozen.architecture.tied else tokens
     return {
-        "embed.token": tuple(sorted(tokens)),
-        "embed.position": tuple(range(max(map(len, prompts)))),
-        "logits.weight": tuple(sorted(candidates)),
-        "logits.bias": tuple(sorted(candidates)),
+        "embed.token": tuple(sorted(read)),
+        "embed.position": tuple(range(claim.task.longest)),
+        "logits.weight": tuple(candidates),
+        "logits.bias": tuple(candidates),
     }
 
 

@@ -73,7 +73,7 @@ def _show(artifact: "Artifact") -> None:
     show_table(f"{artifact.task}: right of {count} prompts, in FP32; * is the model of record", columns, rows)
     proof, claim = artifact.proof, artifact.proof.battery.claim
     title = f"{artifact.task}: {len(claim.circuit)} of {proof.declared_edges} declared edges, {proof.verdict}"
-    show_answers(title, proof.battery.answers)
+    show_answers(title, proof.battery)
     for line in _lines(artifact):
         show_line(line)
 
@@ -82,7 +82,7 @@ def _lines(artifact: "Artifact") -> list[str]:
     proof = artifact.proof
     ratio = proof.verification_seconds / proof.forward_seconds
     return [
-        f"{len(proof.battery.claim.task.domain)} prompts in {proof.battery.cells} cells",
+        f"{proof.battery.claim.task.size} prompts in {proof.battery.cells} cells",
         f"verified in {proof.verification_seconds:.2f} s, {ratio:.2f} times one float forward of the circuit",
         f"largest error of a float logit {proof.float_error:.2e}",
         f"{proof.anchors} anchors evaluated alone gave the same logits, tracing {proof.signs} signs",

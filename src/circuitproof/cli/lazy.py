@@ -1,48 +1,66 @@
 """Commands by name: their modules are imported when they run, and no sooner."""
 
 import ast
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 import typer
+from click import HelpFormatter
 from typer.core import TyperGroup
 from typer.main import get_command
 
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a command's function stands, in which panel of the help, and whether a kill costs it nothing."""
+
+    module: str
+    panel: str
+    resumes: bool = False
+
+
+_IN, _FIND, _PROVE, _CHANGE, _SHARE = "Bring in", "Find", "Prove", "Change", "Share"
 COMMANDS = {
-    "train": "training",
-    "remove-norm": "norms",
-    "evaluate": "training",
-    "task": "tasks",
-    "verify": "proving",
-    "verify-pattern": "symbolic",
-    "queries": "solvers",
-    "cost": "solvers",
-    "minimal": "proving",
-    "radius": "radii",
-    "circuit": "discovery",
-    "import-release": "discovery",
-    "model": "models",
-    "install": "models",
-    "extract": "discovery",
-    "localise": "localisation",
-    "ledger": "localisation",
-    "surrogate": "surrogate",
-    "synthesise": "synthesis",
-    "recheck": "synthesis",
-    "distill": "distillation",
-    "construct": "construction",
+    "task": Entry("tasks", _IN),
+    "model": Entry("models", _IN),
+    "circuit": Entry("discovery", _IN),
+    "import-release": Entry("discovery", _IN),
+    "train": Entry("training", _IN, resumes=True),
+    "evaluate": Entry("training", _FIND),
+    "extract": Entry("discovery", _FIND),
+    "localise": Entry("localisation", _FIND, resumes=True),
+    "synthesise": Entry("synthesis", _FIND),
+    "verify": Entry("proving", _PROVE),
+    "verify-pattern": Entry("proving", _PROVE),
+    "radius": Entry("radii", _PROVE),
+    "minimal": Entry("proving", _PROVE),
+    "cost": Entry("solvers", _PROVE),
+    "install": Entry("models", _CHANGE),
+    "remove-norm": Entry("norms", _CHANGE, resumes=True),
+    "distill": Entry("distillation", _CHANGE, resumes=True),
+    "construct": Entry("construction", _CHANGE, resumes=True),
+    "surrogate": Entry("surrogate", _CHANGE, resumes=True),
+    "queries": Entry("solvers", _SHARE),
+    "recheck": Entry("synthesis", _SHARE),
+    "ledger": Entry("localisation", _SHARE),
 }
-"""Every command, in the order of the help, and the module in which the function of its name stands."""
+"""Every command, by the panels of the help and in the order of use."""
 
 
 class LazyGroup(TyperGroup):
     """A group whose commands are listed without importing them, and loaded where they are asked for."""
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:
-        """Return all names; whoever lists them is about to say what each command does."""
-        for name, listed in self.commands.items():
-            listed.help = _help(name)
-        return super().list_commands(ctx)
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # noqa: ARG002  # as the base has it
+        """Return all names, in the order of use."""
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: typer.Context, formatter: HelpFormatter) -> None:  # noqa: ARG002  # the same
+        """Write the commands of each panel with what they do."""
+        for panel in dict.fromkeys(entry.panel for entry in COMMANDS.values()):
+            names = [name for name, entry in COMMANDS.items() if entry.panel == panel]
+            with formatter.section(panel):
+                formatter.write_dl([(name, _help(name).partition("\n\n")[0]) for name in names])
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[str | None, object, list[str]]:
         """Return the command that the arguments begin with, loaded, and the arguments that are left."""
@@ -56,13 +74,13 @@ def unloaded() -> None:
 
 def _help(name: str) -> str:
     """Return the docstring of a command's function from the text of its module."""
-    text = Path(__file__).with_name(f"{COMMANDS[name]}.py").read_text()
+    text = Path(__file__).with_name(f"{COMMANDS[name].module}.py").read_text()
     functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     return next(ast.get_docstring(one) or "" for one in functions if one.name == name.replace("-", "_"))
 
 
 def _load(name: str) -> object:
-    module = import_module(f"circuitproof.cli.{COMMANDS[name]}")
+    module = import_module(f"circuitproof.cli.{COMMANDS[name].module}")
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command(name)(getattr(module, name.replace("-", "_")))
     return get_command(alone)

@@ -97,9 +97,9 @@ def _show(found: "Localisation") -> None:
         claim = proof.battery.claim
         title = (
             f"{claim.task.name}: {proof.selected_edges} edges selected, {len(claim.circuit)} after trimming, "
-            f"on all {len(claim.task.domain)} prompts looked at"
+            f"on all {claim.task.size} prompts looked at"
         )
-        show_answers(title, proof.battery.answers)
+        show_answers(title, proof.battery)
 
 
 def _draw(found: "Localisation", path: Path) -> None:

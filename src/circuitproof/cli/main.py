@@ -1,19 +1,23 @@
 """The commands of `circuitproof`: a table of names, of which only the one that runs is imported."""
 
 import signal
+import sys
 import traceback
+from contextlib import suppress
 from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
 
 from circuitproof import __version__
+from circuitproof.cli.extras import missing
 from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
+from circuitproof.cli.output import watched_output
 from circuitproof.errors import CircuitproofError, ExitCode, InvalidError
 
 app = typer.Typer(
     cls=LazyGroup,
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -22,31 +26,65 @@ app = typer.Typer(
     "4 undecided or incomplete; 5 invalid.",
 )
 
+_FIRST = """\
+circuitproof turns an explanation of a transformer circuit into a claim, and the claim into a proof that a
+stranger can check or a counterexample that a stranger can replay. To begin:
+
+  circuitproof train recipes/toy-band.toml --out run
+  circuitproof extract --model run/model --task quotes --out quotes.json
+  circuitproof verify --model run/model --task quotes --circuit quotes.json --epsilon 1/1000 --out bundle
+  circuitproof-check bundle --against run/model
+
+circuitproof --help lists all commands, circuitproof COMMAND --help what one of them takes."""
+
 
 def main() -> None:
     """Run the command line; what a user can mend is one sentence on standard error and an exit code."""
     signal.signal(signal.SIGINT, _interrupt)
     try:
-        app()
+        with watched_output():
+            _run()
     except InvalidError as error:
         _fail(f"invalid: {error}", ExitCode.INVALID)
     except CircuitproofError as error:
         _fail(str(error))
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}")
+        _fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
+    except ModuleNotFoundError as error:
+        _fail(missing(error.name or "", _asked()))
+    except MemoryError:
+        _fail("there is not enough memory for this; ask for less, or use a larger machine")
     except Exception:  # noqa: BLE001  # a crash is a failure, exit code 3, and must not look like a refutation
         traceback.print_exc()
         _fail("this is a mistake in circuitproof, not an answer; please report it with the lines above")
 
 
+def _run() -> None:
+    """Run the command and write all of its output before the exit code is told."""
+    try:
+        app()
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+
+
+def _asked() -> str:
+    """Return the command that was asked for, if any."""
+    return next((one for one in sys.argv[1:] if one in COMMANDS), "")
+
+
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     """Stop with our own exit code: typer has another one, which is not documented here."""
-    _fail("interrupted; training goes on from the last checkpoint when the same command is run again")
+    is_run = _asked() in COMMANDS and COMMANDS[_asked()].resumes
+    _fail(f"interrupted; {'run the same command again to go on' if is_run else 'nothing was written'}")
 
 
 def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
-    from circuitproof.cli.show import show_note
+    from circuitproof.cli.show import show_json, show_note
 
+    if "--json" in sys.argv:
+        with suppress(OSError):
+            show_json({"error": sentence, "code": int(code)})
     show_note(f"circuitproof: {sentence}")
     raise SystemExit(code)
 
@@ -59,11 +97,13 @@ def _version(asked: bool) -> None:  # noqa: FBT001  # typer's callback signature
 
 @app.callback()
 def _common(
-    version: Annotated[  # the callback has done the work
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001  # its callback has done the work
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(_FIRST)
 
 
 for _name in COMMANDS:

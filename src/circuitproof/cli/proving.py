@@ -1,5 +1,6 @@
 """Commands that answer a claim."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -57,8 +58,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     from circuitproof.cli.solvers import show_cross_check
     from circuitproof.lab.runs.cross_check import Asking
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
-    from circuitproof.prove.balls.search import Effort
-    from circuitproof.prove.patterns.cover import Budget
+    from circuitproof.prove.effort import Effort
 
     request = Request(
         model=model,
@@ -66,16 +66,44 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         task=task,
         properties=parse_properties(properties or [], epsilon),
         place=Place(at, positions),
-        effort=Effort(method, budget),
+        effort=Effort(method, budget, regions, listed),
         measures_floats=measure_floats,
         pattern=pattern,
-        budget=Budget(regions, listed),
         find_limits=limits,
     )
     if engine is not Engine.EXACT:
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
         show_cross_check(request, asking, out, as_json=as_json)
     show_answers_to(request, out, as_json=as_json)
+
+
+def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
+    model: ModelOption,
+    task: Annotated[Path, typer.Option("--task-file", help="A task file.", show_default=False)],
+    pattern: PatternText = None,
+    circuit: CircuitFile = None,
+    properties: Properties = None,
+    epsilon: Epsilon = None,
+    limits: Limits = False,
+    regions: Regions = 4096,
+    listed: Listed = 1024,
+    out: BundleOut = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove or refute what a circuit does on every prompt of a pattern: the same as verify --task FILE."""
+    verify(
+        model,
+        str(task),
+        circuit,
+        properties,
+        epsilon,
+        pattern=pattern,
+        limits=limits,
+        regions=regions,
+        listed=listed,
+        out=out,
+        as_json=as_json,
+    )
 
 
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds

@@ -15,17 +15,15 @@ if TYPE_CHECKING:
 
     from circuitproof.lab.runs.extraction import Extraction
     from circuitproof.lab.runs.minimality import Minimality
-    from circuitproof.lab.runs.verification import Verification
     from circuitproof.prove.claim import Claim
-    from circuitproof.prove.patterns.claim import SymbolicClaim
+    from circuitproof.prove.findings import Survey
     from circuitproof.prove.properties import Property
-    from circuitproof.prove.remarks import Remark
-    from circuitproof.prove.verdict import Answer, Verdict
+    from circuitproof.prove.verdict import Answer, Battery, Verdict
 
 
 def show_json(value: Json) -> None:
     """Print JSON to standard output."""
-    typer.echo(readable_json(value), nl=False)
+    typer.echo(readable_json(value).decode(), nl=False)
 
 
 def show_result(found: Json, show: Callable[[], None], *, as_json: bool) -> None:
@@ -84,29 +82,17 @@ def _console(*, stderr: bool = False, width: int | None = None) -> "Console":
     return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False, width=width)
 
 
-def show_verification(found: "Verification") -> None:
-    """Print the answers as a table, and beside them how much they say."""
-    from circuitproof.lab.runs.verification import Floats
-
-    battery = found.battery
-    show_answers(claim_title(battery.claim, found.verdict), battery.answers)
-    show_line(f"{len(battery.claim.task.domain)} prompts in {battery.cells} cells, {battery.ties} ties")
-    if isinstance(found.floats, Floats):
-        show_line(
-            f"measured in floats: largest error of a logit {found.floats.error:.2e}; the circuit decides as "
-            f"the model on {found.floats.agreement} of {len(battery.claim.task.domain)} prompts"
-        )
-
-
-def claim_title(claim: "Claim | SymbolicClaim", verdict: "Verdict") -> str:
+def claim_title(claim: "Claim", verdict: "Verdict") -> str:
     """Return what an answered claim is about: the task and its digest, edges, ablation, verdict."""
     edges, task = len(claim.circuit), claim.task
     return f"{task.name} {str(task.digest)[:12]}: {edges} edges, ablation {claim.circuit.ablation}, {verdict}"
 
 
-def show_answers(title: str, answers: "Sequence[Answer]") -> None:
+def show_answers(title: str, battery: "Battery") -> None:
     """Print the answers to a claim's properties as a table."""
-    show_table(title, ("property", "verdict", "met#", "seen"), [answer_row(answer) for answer in answers])
+    has_survey = any(answer.findings.survey is not None for answer in battery.answers)
+    columns = ("property", "verdict", "regions#" if has_survey else "met#", "seen")
+    show_table(title, columns, [answer_row(battery.claim, answer) for answer in battery.answers])
 
 
 def show_minimality(found: "Minimality") -> None:
@@ -141,10 +127,12 @@ def show_candidates(title: str, found: "Extraction") -> None:
     show_table(title, columns, rows)
 
 
-def answer_row(answer: "Answer") -> tuple[str, str, str, str]:
-    """Return the cells of an answer's row: the property, the verdict, what was met, and what was seen."""
-    met = f"{answer.met}/{answer.obligations}"
-    return (property_name(answer.prop), answer.verdict, met, with_remarks(_seen(answer), answer.remarks))
+def answer_row(claim: "Claim", answer: "Answer") -> tuple[str, str, str, str]:
+    """Return the cells of an answer's row: the property, the verdict, what was counted, what was seen."""
+    survey = answer.findings.survey
+    counted = f"{answer.met}/{answer.obligations}" if survey is None else f"{survey.regions}"
+    seen = "; ".join([*map(str, answer.remarks), _seen(claim, answer)])
+    return (property_name(answer.prop), answer.verdict, counted, seen)
 
 
 def property_name(prop: "Property") -> str:
@@ -156,15 +144,34 @@ def property_name(prop: "Property") -> str:
     return f"{kind_of(prop)} at {prop.epsilon}, {prop.at}, positions {prop.at.spelled_positions()}"
 
 
-def with_remarks(seen: str, remarks: "Sequence[Remark]") -> str:
-    """Return what was seen, after what there is to remark on it."""
-    return "; ".join([*map(str, remarks), seen])
-
-
-def _seen(answer: "Answer") -> str:
+def _seen(claim: "Claim", answer: "Answer") -> str:
     """Say in a few words what an answer rests on."""
     from circuitproof.prove.evidence import Open
 
     if isinstance(answer.evidence, Open):
         return answer.evidence.reason
+    if answer.findings.survey is not None:
+        return _surveyed(claim, answer, answer.findings.survey)
     return answer.findings.words() or "no counterexample"
+
+
+def _surveyed(claim: "Claim", answer: "Answer", survey: "Survey") -> str:
+    """Say what was seen of a pattern: an edge that is idle, the least margin, or prompts."""
+    from circuitproof.prove.evidence import OneEdge
+    from circuitproof.prove.findings import shown
+    from circuitproof.prove.properties import Robustness
+
+    if isinstance(answer.evidence, OneEdge):
+        return f"no prompt needs {list(claim.circuit)[answer.evidence.edge]}"
+    if survey.margin is None:
+        return " and ".join(_cut(claim.task.alphabet.text(prompt)) for prompt in survey.prompts[:2])
+    least = "least" if survey.is_attained else "lower bound of the"
+    margin = f"{least} margin {shown(survey.margin)}"
+    if survey.radius is None or not isinstance(answer.prop, Robustness):
+        return margin
+    return f"{margin}, {least} radius {shown(survey.radius)}"
+
+
+def _cut(text: str) -> str:
+    most = 160
+    return text if len(text) <= most else f"{text[:most]}..."

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from circuitproof.lab.runs.cost import Account, Costs
     from circuitproof.lab.runs.cross_check import Asking, Compared
     from circuitproof.lab.runs.verification import Request
+    from circuitproof.prove.claim import Claim
     from circuitproof.solvers.rulings import Ruling
 
 Engines = Annotated[
@@ -44,7 +45,7 @@ def show_cross_check(request: "Request", asking: "Asking", out: Path | None, *, 
     if as_json:
         show_json(found.to_json())
         raise typer.Exit(EXIT_CODES[found.verdict])
-    rows = [row for one in found.compared for row in _compared_rows(one)]
+    rows = [row for one in found.compared for row in _compared_rows(found.claim, one)]
     columns = ("property", "engine", "verdict", "met#", "seconds#", "seen")
     show_table(claim_title(found.claim, found.verdict), columns, rows)
     if found.exact_seconds is not None:
@@ -167,12 +168,12 @@ def _counts(one: "Account") -> tuple[str, ...]:
     )
 
 
-def _compared_rows(one: "Compared") -> list[tuple[str, ...]]:
+def _compared_rows(claim: "Claim", one: "Compared") -> list[tuple[str, ...]]:
     from circuitproof.cli.show import answer_row, property_name
 
     rows: list[tuple[str, ...]] = []
     if one.answer is not None:
-        name, verdict, met, seen = answer_row(one.answer)
+        name, verdict, met, seen = answer_row(claim, one.answer)
         rows.append((name, "exact", verdict, met, "", seen))
     return [*rows, *((property_name(one.prop), *_ruling_row(ruling)) for ruling in one.hearing.rulings)]
 

@@ -1,18 +1,23 @@
 """A claim: model × circuit × task × properties. Holding one is proof that the parts fit together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Node
 from circuitproof.declare.circuits.smaller import circuits_of_size
+from circuitproof.declare.tasks.domain import Domain, Prompt
+from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.forward.cells import BiasKept, Variant, refuse_unreadable
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import refuse_misplaced
 from circuitproof.forward.reach import refuse_unreached_prompts, unreached
+from circuitproof.prove.balls.robustness import Directions, directions
 from circuitproof.prove.properties import (
+    KNOWN_ON_PATTERNS,
     Faithfulness,
     Minimum,
     Necessity,
@@ -33,25 +38,60 @@ class Claim:
     properties: tuple[Property, ...]
 
     def __post_init__(self) -> None:
-        sizes = self.frozen.architecture
         refuse_misfit(self.frozen, self.circuit, self.properties)
+        match self.task.domain:
+            case Domain(prompts):
+                self._refuse_misfit_list(prompts)
+            case Pattern(longest=longest):
+                self._refuse_misfit_pattern(longest)
+            case _:
+                assert_never(self.task.domain)
         self.task.refuse_other_alphabet(self.frozen.declaration.alphabet)
+        for prop in self.properties:
+            if isinstance(prop, Robustness) and not prop.at.is_final_residual:
+                refuse_misplaced(prop.at, self.circuit, self.task.lengths())
+                refuse_unreached_prompts(prop.at, self.unreached(prop), self.task.size)
+            if isinstance(prop, Minimum) and self.circuit not in prop.circuits:
+                raise InputError("the claim's circuit is not among those that are said to be the minimum")
+
+    def _refuse_misfit_list(self, prompts: tuple[Prompt, ...]) -> None:
+        sizes = self.frozen.architecture
         if unknown := [token for token in self.task.rule_tokens() if token >= sizes.vocabulary]:
             raise InputError(
                 f"task {self.task.name!r} speaks of token {unknown[0]}, which is not in the model's "
                 f"{sizes.vocabulary} tokens; use a model of its alphabet"
             )
-        refuse_unreadable(self.task.domain.prompts, sizes.vocabulary, sizes.context)
-        for prop in self.properties:
-            if isinstance(prop, Robustness):
-                refuse_misplaced(prop.at, self.circuit, {len(x) for x in self.task.domain.prompts})
-                refuse_unreached_prompts(prop.at, self.unreached(prop), len(self.task.domain))
-            if isinstance(prop, Minimum) and self.circuit not in prop.circuits:
-                raise InputError("the claim's circuit is not among those that are said to be the minimum")
+        refuse_unreadable(prompts, sizes.vocabulary, sizes.context)
+
+    def _refuse_misfit_pattern(self, longest: int) -> None:
+        sizes, task = self.frozen.architecture, self.task
+        if unknown := [prop.kind for prop in self.properties if prop.kind not in KNOWN_ON_PATTERNS]:
+            *most, last = KNOWN_ON_PATTERNS
+            raise InputError(f"{unknown[0]} is not known over patterns; want {', '.join(most)} or {last}")
+        if len(task.alphabet) != sizes.vocabulary:
+            raise InputError(
+                f"task {task.name!r} has a vocabulary of {len(task.alphabet)} tokens, "
+                f"the model of {sizes.vocabulary}"
+            )
+        if longest > sizes.context:
+            raise InputError(
+                f"the pattern has prompts of up to {longest} tokens, "
+                f"the model's context is {sizes.context}; add 'up to {sizes.context} tokens'"
+            )
 
     def unreached(self, prop: Robustness) -> int:
-        """Return how many prompts have logits that the perturbation does not reach."""
-        return unreached(prop.at, self.circuit, self.frozen.programs, self.task.domain.prompts)
+        """Return how many prompts have logits that the perturbation does not reach.
+
+        Of a pattern, only that none is reached at the logits is told: then no prompt ends at a position.
+        """
+        if isinstance(self.task.domain, Domain):
+            return unreached(prop.at, self.circuit, self.frozen.programs, self.task.prompts)
+        ends = (length - 1 in prop.at.places(length) for length in self.task.lengths())
+        return 0 if prop.at.node != LOGITS or any(ends) else self.task.size
+
+    def directions(self) -> Directions:
+        """Return the candidates' rows of the output embedding."""
+        return directions(self.frozen.unembedding(self.task.candidates))
 
     def smaller_circuits(self, prop: "SubsetMinimality | Minimum") -> tuple[Circuit, ...]:
         """Return every circuit that a property about size speaks of, by size and then in order of edges."""
@@ -77,9 +117,13 @@ class Claim:
 
     def variants(self) -> tuple[Variant, ...]:
         """Return these circuits and, for necessity, the lesions with a shared bias kept."""
+        return (*self.circuits(), *self.kept_biases().values())
+
+    def kept_biases(self) -> Mapping[Edge, BiasKept]:
+        """Return for necessity the lesions with a shared bias kept, by edge, where there is one."""
         has_lesions = any(isinstance(prop, Necessity) for prop in self.properties)
-        kept = [bias_kept(self.frozen, self.circuit, edge) for edge in self.circuit if has_lesions]
-        return (*self.circuits(), *(variant for variant in kept if variant is not None))
+        kept = {edge: bias_kept(self.frozen, self.circuit, edge) for edge in self.circuit if has_lesions}
+        return {edge: variant for edge, variant in kept.items() if variant is not None}
 
 
 def bias_kept(frozen: Frozen, circuit: Circuit, edge: Edge) -> BiasKept | None:

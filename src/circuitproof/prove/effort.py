@@ -1,4 +1,4 @@
-"""How robustness is searched for, as data: a light module, so that a command line can offer the choices."""
+"""How hard engines try, as data: a light module, so that a command line can offer the choices."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +22,10 @@ class Effort:
     method: Method = Method.COMPLETE
     budget: int = 20_000
     """The most parts of a prompt's ball to look at."""
+    regions: int = 4096
+    """The most regions of a pattern, for each property."""
+    listed: int = 1024
+    """The most prompts of a region that are computed one by one."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:

@@ -1,33 +1,34 @@
 """Evidence: a closed tree of splits, whose children exhaust a question, and leaves that can be replayed."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.prove.balls.regions import Tree, tree_to_json
-from circuitproof.text.canonical import Digest, Json
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.declare.tasks.labelled import Label
+from circuitproof.declare.tasks.patterns import Tokens
+from circuitproof.prove.balls.regions import Tree
+from circuitproof.prove.fold import Fold
+from circuitproof.text.canonical import Digest
 from circuitproof.text.reading import write_rational
 
 
 @dataclass(frozen=True, slots=True)
 class FoldLeaf:
-    """A prompt's exact logits, by the index of their fold, with what else the property is about.
+    """A prompt's exact logits, with what else the property is about.
 
     `lesion` is the fold without an edge, `model` that of the whole model, `radius` the exact radius,
     `regions` the evidence that a ball of perturbations keeps the decision.
     """
 
-    fold: int
-    lesion: int | None = None
-    model: int | None = None
+    fold: Fold
+    lesion: Fold | None = None
+    model: Fold | None = None
     radius: "Radius | None" = None
     regions: Tree | None = None
-
-    def folds(self) -> tuple[int, ...]:
-        """Return the folds that the leaf refers to."""
-        return tuple(fold for fold in (self.fold, self.lesion, self.model) if fold is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Radius:
 class Replayed:
     """One prompt of a replay, and with a perturbation if the property has one."""
 
-    prompt: int
+    prompt: Prompt
     leaf: FoldLeaf
     perturbation: tuple[Fraction, ...] | None = None
 
@@ -79,7 +80,7 @@ class OneEdge:
     """An edge, by its place, and evidence about it."""
 
     edge: int
-    evidence: PromptSplit
+    evidence: "PromptSplit | Cases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,85 +119,102 @@ class Open:
     reason: str
 
 
-Evidence: TypeAlias = (
-    PromptSplit | EdgeSplit | CircuitSplit | TensorSplit | OneEdge | OneCircuit | OneTensor | Replay | Open
-)
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Throughout a region one candidate leads each other by at least a margin, with and without an edge.
+
+    Margins stand in the order of the other candidates; `lesion` has those without an edge where one is meant.
+    """
+
+    decision: int
+    """The candidate's place."""
+    margins: tuple[Fraction, ...]
+    lesion: tuple[Fraction, ...] | None = None
+    is_attained: bool = True
+    """Whether some prompt has each margin, so that none is larger than said."""
 
 
-def evidence_to_json(evidence: Evidence, numbers: Mapping[int, int]) -> Json:
-    """Return evidence as it stands in a certificate; `numbers` says what a fold is called there."""
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """All prompts of a small region, each to be computed by itself."""
+
+    prompts: tuple[Replayed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ByLabel:
+    """Which answer and class? A child for each that some prompt has."""
+
+    children: "tuple[tuple[Label, Cases], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class ByLength:
+    """How long? A child for each length that some prompt has."""
+
+    children: "tuple[tuple[int, Cases], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class ByToken:
+    """Which token at a position? Classes that do not overlap."""
+
+    position: int
+    children: "tuple[tuple[Tokens, Cases], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class BySum:
+    """What do the weights of a head's row sum to, before they are divided by it?"""
+
+    head: Head
+    children: "tuple[tuple[Fraction, Cases], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class ByKey:
+    """Where do the keys of a head's row stand? Ranges of positions that hold all, and at least one."""
+
+    head: Head
+    children: "tuple[tuple[tuple[int, int], Cases], ...]"
+
+
+CaseSplit: TypeAlias = ByLabel | ByLength | ByToken | BySum | ByKey
+Cases: TypeAlias = Settled | Listed | CaseSplit
+"""What covers the prompts of a pattern, or of a region of it."""
+Proving: TypeAlias = PromptSplit | EdgeSplit | CircuitSplit | TensorSplit | Cases
+Refuting: TypeAlias = Replay | OneEdge | OneCircuit | OneTensor
+Evidence: TypeAlias = Proving | Refuting | Open
+
+
+def shown_prompts(evidence: Evidence) -> Iterator[Replayed]:
+    """Return the prompts that some evidence shows one by one, in order of appearance."""
     match evidence:
-        case PromptSplit(children):
-            return {"split": "prompt", "children": list(_prompt_leaves(children, numbers))}
-        case EdgeSplit(children):
-            return {"split": "edge", "children": [evidence_to_json(child, numbers) for child in children]}
-        case CircuitSplit(children):
-            return {"split": "circuit", "children": [evidence_to_json(child, numbers) for child in children]}
-        case TensorSplit(digests):
-            return {"split": "tensor", "children": [{"same": str(digest)} for digest in digests]}
-        case OneTensor(name):
-            return {"tensor": name}
-        case OneEdge(edge, tree):
-            return {"edge": edge, "evidence": evidence_to_json(tree, numbers)}
-        case OneCircuit(circuit, tree):
-            names: list[Json] = [str(edge) for edge in circuit]
-            return {"circuit": names, "evidence": evidence_to_json(tree, numbers)}
-        case Replay(prompts):
-            return {"replay": [_replayed(prompt, numbers) for prompt in prompts]}
-        case Open(reason):
-            return {"open": reason}
-        case _:
-            assert_never(evidence)
-
-
-def fold_order(trees: Iterable[Evidence]) -> tuple[int, ...]:
-    """Return the folds that some evidence refers to, in order of appearance."""
-    return tuple(dict.fromkeys(fold for tree in trees for leaf in _leaves(tree) for fold in leaf.folds()))
-
-
-def _leaves(evidence: Evidence) -> Iterator[FoldLeaf]:
-    match evidence:
-        case PromptSplit(children):
-            yield from children
+        case Replay(prompts) | Listed(prompts):
+            yield from prompts
         case EdgeSplit(children) | CircuitSplit(children):
             for child in children:
-                yield from _leaves(child)
-        case OneEdge(_, tree) | OneCircuit(_, tree):
-            yield from _leaves(tree)
-        case Replay(prompts):
-            yield from (replayed.leaf for replayed in prompts)
-        case Open() | TensorSplit() | OneTensor():
+                yield from shown_prompts(child)
+        case OneEdge(_, part) | OneCircuit(_, part):
+            yield from shown_prompts(part)
+        case ByLabel() | ByLength() | ByToken() | BySum() | ByKey():
+            for _, child in evidence.children:
+                yield from shown_prompts(child)
+        case PromptSplit() | TensorSplit() | OneTensor() | Open() | Settled():
             return
         case _:
             assert_never(evidence)
 
 
-def _prompt_leaves(children: Sequence[FoldLeaf], numbers: Mapping[int, int]) -> Iterator[dict[str, Json]]:
-    """Walk the leaves as JSON; a tree of regions that an earlier prompt has is named by that prompt."""
-    owners: dict[int, int] = {}
-    for prompt, leaf in enumerate(children):
-        owner = prompt if leaf.regions is None else owners.setdefault(id(leaf.regions), prompt)
-        if owner == prompt:
-            yield _leaf(leaf, numbers)
-        else:
-            yield {**_leaf(replace(leaf, regions=None), numbers), "regions": {"as prompt": owner}}
-
-
-def _leaf(leaf: FoldLeaf, numbers: Mapping[int, int]) -> dict[str, Json]:
-    content: dict[str, Json] = {"fold": numbers[leaf.fold]}
-    if leaf.lesion is not None:
-        content["lesion"] = numbers[leaf.lesion]
-    if leaf.model is not None:
-        content["model"] = numbers[leaf.model]
-    if leaf.radius is not None:
-        content["radius"] = str(leaf.radius)
-    if leaf.regions is not None:
-        content["regions"] = tree_to_json(leaf.regions)
-    return content
-
-
-def _replayed(replayed: Replayed, numbers: Mapping[int, int]) -> Json:
-    content: dict[str, Json] = {"prompt": replayed.prompt, **_leaf(replayed.leaf, numbers)}
-    if replayed.perturbation is not None:
-        content["eta"] = [write_rational(number) for number in replayed.perturbation]
-    return content
+def settled(evidence: Evidence) -> Iterator[Settled]:
+    """Return the regions of a pattern that margins settle."""
+    match evidence:
+        case Settled():
+            yield evidence
+        case OneEdge(_, part):
+            yield from settled(part)
+        case ByLabel() | ByLength() | ByToken() | BySum() | ByKey():
+            for _, child in evidence.children:
+                yield from settled(child)
+        case _:
+            return

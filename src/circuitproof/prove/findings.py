@@ -7,6 +7,7 @@ from fractions import Fraction
 from statistics import median
 
 from circuitproof.declare.circuits.graph import Edge
+from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.evidence import Radius
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import write_rational
@@ -41,6 +42,31 @@ class EdgeWitnesses:
 
 
 @dataclass(frozen=True, slots=True)
+class Survey:
+    """How many regions of a pattern were looked at, and what the evidence about them shows."""
+
+    regions: int
+    margin: Fraction | None = None
+    """The least margin of a region that margins settle."""
+    is_attained: bool = True
+    """Whether the least margin is that of some prompt; otherwise it is a lower bound."""
+    radius: Fraction | None = None
+    """The least finite radius that follows from margins."""
+    prompts: tuple[Prompt, ...] = ()
+    """The prompts that are shown one by one."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the findings as JSON, margins exactly."""
+        return {
+            "regions": self.regions,
+            "worst_margin": None if self.margin is None else write_rational(self.margin),
+            "is_attained": self.is_attained,
+            "least_radius": None if self.radius is None else write_rational(self.radius),
+            "prompts": [list(prompt) for prompt in self.prompts[:LISTED]],
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """Counterexamples (a prompt, or a pair), witnesses per edge, and radii per prompt, where they apply."""
 
@@ -48,6 +74,8 @@ class Findings:
     edges: tuple[EdgeWitnesses, ...] = ()
     radii: tuple[Radius | None, ...] = ()
     """The exact radius of each prompt's decision; nothing where it ties."""
+    survey: Survey | None = None
+    """What was seen of a pattern, where prompts are not listed."""
 
     def distribution(self) -> Mapping[str, Fraction]:
         """Return the smallest, the median and the largest finite radius."""

@@ -59,11 +59,11 @@ def search_minimum(frozen: Frozen, task: Task, *, most: int, budget: int) -> Sea
 
 def try_circuits(frozen: Frozen, task: Task, circuits: Sequence[Circuit]) -> tuple[Trial, ...]:
     """Return for each circuit a prompt that refutes it, or that it decides the task."""
-    wanted = tuple(task.candidates.index(answer) for answer in task.answers())
+    wanted = task.decisions()
     anchors = _anchors(wanted)
     first = {trial.circuit: trial for trial in _try(frozen, task, circuits, anchors, wanted)}
     left = [circuit for circuit in circuits if first[circuit].is_equivalent]
-    everywhere = range(len(task.domain))
+    everywhere = range(task.size)
     second = {trial.circuit: trial for trial in _try(frozen, task, left, everywhere, wanted)} if left else {}
     return tuple((first | second)[circuit] for circuit in circuits)
 
@@ -71,7 +71,7 @@ def try_circuits(frozen: Frozen, task: Task, circuits: Sequence[Circuit]) -> tup
 def _try(
     frozen: Frozen, task: Task, circuits: Sequence[Circuit], places: Sequence[int], wanted: Sequence[int]
 ) -> list[Trial]:
-    prompts: list[Prompt] = [task.domain.prompts[place] for place in places]
+    prompts: list[Prompt] = [task.prompts[place] for place in places]
     folded = fold(frozen, task.candidates, circuits, prompts)
     trials: list[Trial] = []
     for circuit in circuits:

@@ -27,6 +27,10 @@ class Kind(StrEnum):
     LESION_IDENTITY = "lesion identity"
 
 
+KNOWN_ON_PATTERNS = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY, Kind.ROBUSTNESS)
+"""What can be asked of every prompt of a pattern."""
+
+
 @dataclass(frozen=True, slots=True)
 class Equivalence:
     """For every prompt x, the circuit decides the right answer P(x) and nothing else."""

@@ -19,7 +19,7 @@ def trim(frozen: Frozen, task: Task, circuit: Circuit) -> Circuit:
     while True:
         lesions = [lesion.live() for lesion in kept.lesions()]
         choices = [lesion for lesion in dict.fromkeys(lesions) if reads_prompt(lesion)]
-        folded = fold(frozen, task.candidates, [kept, *choices], task.domain.prompts)
+        folded = fold(frozen, task.candidates, [kept, *choices], task.prompts)
         wanted = [found.decision for found in folded.of(kept)]
         good = [one for one in choices if [found.decision for found in folded.of(one)] == wanted]
         if not good:

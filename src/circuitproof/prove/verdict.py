@@ -5,20 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, assert_never
 
+from circuitproof.declare.tasks.domain import Domain
 from circuitproof.errors import DeclarationError, ExitCode
-from circuitproof.prove.evidence import (
-    CircuitSplit,
-    EdgeSplit,
-    Evidence,
-    OneCircuit,
-    OneEdge,
-    OneTensor,
-    Open,
-    PromptSplit,
-    Replay,
-    TensorSplit,
-)
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.evidence import Evidence, Open, Proving, Refuting
 from circuitproof.prove.findings import Findings
+from circuitproof.prove.fold import Folded
 from circuitproof.prove.properties import Property
 from circuitproof.prove.remarks import Remark
 
@@ -35,14 +27,14 @@ class Verdict(StrEnum):
 class Proved:
     """The property holds; `evidence` is what a stranger checks to agree."""
 
-    evidence: PromptSplit | EdgeSplit | CircuitSplit | TensorSplit
+    evidence: Proving
 
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
     """The property fails; `evidence` is what a stranger replays to agree."""
 
-    evidence: Replay | OneEdge | OneCircuit | OneTensor
+    evidence: Refuting
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +49,10 @@ Outcome: TypeAlias = Proved | Refuted | Undecided
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A property, its outcome, and how many obligations were answered and met."""
+    """A property, its outcome, and how many obligations were answered and met.
+
+    On a list these are prompts, classes, edges, circuits or tensors; all prompts of a pattern are one.
+    """
 
     prop: Property
     outcome: Outcome
@@ -93,6 +88,32 @@ class Answer:
     def evidence(self) -> Evidence:
         """Return the evidence, whatever the verdict."""
         return self.outcome.evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Battery:
+    """A claim, its answers, and what was computed on the way."""
+
+    claim: Claim
+    answers: tuple[Answer, ...]
+    shown: Domain
+    """The prompts that a bundle lists: a whole list; of a pattern those of the evidence and of each label."""
+    folded: Folded
+    """The folds of these prompts."""
+    cells: int
+    """How many distinct computations decide a list, or how many were made for a pattern."""
+    tokens: frozenset[int]
+    """The tokens whose embedding a checker needs."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on the whole claim."""
+        return settle(self.claim.properties, self.answers)
+
+    @property
+    def ties(self) -> int:
+        """Return on how many of the listed prompts the circuit ties."""
+        return sum(not found.is_clear for found in self.folded.of(self.claim.circuit))
 
 
 def settle(properties: Sequence[Property], answers: Sequence[Answer]) -> Verdict:

@@ -83,8 +83,8 @@ class Docket:
     def places(self) -> tuple[int, ...]:
         """Return the prompts that are asked about: all, or anchors spread over the answers."""
         if self.plan.anchors is None:
-            return tuple(range(len(self.claim.task.domain)))
-        by_answer = self._by_answer(range(len(self.claim.task.domain)))
+            return tuple(range(self.claim.task.size))
+        by_answer = self._by_answer(range(self.claim.task.size))
         each = -(-self.plan.anchors // len(by_answer))
         spread = [members[:: -(-len(members) // each)] for members in by_answer]
         return tuple(sorted(place for members in spread for place in members)[: self.plan.anchors])
@@ -106,7 +106,7 @@ class Docket:
     def folded(self) -> Folded:
         """Return the exact logits of every circuit that the claim speaks of."""
         claim = self.claim
-        return fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.domain.prompts)
+        return fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.prompts)
 
     def _folds(self, circuit: Circuit) -> tuple[Fold, ...]:
         return self.folded.of(circuit)
@@ -114,11 +114,11 @@ class Docket:
     def _encode(self, circuits: Sequence[Circuit], places: Sequence[int]) -> Encoding:
         claim = self.claim
         model = Model(claim.frozen, claim.task.candidates, self.plan.branching)
-        return encode(model, circuits, [claim.task.domain.prompts[place] for place in places])
+        return encode(model, circuits, [claim.task.prompts[place] for place in places])
 
     def _equivalence(self) -> list[Obligation]:
         task, circuit = self.claim.task, self.claim.circuit
-        wanted = [task.candidates.index(answer) for answer in task.answers()]
+        wanted = task.decisions()
 
         def is_wrong(encoding: Encoding, place: int, prompt: int) -> Formula:
             terms = encoding.log.terms
@@ -210,7 +210,7 @@ class Docket:
                 cases = _cases(list(zip(places, formulas, strict=True)), confirm)
                 yield Query(meaning, encoding.log, cases)
 
-        is_whole = len(self.places) == len(self.claim.task.domain)
+        is_whole = len(self.places) == self.claim.task.size
         return Obligation(str(edge), 1, ask, wants_witness=True, is_whole=is_whole)
 
     def _robustness(self, prop: Robustness) -> list[Obligation]:
@@ -224,7 +224,7 @@ class Docket:
         ]
 
     def _disturbed(self, prop: Robustness) -> Sequence[Disturbed]:
-        claim, prompts = self.claim, self.claim.task.domain.prompts
+        claim, prompts = self.claim, self.claim.task.prompts
         chosen = [prompts[place] for place in self.places]
         if prop.at.is_final_residual:
             return disturb_residual(claim.frozen, claim.task.candidates, claim.circuit, chosen)

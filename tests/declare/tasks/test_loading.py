@@ -3,7 +3,7 @@ import pytest
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.catalogue import TASK_NAMES, find_task
 from circuitproof.declare.tasks.loading import load_listed_task, load_task
-from circuitproof.declare.tasks.patterned import SymbolicTask
+from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.text.canonical import canonical_json
@@ -31,7 +31,7 @@ def test_a_declaration_that_was_written_is_read_back_as_the_same_task(path, tmp_
 def test_a_pattern_is_refused_where_prompts_are_wanted():
     """With the command that handles it."""
     path = str(RECIPES / "toy-quotes-pattern.toml")
-    assert isinstance(load_task(path), SymbolicTask)
+    assert isinstance(load_task(path).domain, Pattern)
     with pytest.raises(InputError, match=r"task 'quotes' is about a pattern, .* circuitproof verify"):
         load_listed_task(path)
 

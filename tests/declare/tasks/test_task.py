@@ -5,7 +5,8 @@ from hypothesis import given
 
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener, Task, read_task
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
+from circuitproof.declare.tasks.task import Task, read_task
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import canonical_json
 from circuitproof.text.reading import parse_json, reading

@@ -1,7 +1,7 @@
 import pytest
 
 from circuitproof.declare.tasks.loading import load_task
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
 from circuitproof.errors import InputError
 
 LISTED = """

@@ -9,7 +9,8 @@ from circuitproof.declare.circuits.circuit import circuit_of, whole
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
+from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.choices import Granularity, Objective, Order
 from circuitproof.lab.discover.objective import Meter, Tolerance

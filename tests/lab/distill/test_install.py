@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 import torch
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import TOY

@@ -6,7 +6,8 @@ import torch
 from circuitproof.declare.circuits.circuit import empty, whole
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model import decisions
 from circuitproof.lab.model.decisions import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.errors import CircuitproofError, InputError, NumericError
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.distill.calibrate import calibrate

@@ -278,7 +278,7 @@ def test_a_flipped_weight_is_refuted_at_the_one_prompt_that_it_changes():
     battery = prove(adder_claim(Equivalence(), weights=flipped))
     (answer,) = battery.answers
     assert answer.findings.counterexamples == ((1,),)
-    assert [replayed.prompt for replayed in answer.evidence.prompts] == [1]
+    assert [replayed.prompt for replayed in answer.evidence.prompts] == [(1,)]
     model = build({**ADDER, **flipped})
     shown = [
         torch_decision(model, prompt, ADDER_TASK.candidates, circuit_of(ADDED))
@@ -317,15 +317,15 @@ def test_an_answer_that_depends_on_a_filler_is_refuted_by_two_prompts_that_torch
     assert verdicts(found)[:2] == [Verdict.REFUTED, Verdict.REFUTED]
     evidence = answer_of(found, Invariance).evidence
     assert isinstance(evidence, Replay)
-    one, other = [replayed.prompt for replayed in evidence.prompts]
+    one, other = [QUOTES.prompts.index(replayed.prompt) for replayed in evidence.prompts]
     assert QUOTES.domain.strata[one] == QUOTES.domain.strata[other]
     assert QUOTES.domain.prompts[other][-1] == LAST_FILLER
     assert decided_by_torch(found, request.model, one) == {0}
     assert decided_by_torch(found, request.model, other) == {1}
-    (wrong,) = answer_of(found, Equivalence).evidence.prompts
-    assert decided_by_torch(found, request.model, wrong.prompt) != {
-        QUOTES.candidates.index(QUOTES.answers()[wrong.prompt])
-    }
+    (replayed,) = answer_of(found, Equivalence).evidence.prompts
+    wrong = QUOTES.prompts.index(replayed.prompt)
+    right = QUOTES.candidates.index(QUOTES.answers()[wrong])
+    assert decided_by_torch(found, request.model, wrong) != {right}
     assert check(tmp_path / "bundle")[0] is Outcome.REFUTED
 
 

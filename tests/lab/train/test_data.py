@@ -11,7 +11,8 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.graph import Mlp
 from circuitproof.declare.operators import BandNorm, LeakyRelu, Lift
 from circuitproof.errors import InputError

@@ -14,7 +14,7 @@ from circuitproof.prove.balls.radius import find_radius
 from circuitproof.prove.balls.relax import relaxed_radius, settled_radius, stable_radius
 from hand_models import circuit_of, freeze
 from models import random_model
-from symbolic_claims import SIZES
+from pattern_claims import SIZES
 
 FAR = Fraction(1000)
 MANY = 3000

@@ -4,26 +4,26 @@ from fractions import Fraction
 import pytest
 
 from circuitproof.declare.circuits.graph import Mlp
-from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary
 from circuitproof.errors import InputError
 from circuitproof.forward.interface import Interface, Side
-from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import Equivalence, Robustness
 from hand_models import ADDED, ADDER, build, circuit_of, freeze
-from symbolic_claims import task_of
+from pattern_claims import task_of
 
 TASK = task_of("any{2..3} with exactly 1 of [0, 1]", vocabulary=5)
 
 
-def claim(task=TASK, prop=None, alphabet=None) -> SymbolicClaim:
+def claim(task=TASK, prop=None, alphabet=None) -> Claim:
     """Return a claim about the adder on a pattern."""
     frozen = freeze(build(ADDER), alphabet)
-    return SymbolicClaim(frozen, circuit_of(ADDED), task, (prop or Equivalence(),))
+    return Claim(frozen, circuit_of(ADDED), task, (prop or Equivalence(),))
 
 
 def test_names_are_those_of_the_model():
     """Some tokens need a name, and it is the one that the model has."""
-    named = replace(TASK, names=((0, "a"), (4, "e")))
+    named = replace(TASK, alphabet=Vocabulary(5, ((0, "a"), (4, "e"))))
     assert claim(named, alphabet=Alphabet(tuple("abcde"))).task == named
     assert claim(named).task == named
 
@@ -33,7 +33,7 @@ def test_names_are_those_of_the_model():
 )
 def test_a_name_that_is_not_the_models_is_refused(alphabet, found):
     """The same number with another name makes another task."""
-    named = replace(TASK, names=((0, "a"), (4, "e")))
+    named = replace(TASK, alphabet=Vocabulary(5, ((0, "a"), (4, "e"))))
     with pytest.raises(InputError, match=f"alphabet is not that of task 't': token 4, 'e' there, {found}"):
         claim(named, alphabet=Alphabet(alphabet))
 
@@ -54,7 +54,7 @@ def test_a_final_residual_that_decides_no_prompt_is_refused():
 def test_a_place_that_the_circuit_does_not_use_is_refused():
     """As for lists."""
     with pytest.raises(InputError, match="cannot be perturbed: the circuit does not use mlp 0"):
-        SymbolicClaim(
+        Claim(
             freeze(build(ADDER)),
             circuit_of(("embed -> logits",)),
             TASK,

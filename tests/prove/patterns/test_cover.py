@@ -4,16 +4,16 @@ from functools import cache
 import pytest
 
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.evidence import Open, Replay
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns import cover as module
-from circuitproof.prove.patterns.cover import Budget, Cover
-from circuitproof.prove.patterns.evidence import Open, Replays
+from circuitproof.prove.patterns.cover import Cover
 from circuitproof.prove.patterns.goals import Alike, Idle, Right, Seen, robust_goal
 from circuitproof.prove.patterns.regions import Region
 from circuitproof.prove.patterns.runs import build_runs
 from circuitproof.prove.properties import Robustness
 from pattern_paths import prompts_of, shop_of
-from symbolic_claims import task_of
 
 SEEDS = range(8)
 GOALS = ("right", "alike", "robust", "idle")
@@ -37,27 +37,27 @@ def looked_at(seed, lesion):
     """Return every prompt of a claim as the forward pass sees it."""
     claim = shop_of(seed).claim
     circuits = [claim.circuit, *([] if lesion is None else [lesion])]
-    prompts = list(claim.task.machine.prompts())
+    prompts = list(claim.task.labelled.machine.prompts())
     folded = fold(claim.frozen, claim.task.candidates, circuits, prompts)
     rows = zip(prompts, *(folded.of(circuit) for circuit in circuits), strict=True)
-    return [Seen(prompt, claim.task.label_of(prompt), *logits) for prompt, *logits in rows]
+    return [Seen(prompt, claim.task.labelled.label_of(prompt), *logits) for prompt, *logits in rows]
 
 
-@pytest.mark.parametrize("budget", [Budget(), Budget(cells=1), Budget(cells=1, listed=2)], ids=str)
+@pytest.mark.parametrize("effort", [Effort(), Effort(regions=1), Effort(regions=1, listed=2)], ids=str)
 @pytest.mark.parametrize("name", GOALS)
-def test_an_answer_is_what_looking_at_every_prompt_says(name, budget):
+def test_an_answer_is_what_looking_at_every_prompt_says(name, effort):
     """Evidence only where nothing breaks the goal, replays only where something does, or it is left open."""
     kinds = set()
     for seed in SEEDS:
         shop = shop_of(seed)
-        found = Cover(shop, goal_of(shop.claim, name), budget).whole()
+        found = Cover(shop, goal_of(shop.claim, name), effort).whole()
         judge = goal_of(shop.claim, name)
         is_broken = any([judge.broken_by(one) is not None for one in looked_at(seed, judge.lesion)])  # noqa: C419  # likeness remembers
         kinds.add(type(found))
-        assert isinstance(found, Open) or isinstance(found, Replays) == is_broken
-        if isinstance(found, Replays):
-            known = {one.prompt: one.replayed().logits for one in looked_at(seed, judge.lesion)}
-            assert all(known[one.prompt] == one.logits for one in found.prompts)
+        assert isinstance(found, Open) or isinstance(found, Replay) == is_broken
+        if isinstance(found, Replay):
+            known = {one.prompt: one.replayed() for one in looked_at(seed, judge.lesion)}
+            assert all(known[one.prompt].leaf.fold == one.leaf.fold for one in found.prompts)
     assert len(kinds) > 1
 
 
@@ -67,7 +67,7 @@ def test_a_survey_names_the_positions_that_matter(seed):
     shop = shop_of(seed)
     every = looked_at(seed, None)
     lengths = sorted({len(one.prompt) for one in every})
-    found = list(Cover(shop, Right(shop.claim.task)).survey(Region()))
+    found = list(Cover(shop, Right(shop.claim.task), Effort()).survey(Region()))
     for length, (positions, prompts) in zip(lengths, found, strict=False):
         logits = {}
         for one in every:
@@ -84,7 +84,7 @@ def test_the_sums_of_a_row_are_those_of_its_prompts(seed):
     head, program = next(iter(claim.frozen.programs.items()))
     for length in (1, 2, 3):
         try:
-            runs = build_runs(claim.task, Region(length=length), {head: program})
+            runs = build_runs(claim.task.labelled, Region(length=length), {head: program})
         except module.UnsettledError:
             continue
         if runs is not None:
@@ -97,12 +97,12 @@ def test_the_sums_of_a_row_are_those_of_its_prompts(seed):
 
 def test_halves_of_keys_part_their_range():
     """Down to single positions, which have none."""
-    head, task = Head(0, 0), task_of("any{1..4} with exactly 1 of [0, 1]")
+    head, longest = Head(0, 0), 4
     regions, ends = [Region()], []
     while regions:
         region = regions.pop()
-        parts = module._halves(region, head, task)
+        parts = module._halves(region, head, longest)
         regions += [region.with_keys(*part) for part in parts]
         ends += [] if parts else [region.keys]
     assert sorted(ends) == [((head, place, place),) for place in range(4)]
-    assert module._halves(Region(), None, task) == []
+    assert module._halves(Region(), None, longest) == []

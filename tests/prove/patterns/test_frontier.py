@@ -4,11 +4,11 @@ from fractions import Fraction
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.pattern_text import print_pattern
-from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.patterns.frontier import FailingChoice, frontier
 from circuitproof.prove.properties import Equivalence, Robustness
 from hand_models import IDENTITY, PLAIN, READ_OFF, build, circuit_of, freeze
-from symbolic_claims import task_of, truth
+from pattern_claims import task_of, truth
 
 MEMBER = parse("default 0\nadd 1 when key_token in {0, 1}\notherwise self")
 ALL = parse("default 1\notherwise self")
@@ -28,12 +28,12 @@ def claim_of(program, positions, text, edges=("embed -> head 0.0", "head 0.0 -> 
         "logits.weight": READ_OFF,
     }
     frozen = freeze(build(weights, sizes, {Head(0, 0): program}))
-    return SymbolicClaim(frozen, circuit_of(edges), task_of(text, vocabulary=5), (Equivalence(),))
+    return Claim(frozen, circuit_of(edges), task_of(text, vocabulary=5), (Equivalence(),))
 
 
 def is_right(claim, part):
     """Say whether equivalence holds on a part, by looking at every prompt."""
-    return truth(replace(claim, task=replace(claim.task, pattern=part.pattern)), Equivalence())
+    return truth(replace(claim, task=replace(claim.task, domain=part.pattern)), Equivalence())
 
 
 def test_failing_cells_are_named_and_the_rest_is_proved():
@@ -59,7 +59,7 @@ def test_a_claim_of_robustness_ends_where_a_perturbation_turns_a_decision():
     found = frontier(robust)
     assert [(c.token, c.position, c.margin) for c in found.failing] == [(1, 2, 1 - 2 * Fraction(2, 3))]
     for part in found.parts:
-        task = replace(claim.task, pattern=part.pattern)
+        task = replace(claim.task, domain=part.pattern)
         assert is_right(claim, part)
         assert truth(replace(robust, task=task), robust.properties[1])
     assert [part.what for part in found.parts] == ["openers at 0 to 1", "up to 2 tokens"]

@@ -4,14 +4,14 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.tasks.patterned import Label
+from circuitproof.declare.tasks.labelled import Label
 from circuitproof.forward.interface import Interface, Span
 from circuitproof.prove.balls.robustness import Directions
 from circuitproof.prove.fold import Fold
 from circuitproof.prove.patterns.goals import Alike, Idle, Right, Robust, Seen, others, robust_goal
 from circuitproof.prove.patterns.regions import Region
 from circuitproof.prove.properties import Robustness
-from symbolic_claims import random_claim, task_of
+from pattern_claims import random_claim, task_of
 
 TASK = task_of("any{1..2} with exactly 1 of [0, 1]", candidates=(1, 0, 2))
 CIRCUIT = random_claim(0).circuit
@@ -52,7 +52,7 @@ def test_some_prompt_breaks_likeness_unless_every_class_has_one_clear_decision(f
     is_alike = all(len(one) == 1 and len(next(iter(one))) == 1 for one in groups.values())
     assert (not broken) == is_alike
     for one in broken:
-        decided = [Fold(replayed.logits).decision for replayed in one.prompts]
+        decided = [replayed.leaf.fold.decision for replayed in one.prompts]
         assert len(decided[0]) > 1 if len(decided) == 1 else decided[0] != decided[1]
 
 

@@ -7,7 +7,7 @@ from circuitproof.prove.patterns.minimum import Margin
 from circuitproof.prove.patterns.plan import Share
 from circuitproof.prove.patterns.regions import Region, UnsettledError
 from circuitproof.prove.patterns.workshop import Workshop
-from symbolic_claims import random_claim
+from pattern_claims import random_claim
 
 
 @cache
@@ -15,8 +15,8 @@ def planned(seed):
     """Return a claim, and the plan of each of its labels that can be made."""
     claim = random_claim(seed)
     shop, plans = Workshop(claim), {}
-    for label in claim.task.labels():
-        for length in (None, *range(1, claim.task.pattern.longest + 1)):
+    for label in claim.task.labelled.labels:
+        for length in (None, *range(1, claim.task.longest + 1)):
             try:
                 heads = shop.tables(claim.circuit).outline.heads
                 place = (Region(label, length), heads)
@@ -31,7 +31,7 @@ def planned(seed):
 def test_the_least_margin_is_that_of_some_prompt_and_of_none_below(seed):
     """Where at most one part varies it is exact; otherwise it is a lower bound."""
     claim, plans = planned(seed)
-    prompts = list(claim.task.machine.prompts())
+    prompts = list(claim.task.labelled.machine.prompts())
     logits = [
         one.logits
         for one in fold(claim.frozen, claim.task.candidates, [claim.circuit], prompts).of(claim.circuit)
@@ -40,7 +40,7 @@ def test_the_least_margin_is_that_of_some_prompt_and_of_none_below(seed):
         inside = [
             row
             for prompt, row in zip(prompts, logits, strict=True)
-            if claim.task.label_of(prompt) == label and length in (None, len(prompt))
+            if claim.task.labelled.label_of(prompt) == label and length in (None, len(prompt))
         ]
         least = Margin(plan, 0, 1).least()
         true = min(row[0] - row[1] for row in inside)

@@ -1,15 +1,15 @@
 import pytest
 
 from circuitproof.declare.programs.text import parse
-from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.patterns.plan import Share
 from circuitproof.prove.patterns.regions import Missing, Region, UnsettledError
 from circuitproof.prove.patterns.workshop import Workshop
 from circuitproof.prove.properties import Equivalence
 from hand_models import circuit_of, freeze
 from models import random_model
+from pattern_claims import GRAPH, SIZES, task_of
 from pattern_paths import logits_of, plans_of, prompts_of, shop_of
-from symbolic_claims import GRAPH, SIZES, task_of
 
 SEEDS = range(10)
 
@@ -17,7 +17,7 @@ SEEDS = range(10)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_plan_gives_every_prompt_of_its_region_the_logits_of_the_forward_pass(seed):
     """Each prompt of the region, and no other, is one path."""
-    task, logits = shop_of(seed).claim.task, logits_of(seed)
+    task, logits = shop_of(seed).claim.task.labelled, logits_of(seed)
     for region, plan in plans_of(seed):
         inside = sorted(
             prompt
@@ -67,9 +67,7 @@ def unsettled(edges, program="default 1\notherwise self", pattern="any{1..3} wit
     """Return why a circuit has no plan of a whole pattern."""
     programs = {head: parse(program) for layer in range(2) for head in GRAPH.heads_of(layer)}
     circuit = circuit_of(edges, layers=2, heads=2)
-    claim = SymbolicClaim(
-        freeze(random_model(SIZES, 0, programs)), circuit, task_of(pattern), (Equivalence(),)
-    )
+    claim = Claim(freeze(random_model(SIZES, 0, programs)), circuit, task_of(pattern), (Equivalence(),))
     shop = Workshop(claim)
     with pytest.raises(UnsettledError) as caught:
         shop.plan((Region(), shop.tables(circuit).outline.heads), circuit)

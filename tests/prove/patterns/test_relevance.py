@@ -7,7 +7,7 @@ from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns.regions import Region, UnsettledError
 from circuitproof.prove.patterns.relevance import Relevance, projections
 from circuitproof.prove.patterns.runs import build_runs
-from symbolic_claims import random_claim, task_of
+from pattern_claims import random_claim, task_of
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -16,12 +16,12 @@ def test_prompts_that_agree_where_it_matters_have_the_same_logits(seed):
     claim = random_claim(seed)
     programs, circuit, task = claim.frozen.programs, claim.circuit.live(), claim.task
     told = [programs[node] for node in circuit.nodes() if isinstance(node, Head)]
-    for length in range(1, task.pattern.longest + 1):
-        runs = build_runs(task, Region(length=length), {}, told)
+    for length in range(1, task.longest + 1):
+        runs = build_runs(task.labelled, Region(length=length), {}, told)
         if runs is None:
             continue
         matter = sorted(Relevance(circuit, programs, runs).positions())
-        prompts = [prompt for prompt in task.machine.prompts() if len(prompt) == length]
+        prompts = [prompt for prompt in task.labelled.machine.prompts() if len(prompt) == length]
         found = fold(claim.frozen, task.candidates, [circuit], prompts).of(circuit)
         logits = {}
         for prompt, one in zip(prompts, found, strict=True):
@@ -36,15 +36,15 @@ def test_prompts_that_agree_where_it_matters_have_the_same_logits(seed):
 def test_a_prompt_is_returned_for_each_choice(places):
     """And each is a prompt of the region."""
     task = task_of("any{4} with exactly 1 of [0, 1]")
-    runs = build_runs(task, Region(), {})
+    runs = build_runs(task.labelled, Region(), {})
     shown = projections(runs, frozenset(places), 10_000)
-    wanted = {tuple(prompt[place] for place in sorted(places)) for prompt in task.machine.prompts()}
+    wanted = {tuple(prompt[place] for place in sorted(places)) for prompt in task.labelled.machine.prompts()}
     assert sorted(tuple(prompt[place] for place in sorted(places)) for prompt in shown) == sorted(wanted)
-    assert all(prompt in task.machine for prompt in shown)
+    assert all(prompt in task.labelled.machine for prompt in shown)
 
 
 def test_too_many_choices_are_not_looked_at():
     """The answer is then open, and says why."""
-    runs = build_runs(task_of("any{4} with exactly 1 of [0, 1]"), Region(), {})
+    runs = build_runs(task_of("any{4} with exactly 1 of [0, 1]").labelled, Region(), {})
     with pytest.raises(UnsettledError, match="more than 7 choices of tokens at 2 positions matter"):
         projections(runs, frozenset({0, 1}), 7)

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.meaning import row
 from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.patterned import Label
+from circuitproof.declare.tasks.labelled import Label
 from circuitproof.declare.tasks.patterns import Tokens
 from circuitproof.prove.patterns import runs as module
 from circuitproof.prove.patterns.regions import Region, UnsettledError
 from circuitproof.prove.patterns.runs import build_runs, cheapest, through
-from symbolic_claims import PATTERNS, task_of
+from pattern_claims import PATTERNS, task_of
 
 HEAD = Head(0, 0)
 PROGRAM = parse("default 0\nadd 1 when key_token in {0, 2}\nadd 1/2 when key_position == 0\notherwise self")
@@ -49,7 +49,7 @@ def is_inside(task, region, prompt):
     """Say whether a prompt is in a region, by its definition."""
     keys = dict(enumerate(_weights(prompt)))
     return (
-        region.label in (None, task.label_of(prompt))
+        region.label in (None, task.labelled.label_of(prompt))
         and region.length in (None, len(prompt))
         and all(place < len(prompt) and prompt[place] in tokens for place, tokens in region.tokens)
         and all(sum(keys.values()) == total for _, total in region.sums)
@@ -68,8 +68,8 @@ def _weights(prompt):
 def test_the_paths_are_the_prompts_of_the_region(text, region):
     """Each prompt stands on one path, with the weights of the program's row."""
     task = task_of(text)
-    inside = [prompt for prompt in task.machine.prompts() if is_inside(task, region, prompt)]
-    runs = build_runs(task, region, {HEAD: PROGRAM})
+    inside = [prompt for prompt in task.labelled.machine.prompts() if is_inside(task, region, prompt)]
+    runs = build_runs(task.labelled, region, {HEAD: PROGRAM})
     found = [] if runs is None else walked(runs)
     assert sorted(prompt for prompt, _ in found) == sorted(inside)
     for prompt, steps in found:
@@ -85,7 +85,7 @@ def test_the_paths_are_the_prompts_of_the_region(text, region):
 def test_the_cheapest_path_is_the_cheapest(text, seed):
     """Over all prompts, also of those with weight, and of those through each step."""
     draw = Random(seed)  # noqa: S311  # costs, not secrets
-    runs = build_runs(task_of(text), Region(), {HEAD: PROGRAM})
+    runs = build_runs(task_of(text).labelled, Region(), {HEAD: PROGRAM})
     costs = {(k, step): Fraction(draw.randint(-5, 5)) for k, step in runs.steps()}
     paths = [steps for _, steps in walked(runs)]
 
@@ -114,7 +114,7 @@ def test_more_steps_than_can_be_followed_are_not_followed(monkeypatch):
     """Memory is finite; the answer is then open."""
     monkeypatch.setattr(module, "_MOST_STEPS", 10)
     with pytest.raises(UnsettledError, match="more than 10 steps"):
-        build_runs(task_of(PATTERNS[0]), Region(), {})
+        build_runs(task_of(PATTERNS[0]).labelled, Region(), {})
 
 
 def test_a_region_is_named_by_what_it_tells():

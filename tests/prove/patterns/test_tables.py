@@ -14,7 +14,7 @@ from circuitproof.prove.patterns.regions import Missing, UnsettledError
 from circuitproof.prove.patterns.tables import Function, Pairs, Tables
 from hand_models import freeze
 from models import random_model
-from symbolic_claims import SIZES, random_claim
+from pattern_claims import SIZES, random_claim
 
 CANDIDATES = (0, 1, 2)
 PAIRS = [(token, position) for token in (0, 2, 5) for position in (0, 1, 3)]

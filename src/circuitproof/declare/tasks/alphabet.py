@@ -3,7 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from circuitproof.errors import DeclarationError
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import Fields, reading_part
+
+_MOST_TOKENS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,79 @@ class Alphabet:
         """Return a prompt as a person reads it."""
         return " ".join(self._name(token) for token in prompt)
 
+    def named(self) -> Mapping[int, str]:
+        """Return the name of every token."""
+        return dict(enumerate(self.names))
+
+    def other_name(self, alphabet: "Alphabet") -> str | None:
+        """Say how another alphabet calls a token otherwise, if it does."""
+        return None if alphabet == self else "token names differ"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what a declaration says of tokens."""
+        return {"alphabet": list(self.names)}
+
     def _name(self, token: int) -> str:
         if not 0 <= token < len(self):
             raise DeclarationError(f"token {token} is unknown; the alphabet has tokens 0 to {len(self) - 1}")
         return self.names[token]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """So many tokens, some of which have a name for readers."""
+
+    size: int
+    names: tuple[tuple[int, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.size <= _MOST_TOKENS:
+            raise DeclarationError(f"vocabulary is {self.size}, want 1 to {_MOST_TOKENS}")
+        tokens = [token for token, _ in self.names]
+        if outside := [token for token in tokens if not 0 <= token < self.size]:
+            raise DeclarationError(
+                f"names: token {outside[0]} has a name, but the vocabulary has tokens 0 to {self.size - 1}"
+            )
+        if len(set(tokens)) != len(tokens):
+            repeated = next(token for token in tokens if tokens.count(token) > 1)
+            raise DeclarationError(f"names: token {repeated} has two names; give it one")
+
+    def __len__(self) -> int:
+        return self.size
+
+    def text(self, prompt: Iterable[int]) -> str:
+        """Return a prompt as a person reads it."""
+        names = self.named()
+        return " ".join(names.get(token, f"<{token}>") for token in prompt)
+
+    def named(self) -> Mapping[int, str]:
+        """Return the names that there are."""
+        return dict(self.names)
+
+    def other_name(self, alphabet: Alphabet) -> str | None:
+        """Say how an alphabet calls one of the named tokens otherwise, if it does."""
+        for token, name in self.names:
+            own = alphabet.names[token] if token < len(alphabet) else None
+            if own != name:
+                found = "has no name" if own is None else f"is called {own!r}"
+                return f"token {token}, {name!r} there, {found} in the model; mend [names]"
+        return None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what a declaration says of tokens."""
+        return {"vocabulary": self.size, "names": {str(token): name for token, name in self.names}}
+
+
+def read_vocabulary(fields: Fields) -> Vocabulary:
+    """Read how many tokens there are and what some of them are called."""
+    size = fields.integer("vocabulary", least=1)
+    if not fields.has("names"):
+        return Vocabulary(size)
+    with reading_part(fields, "names") as part:
+        keys = part.keys()
+        if wrong := [key for key in keys if not key.isdecimal() or not key.isascii()]:
+            raise InputError(f"{part.where} has a key {wrong[0]!r}, want a token's number")
+        return Vocabulary(size, tuple(sorted((int(key), part.text(key)) for key in keys)))
 
 
 def sparse_alphabet(size: int, names: Mapping[int, str]) -> Alphabet:

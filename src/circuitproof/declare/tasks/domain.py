@@ -1,6 +1,6 @@
 """The declared set of prompts: ordered, unique, sorted into strata, and pinned by a digest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -60,6 +60,14 @@ class Domain:
     def to_json(self) -> dict[str, Json]:
         """Return the domain as JSON that `read_domain` reads back."""
         return {"prompts": [list(prompt) for prompt in self.prompts], "strata": list(self.strata)}
+
+
+def by_length(prompts: Sequence[Prompt]) -> Mapping[int, list[int]]:
+    """Return the places of prompts, those of one length together, in order of appearance."""
+    places: dict[int, list[int]] = {}
+    for place, prompt in enumerate(prompts):
+        places.setdefault(len(prompt), []).append(place)
+    return places
 
 
 def read_domain(fields: Fields) -> Domain:

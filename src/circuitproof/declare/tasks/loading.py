@@ -1,17 +1,14 @@
 """The one door to a task: a name that is shipped, or a file that declares one."""
 
 from pathlib import Path
-from typing import TypeAlias
 
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.catalogue import TASK_NAMES, find_task
-from circuitproof.declare.tasks.patterned import SymbolicTask, read_symbolic_task, read_written_pattern
 from circuitproof.declare.tasks.task import Task, read_task
-from circuitproof.declare.tasks.written import read_written
+from circuitproof.declare.tasks.written import read_written, read_written_pattern
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.reading import Fields, read_json, read_toml, reading
 
-AnyTask: TypeAlias = Task | SymbolicTask
 _FILES = (".toml", ".json")
 
 
@@ -25,7 +22,7 @@ def task_spec(spec: str, folder: Path) -> str:
     return str(folder / spec) if is_task_file(spec) else spec
 
 
-def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None = None) -> AnyTask:
+def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None = None) -> Task:
     """Return the task that `spec` names, or that a file declares: `.toml` by hand, `.json` canonically.
 
     `alphabet` are the names of the model's tokens, for files that leave the names to the model; `pattern`
@@ -44,33 +41,19 @@ def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None =
 def load_listed_task(spec: str, alphabet: Alphabet | None = None) -> Task:
     """Return a task that lists its prompts; what is asked here cannot be asked of a pattern."""
     task = load_task(spec, alphabet)
-    if isinstance(task, SymbolicTask):
-        raise not_listed(task)
+    task.refuse_pattern()
     return task
 
 
-def not_listed(task: SymbolicTask) -> InputError:
-    """Return the refusal of a task about a pattern where listed prompts are wanted."""
-    return InputError(
-        f"task {task.name!r} is about a pattern, and listed prompts are wanted here; "
-        "circuitproof verify (with the exact engine) handles patterns"
-    )
-
-
-def _load_file(path: Path, alphabet: Alphabet | None, pattern: str | None) -> AnyTask:
+def _load_file(path: Path, alphabet: Alphabet | None, pattern: str | None) -> Task:
     if path.suffix == ".json":
         with reading(read_json(path), str(path)) as fields:
-            return _read_declaration(fields)
+            return read_task(fields)
     with reading(read_toml(path), str(path)) as fields:
         return _read_written(fields, alphabet, pattern)
 
 
-def _read_declaration(fields: Fields) -> AnyTask:
-    """Read what `circuitproof task --out` writes; only a pattern's declaration has a vocabulary."""
-    return read_symbolic_task(fields) if fields.has("vocabulary") else read_task(fields)
-
-
-def _read_written(fields: Fields, alphabet: Alphabet | None, pattern: str | None) -> AnyTask:
+def _read_written(fields: Fields, alphabet: Alphabet | None, pattern: str | None) -> Task:
     forms = [key for key in ("prompts", "templates", "vocabulary") if fields.has(key)]
     match forms:
         case ["vocabulary"]:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.task import OnlyOpener, SameOpener, Task
+from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
+from circuitproof.declare.tasks.task import Task
 
 
 def opener_task(

@@ -1,129 +1,156 @@
-"""A task: an alphabet, the candidates T, a domain, the right answer P and the relation R, all of it data."""
+"""A task: tokens, the candidates T, a list or a pattern of prompts, the right answer P and the relation R."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import cached_property
 from itertools import chain
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
-from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
 from circuitproof.declare.tasks.domain import Domain, Prompt, read_domain
+from circuitproof.declare.tasks.labelled import Labelled
+from circuitproof.declare.tasks.patterns import Pattern, read_pattern
+from circuitproof.declare.tasks.rules import (
+    AnswerRule,
+    AnswerTable,
+    ClassTable,
+    OnlyOpener,
+    RelationRule,
+    SameOpener,
+    answer_to_json,
+    only_opener,
+    read_rules,
+    relation_to_json,
+    rule_tokens,
+)
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Digest, Json, digest_json
 from circuitproof.text.reading import Fields, reading_part
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerTable:
-    """P as a table: the answer to each prompt of the domain, in the domain's order."""
-
-    answers: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OnlyOpener:
-    """P as a rule: find the only token that is a declared opener and answer what it maps to."""
-
-    answers: tuple[tuple[int, int], ...]
-    """Pairs (opener, answer)."""
-
-    def __post_init__(self) -> None:
-        _refuse_repeated_openers([opener for opener, _ in self.answers], "answer")
-
-    def opener(self, prompt: Prompt) -> int:
-        """Return the only declared opener of a prompt."""
-        return _only_opener(prompt, dict(self.answers), "answer")
-
-
-@dataclass(frozen=True, slots=True)
-class ClassTable:
-    """R as a table: prompts with the same number must be decided alike."""
-
-    classes: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SameOpener:
-    """R as a rule: prompts with the same only opener must be decided alike, whatever else they hold."""
-
-    openers: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        _refuse_repeated_openers(self.openers, "relation")
-
-
-Answer: TypeAlias = AnswerTable | OnlyOpener
-Relation: TypeAlias = ClassTable | SameOpener
-
-
-class _AnswerKind(StrEnum):
-    TABLE = "table"
-    ONLY_OPENER = "only opener"
-
-
-class _RelationKind(StrEnum):
-    TABLE = "table"
-    SAME_OPENER = "same opener"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
     """Everything a claim needs to know about what is asked. Holding one is proof that it is consistent."""
 
     name: str
-    alphabet: Alphabet
+    alphabet: Alphabet | Vocabulary
     candidates: tuple[int, ...]
-    domain: Domain
-    answer: Answer
-    relation: Relation
+    domain: Domain | Pattern
+    """The prompts: a list, whose tokens all have names, or a pattern over a vocabulary."""
+    answer: AnswerRule
+    relation: RelationRule
 
     def __post_init__(self) -> None:
         if len(set(self.candidates)) != len(self.candidates) or len(self.candidates) < 2:  # noqa: PLR2004  # a choice
             raise DeclarationError(
                 f"{self.name}: candidates are {self.candidates}, want two or more, all distinct"
             )
-        self._refuse_unknown("candidate", self.candidates)
-        self._refuse_unknown("prompt token", chain.from_iterable(self.domain.prompts))
-        self._refuse_unknown("rule token", self.rule_tokens())
-        for prompt, answer in zip(self.domain.prompts, self.answers(), strict=True):
-            if answer not in self.candidates:
-                raise DeclarationError(
-                    f"{self.name}: answer {answer} to prompt {prompt} is not among candidates "
-                    f"{self.candidates}; add it to the candidates or narrow the domain"
-                )
-        self.classes()
+        match self.domain:
+            case Domain(prompts):
+                self._refuse_misfit_list(prompts)
+            case Pattern():
+                self._refuse_misfit_pattern()
+            case _:
+                assert_never(self.domain)
+
+    @property
+    def listed(self) -> Domain:
+        """Return the list of prompts, which a task about a pattern does not have."""
+        self.refuse_pattern()
+        assert isinstance(self.domain, Domain)  # noqa: S101  # just asked
+        return self.domain
+
+    def refuse_pattern(self) -> None:
+        """Refuse a pattern where what is asked can only be asked of a list."""
+        if isinstance(self.domain, Pattern):
+            raise InputError(
+                f"task {self.name!r} is about a pattern, and listed prompts are wanted here; "
+                "circuitproof verify (with the exact engine) handles patterns"
+            )
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """Return the listed prompts."""
+        return self.listed.prompts
+
+    @property
+    def tokens(self) -> Alphabet:
+        """Return the names of all tokens, which a task about a list has."""
+        if isinstance(self.alphabet, Alphabet):
+            return self.alphabet
+        raise DeclarationError(f"{self.name}: a vocabulary names some tokens, want an alphabet of all")
+
+    @cached_property
+    def labelled(self) -> Labelled:
+        """Return the prompts of the pattern with their labels, which rules about openers give."""
+        if not isinstance(self.domain, Pattern) or not isinstance(self.alphabet, Vocabulary):
+            raise DeclarationError(
+                f"{self.name}: want a pattern over a vocabulary, or a list of named tokens"
+            )
+        if not isinstance(self.answer, OnlyOpener) or not isinstance(self.relation, SameOpener):
+            raise DeclarationError(
+                f"{self.name}: has a table, but answers and classes on a pattern are rules"
+            )
+        try:
+            return Labelled(self.domain, len(self.alphabet), self.answer, self.relation)
+        except DeclarationError as error:
+            raise DeclarationError(f"{self.name}: {error}") from error
+
+    @property
+    def size(self) -> int:
+        """Return how many prompts there are."""
+        return len(self.domain) if isinstance(self.domain, Domain) else self.labelled.size
+
+    @property
+    def longest(self) -> int:
+        """Return the length of the longest prompt; of a pattern, what it allows."""
+        return self.domain.longest
+
+    def lengths(self) -> set[int]:
+        """Return how many tokens prompts have."""
+        if isinstance(self.domain, Domain):
+            return set(map(len, self.domain.prompts))
+        return self.labelled.lengths()
 
     def answers(self) -> tuple[int, ...]:
-        """Return P(x) for every prompt x of the domain."""
+        """Return P(x) for every prompt x of a list."""
         match self.answer:
             case AnswerTable(answers):
                 self._one_per_prompt("answers", len(answers))
                 return answers
             case OnlyOpener(pairs) as rule:
                 mapping = dict(pairs)
-                return tuple(mapping[rule.opener(prompt)] for prompt in self.domain.prompts)
+                return tuple(mapping[rule.opener(prompt)] for prompt in self.prompts)
             case _:
                 assert_never(self.answer)
 
+    def decisions(self) -> tuple[int, ...]:
+        """Return the place of P(x) among the candidates for every prompt x of a list."""
+        return tuple(map(self.candidates.index, self.answers()))
+
     def classes(self) -> tuple[tuple[int, ...], ...]:
-        """Return the classes of R as tuples of prompt indices, in order of their first prompt."""
+        """Return the classes of R as tuples of indices of listed prompts, in order of their first prompt."""
         groups: dict[int, list[int]] = {}
-        for index, label in enumerate(self._labels()):
+        for index, label in enumerate(self._groups()):
             groups.setdefault(label, []).append(index)
         return tuple(map(tuple, groups.values()))
 
-    def rule_tokens(self) -> Iterator[int]:
+    def answers_by_class(self) -> Mapping[int, frozenset[int]]:
+        """Return for each class of R, by any name, the right answers of its prompts."""
+        found: dict[int, set[int]] = {}
+        for group, answer in self._labels():
+            found.setdefault(group, set()).add(answer)
+        return {group: frozenset(answers) for group, answers in found.items()}
+
+    def rule_tokens(self) -> Iterable[int]:
         """Return the candidates, and the openers and answers that rules speak of."""
-        yield from self.candidates
-        if isinstance(self.answer, OnlyOpener):
-            yield from chain.from_iterable(self.answer.answers)
-        if isinstance(self.relation, SameOpener):
-            yield from self.relation.openers
+        return (*self.candidates, *rule_tokens(self.answer, self.relation))
 
     def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
-        """Refuse a model that calls its tokens by other names; a model without an alphabet cannot tell."""
-        if alphabet is not None and alphabet != self.alphabet:
-            raise InputError(f"the model's alphabet is not that of task {self.name!r}: token names differ")
+        """Refuse a model that calls tokens by other names; a model without an alphabet cannot tell."""
+        other = None if alphabet is None else self.alphabet.other_name(alphabet)
+        if other is not None:
+            raise InputError(f"the model's alphabet is not that of task {self.name!r}: {other}")
 
     def refuse_smaller(self, vocabulary: int) -> None:
         """Refuse a model that has fewer tokens than the alphabet."""
@@ -137,74 +164,90 @@ class Task:
 
     def to_json(self) -> Json:
         """Return the declaration as JSON that `read_task` reads back."""
-        return {
-            "name": self.name,
-            "alphabet": list(self.alphabet.names),
-            "candidates": list(self.candidates),
-            "domain": self.domain.to_json(),
-            "answer": _answer_to_json(self.answer),
-            "relation": _relation_to_json(self.relation),
-        }
+        return {**self._rules(), **self.alphabet.to_json(), "domain": self.domain_to_json()}
+
+    def domain_to_json(self) -> dict[str, Json]:
+        """Return the list, or the pattern, as it stands in a declaration."""
+        written = self.domain.to_json()
+        return written if isinstance(self.domain, Domain) else {"pattern": written}
 
     def in_claim(self) -> dict[str, Json]:
         """Return the task as it stands in a claim; the domain stands apart, and few tokens need a name."""
-        occurring = sorted({*chain.from_iterable(self.domain.prompts), *self.candidates})
+        named, is_list = self.alphabet.named(), isinstance(self.domain, Domain)
+        occurring = {*chain.from_iterable(self.prompts), *self.candidates} if is_list else named
+        names: Json = {str(token): named[token] for token in sorted(occurring)}
+        pinned: dict[str, Json] = {"name": self.name, "declaration": str(self.digest)}
+        told = {"name": self.name, "names": names, **self._rules()}
+        return {**pinned, **told} if is_list else {**told, **pinned}  # the keys' order in bundles of format 2
+
+    def _rules(self) -> dict[str, Json]:
         return {
             "name": self.name,
-            "declaration": str(self.digest),
-            "names": {str(token): self.alphabet.names[token] for token in occurring},
             "candidates": list(self.candidates),
-            "answer": _answer_to_json(self.answer),
-            "relation": _relation_to_json(self.relation),
+            "answer": answer_to_json(self.answer),
+            "relation": relation_to_json(self.relation),
         }
 
-    def _labels(self) -> tuple[int, ...]:
+    def _labels(self) -> Iterable[tuple[int, int]]:
+        """Return the class and the right answer of each listed prompt, or those of each label."""
+        if isinstance(self.domain, Domain):
+            return zip(self._groups(), self.answers(), strict=True)
+        return ((label.group, label.answer) for label in self.labelled.labels)
+
+    def _groups(self) -> tuple[int, ...]:
         match self.relation:
             case ClassTable(classes):
                 self._one_per_prompt("classes", len(classes))
                 return classes
             case SameOpener(openers):
-                return tuple(_only_opener(prompt, openers, "relation") for prompt in self.domain.prompts)
+                return tuple(only_opener(prompt, openers, "relation") for prompt in self.prompts)
             case _:
                 assert_never(self.relation)
 
     def _one_per_prompt(self, what: str, count: int) -> None:
-        if count != len(self.domain):
+        if count != self.size:
             raise DeclarationError(
-                f"{self.name}: {count} {what} for {len(self.domain)} prompts; give one per prompt"
+                f"{self.name}: {count} {what} for {self.size} prompts; give one per prompt"
             )
 
-    def _refuse_unknown(self, what: str, tokens: Iterable[int]) -> None:
+    def _refuse_misfit_list(self, prompts: tuple[Prompt, ...]) -> None:
+        self._refuse_unknown("candidate", self.candidates, self.tokens)
+        self._refuse_unknown("prompt token", chain.from_iterable(prompts), self.tokens)
+        self._refuse_unknown("rule token", self.rule_tokens(), self.tokens)
+        for prompt, answer in zip(prompts, self.answers(), strict=True):
+            self._refuse_other_answer(answer, f"prompt {prompt}")
+        self.classes()
+
+    def _refuse_misfit_pattern(self) -> None:
+        self._refuse_unknown("token", self.rule_tokens(), self.alphabet)
+        for opener, answer in self.labelled.answer.answers:
+            self._refuse_other_answer(answer, f"opener {opener}")
+
+    def _refuse_unknown(self, what: str, tokens: Iterable[int], known: Alphabet | Vocabulary) -> None:
         for token in tokens:
-            if not 0 <= token < len(self.alphabet):
+            if not 0 <= token < len(known):
                 raise DeclarationError(
                     f"{self.name}: {what} {token} is unknown; "
-                    f"the alphabet has tokens 0 to {len(self.alphabet) - 1}"
+                    f"the {type(known).__name__.lower()} has tokens 0 to {len(known) - 1}"
                 )
 
-
-def _refuse_repeated_openers(openers: Collection[int], where: str) -> None:
-    if not openers or len(set(openers)) != len(openers):
-        raise DeclarationError(f"{where}: openers are {tuple(openers)}, want at least one, all distinct")
-
-
-def _only_opener(prompt: Prompt, openers: Collection[int], where: str) -> int:
-    found = [token for token in prompt if token in openers]
-    if len(found) != 1:
-        raise DeclarationError(
-            f"{where}: prompt {prompt} has {len(found)} declared openers, want just one of {tuple(openers)}"
-        )
-    return found[0]
+    def _refuse_other_answer(self, answer: int, to: str) -> None:
+        if answer not in self.candidates:
+            raise DeclarationError(
+                f"{self.name}: answer {answer} to {to} is not among candidates "
+                f"{self.candidates}; add it to the candidates or narrow the domain"
+            )
 
 
 def read_task(fields: Fields) -> Task:
-    """Read a task's declaration."""
+    """Read a task's declaration; only that of a pattern has a vocabulary."""
+    is_pattern = fields.has("vocabulary")
     with reading_part(fields, "domain") as part:
-        domain = read_domain(part)
+        domain = _read_pattern(part) if is_pattern else read_domain(part)
     answer, relation = read_rules(fields)
     return Task(
         name=fields.text("name"),
-        alphabet=Alphabet(fields.texts("alphabet")),
+        alphabet=read_vocabulary(fields) if is_pattern else Alphabet(fields.texts("alphabet")),
         candidates=fields.integers("candidates"),
         domain=domain,
         answer=answer,
@@ -212,61 +255,6 @@ def read_task(fields: Fields) -> Task:
     )
 
 
-def read_rules(fields: Fields) -> tuple[Answer, Relation]:
-    """Read P and R of a declaration."""
-    with reading_part(fields, "answer") as part:
-        answer = _read_answer(part)
-    with reading_part(fields, "relation") as part:
-        relation = _read_relation(part)
-    return answer, relation
-
-
-def _read_answer(fields: Fields) -> Answer:
-    match fields.choice("kind", _AnswerKind):
-        case _AnswerKind.TABLE:
-            return AnswerTable(fields.integers("answers"))
-        case _AnswerKind.ONLY_OPENER:
-            return OnlyOpener(_read_pairs(fields))
-        case _ as kind:
-            assert_never(kind)
-
-
-def _read_pairs(fields: Fields) -> tuple[tuple[int, int], ...]:
-    pairs: list[tuple[int, int]] = []
-    for index, row in enumerate(fields.integer_rows("answers")):
-        match row:
-            case (opener, answer):
-                pairs.append((opener, answer))
-            case _:
-                raise InputError(f"{fields.path('answers')}[{index}] is {list(row)}, want [opener, answer]")
-    return tuple(pairs)
-
-
-def _answer_to_json(answer: Answer) -> Json:
-    match answer:
-        case AnswerTable(answers):
-            return {"kind": str(_AnswerKind.TABLE), "answers": list(answers)}
-        case OnlyOpener(pairs):
-            return {"kind": str(_AnswerKind.ONLY_OPENER), "answers": [list(pair) for pair in pairs]}
-        case _:
-            assert_never(answer)
-
-
-def _read_relation(fields: Fields) -> Relation:
-    match fields.choice("kind", _RelationKind):
-        case _RelationKind.TABLE:
-            return ClassTable(fields.integers("classes"))
-        case _RelationKind.SAME_OPENER:
-            return SameOpener(fields.integers("openers"))
-        case _ as kind:
-            assert_never(kind)
-
-
-def _relation_to_json(relation: Relation) -> Json:
-    match relation:
-        case ClassTable(classes):
-            return {"kind": str(_RelationKind.TABLE), "classes": list(classes)}
-        case SameOpener(openers):
-            return {"kind": str(_RelationKind.SAME_OPENER), "openers": list(openers)}
-        case _:
-            assert_never(relation)
+def _read_pattern(fields: Fields) -> Pattern:
+    with reading_part(fields, "pattern") as part:
+        return read_pattern(part)

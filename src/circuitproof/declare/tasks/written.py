@@ -1,12 +1,14 @@
-"""Tasks on listed prompts as a person writes them: names or numbers, one by one or from templates."""
+"""Tasks as a person writes them: prompts one by one, from templates, or all of a pattern."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.alphabet import Alphabet, read_vocabulary
 from circuitproof.declare.tasks.domain import Domain, Prompt
 from circuitproof.declare.tasks.openers import listed_opener_task
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.declare.tasks.pattern_text import Sets, parse_pattern
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener, read_pairs
+from circuitproof.declare.tasks.task import Task
 from circuitproof.declare.tasks.templates import read_filled
 from circuitproof.errors import InputError
 from circuitproof.text.reading import Fields, reading_part
@@ -114,4 +116,37 @@ def _tabled(
         domain=domain,
         answer=AnswerTable(answers),
         relation=ClassTable(tuple(places[label] for label in labels)),
+    )
+
+
+def read_written_pattern(fields: Fields, text: str | None = None) -> Task:
+    """Read a task as a person writes it; `text` is the pattern, where it is not the file's own.
+
+        name = "quotes"
+        vocabulary = 50257
+        candidates = [1, 6]
+        answers = [[366, 1], [705, 6]]
+        pattern = "any{1..1024} with exactly 1 of openers"
+        [sets]
+        openers = [366, 705]
+
+    `classes`, the openers of the relation, are those of the answers unless they are given; `[names]` gives
+    tokens names for readers.
+    """
+    sets: Sets = {}
+    if fields.has("sets"):
+        with reading_part(fields, "sets") as part:
+            sets = {name: part.integers(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+    pairs = read_pairs(fields)
+    spelled = fields.text("pattern") if fields.has("pattern") and text is None else text
+    if spelled is None:
+        raise InputError(f"{fields.path('pattern')} is missing; write it there or give one with --pattern")
+    classes = fields.integers("classes") if fields.has("classes") else tuple(opener for opener, _ in pairs)
+    return Task(
+        name=fields.text("name"),
+        alphabet=read_vocabulary(fields),
+        candidates=fields.integers("candidates"),
+        domain=parse_pattern(spelled, sets, fields.path("pattern") if text is None else "--pattern"),
+        answer=OnlyOpener(pairs),
+        relation=SameOpener(classes),
     )

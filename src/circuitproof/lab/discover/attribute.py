@@ -17,6 +17,7 @@ from torch import Tensor
 
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import NumericError
 from circuitproof.lab.discover.choices import Order
@@ -63,22 +64,19 @@ def gate_slopes(
     values = gates.values.clone().requires_grad_()
     slopes = torch.zeros_like(values)
     for places in _portions(task):
-        tokens = torch.tensor([task.domain.prompts[place] for place in places])
+        tokens = torch.tensor([task.prompts[place] for place in places])
         logits = model.candidate_logits(tokens, task.candidates, replace(gates, values=values))
         wanted = Target(target.probabilities[places], target.decisions[places])
         (portion,) = torch.autograd.grad(wanted.margins(logits).sum(), values)
         slopes += portion
     if not bool(slopes.isfinite().all()):
         raise NumericError("the gradient of an edge is NaN or infinite; try the topological order")
-    return slopes[0] / len(task.domain)
+    return slopes[0] / task.size
 
 
 def _portions(task: Task) -> Iterator[list[int]]:
     """Yield places of prompts of one length, so many at a time as fit in memory."""
-    lengths: dict[int, list[int]] = {}
-    for place, prompt in enumerate(task.domain.prompts):
-        lengths.setdefault(len(prompt), []).append(place)
-    for length, places in lengths.items():
+    for length, places in by_length(task.prompts).items():
         step = max(1, _TOKENS_AT_ONCE // length)
         for start in range(0, len(places), step):
             yield places[start : start + step]

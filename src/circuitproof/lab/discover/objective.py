@@ -124,7 +124,7 @@ def target_of(model: Transformer, task: Task, objective: Objective) -> Target:
         case Objective.MODEL:
             return target_from(task_logits(model, task)[0])
         case Objective.PROGRAM:
-            places = torch.tensor([task.candidates.index(answer) for answer in task.answers()])
+            places = torch.tensor(task.decisions())
             answers = torch.nn.functional.one_hot(places, len(task.candidates))
             return Target(answers.double(), answers.bool())
         case _:

@@ -54,7 +54,7 @@ def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Au
     rights = [_right(row, task.name) for row in answer_margins(task, in_model)]
     own, *others = (_right(row, task.name) for row in answer_margins(task, in_circuit))
     return Audit(
-        prompts=len(task.domain),
+        prompts=task.size,
         model=rights[0],
         circuit=own,
         without_heads=rights[1],

@@ -17,11 +17,11 @@ from torch.func import functional_call
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, NumericError
 from circuitproof.lab.distill.install import replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour
-from circuitproof.lab.model.decisions import by_length
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import digest_bytes
 from circuitproof.text.codec import Count, Positive
@@ -181,7 +181,7 @@ def _loss(
 ) -> Float[Tensor, ""]:
     """Return cross-entropy of model and circuit on some prompts, and what the circuit's radii lack."""
     task, model = behaviour.task, decider.model
-    tokens = torch.tensor([task.domain.prompts[place] for place in places])
+    tokens = torch.tensor([task.prompts[place] for place in places])
     answers = task.answers()
     wanted = torch.tensor([task.candidates.index(answers[place]) for place in places])
     total = torch.zeros(())
@@ -207,10 +207,10 @@ def _radii(model: Transformer, task: Task, wanted: Tensor, logits: Tensor) -> Fl
 def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
     """Return the smallest radius over all prompts of the circuit's decisions, in floats."""
     task, smallest = behaviour.task, float("inf")
-    answers = [task.candidates.index(answer) for answer in task.answers()]
+    answers = task.decisions()
     with torch.no_grad():
-        for places in by_length(task):
-            tokens = torch.tensor([task.domain.prompts[place] for place in places])
+        for places in by_length(task.prompts).values():
+            tokens = torch.tensor([task.prompts[place] for place in places])
             residual = model.final_residual(tokens, [behaviour.circuit])
             wanted = torch.tensor([answers[place] for place in places])
             radii = _radii(model, task, wanted, model.residual_logits(residual, task.candidates))
@@ -222,9 +222,9 @@ def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
 
 def _places(task: Task, plan: Calibration, step: int) -> list[int]:
     """Return prompts of one length, drawn so that each prompt is as likely as any other."""
-    count = len(task.domain)
+    count = task.size
     seed = int(str(digest_bytes(f"{plan.seed} {step}".encode()))[:8], 16)
     order = torch.randperm(count, generator=torch.Generator().manual_seed(seed)).tolist()
-    length = len(task.domain.prompts[order[0]])
-    alike = [place for place in order if len(task.domain.prompts[place]) == length]
+    length = len(task.prompts[order[0]])
+    alike = [place for place in order if len(task.prompts[place]) == length]
     return alike[: plan.batch]

@@ -1,6 +1,5 @@
 """Where conditions hold on a ground, worked out for all prompts of a length at once."""
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -9,6 +8,7 @@ import torch
 from torch import Tensor
 
 from circuitproof.declare.programs.syntax import Formula, Otherwise, Program, Rule
+from circuitproof.declare.tasks.domain import by_length
 from circuitproof.lab.distill.ground import Bytes, Ground
 from circuitproof.lab.model.program_heads import Patterns
 
@@ -41,12 +41,10 @@ class Conditions:
 
 
 def _groups(ground: Ground) -> list[_Group]:
-    by_length: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-    for prompt in ground.prompts:
-        by_length[len(prompt)].append(prompt)
     columns, met = ground.columns(), set[int]()
     groups: list[_Group] = []
-    for prompts in by_length.values():
+    for places in by_length(ground.prompts).values():
+        prompts = [ground.prompts[place] for place in places]
         group = _Group(torch.tensor(prompts))
         for row, prompt in enumerate(prompts):
             for query in range(len(prompt)):

@@ -90,7 +90,7 @@ class Decider:
             asked = self.demands[demand]
             cells = self._cells()
             for circuit in asked.circuits:
-                cells.cells(circuit, [asked.task.domain.prompts[prompt]])
+                cells.cells(circuit, [asked.task.prompts[prompt]])
             self._read[place] = sorted(cells.variants.asked, key=len)
         return self._read[place]
 
@@ -124,7 +124,7 @@ class Decider:
         ends: list[list[int]] = []
         for demand, prompt, name in variants:
             cells.begin(self._rows(demand, prompt, name))
-            ends.append([cells.cell(stage, asked.task.domain.prompts[prompt]) for stage in stages])
+            ends.append([cells.cell(stage, asked.task.prompts[prompt]) for stage in stages])
         trace = Trace(Forward(self.frozen, cells, Exact(), asked.task.candidates))
         folds = [[Fold(logits) for logits in trace.output(stage).fractions()] for stage in stages]
         for variant, end in zip(variants, ends, strict=True):

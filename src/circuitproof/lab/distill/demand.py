@@ -46,7 +46,7 @@ def demands_of(
 def _wanted(frozen: Frozen, task: Task, objective: Objective) -> tuple[int, ...]:
     match objective:
         case Objective.PROGRAM:
-            return tuple(task.candidates.index(answer) for answer in task.answers())
+            return task.decisions()
         case Objective.MODEL:
             return _own_decisions(frozen, task)
         case _:
@@ -61,7 +61,7 @@ def _own_decisions(frozen: Frozen, task: Task) -> tuple[int, ...]:
             "want the right answers as the objective"
         )
     everything = whole(frozen.graph)
-    found = fold(frozen, task.candidates, [everything], task.domain.prompts).of(everything)
+    found = fold(frozen, task.candidates, [everything], task.prompts).of(everything)
     if tied := [place for place, one in enumerate(found) if not one.is_clear]:
         raise InputError(
             f"the model ties on prompt {tied[0]} of task {task.name!r}: there is no decision to keep; "

@@ -22,6 +22,7 @@ from torch.nn import functional
 
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of, whole
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.lesion import Behaviour, silence
@@ -198,19 +199,14 @@ class Prompts:
 
 def prompts_of(task: Task, draw: Draw, step: int) -> list[Prompts]:
     """Return the prompts of a step, the next ones of the epoch's own shuffle, sorted by length."""
-    size = min(draw.batch, len(task.domain))
-    epoch, place = divmod(step, len(task.domain) // size)
-    order = torch.randperm(len(task.domain), generator=generator_of(draw.seed, epoch))
-    lengths: dict[int, list[int]] = {}
-    for index in order[place * size : (place + 1) * size].tolist():
-        lengths.setdefault(len(task.domain.prompts[index]), []).append(index)
-    wanted = task.answers()
+    size = min(draw.batch, task.size)
+    epoch, place = divmod(step, task.size // size)
+    order = torch.randperm(task.size, generator=generator_of(draw.seed, epoch))
+    drawn, wanted = order[place * size : (place + 1) * size].tolist(), task.answers()
+    prompts, answers = [task.prompts[index] for index in drawn], [wanted[index] for index in drawn]
     return [
-        Prompts(
-            torch.tensor([task.domain.prompts[index] for index in chosen]),
-            torch.tensor([wanted[index] for index in chosen]),
-        )
-        for _, chosen in sorted(lengths.items())
+        Prompts(torch.tensor([prompts[k] for k in places]), torch.tensor([answers[k] for k in places]))
+        for _, places in sorted(by_length(prompts).items())
     ]
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.declare.tasks.domain import by_length
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.ground import Bytes, Ground
 from circuitproof.lab.model.ops import softmax, sparsemax
@@ -55,7 +55,8 @@ def record(model: Transformer, head: Head, ground: Ground) -> Record:
     columns = ground.columns()
     weights = np.zeros(ground.nothing().shape, dtype=np.float32)
     support = ground.nothing()
-    for prompts in _by_length(ground.prompts):
+    for group in by_length(ground.prompts).values():
+        prompts = [ground.prompts[place] for place in group]
         sparse, soft = _attention(model, head, torch.tensor(prompts))
         for prompt, sparse_rows, soft_rows in zip(prompts, sparse.numpy(), soft.numpy(), strict=True):
             places = [columns[prompt[: query + 1]] for query in range(len(prompt))]
@@ -93,13 +94,6 @@ def _inputs(model: Transformer, layer: int, tokens: Tensor) -> Tensor:
     finally:
         handle.remove()
     return seen[0]
-
-
-def _by_length(prompts: tuple[Prompt, ...]) -> list[list[Prompt]]:
-    groups: dict[int, list[Prompt]] = {}
-    for prompt in prompts:
-        groups.setdefault(len(prompt), []).append(prompt)
-    return list(groups.values())
 
 
 def _mean_support(support: Bytes, ground: Ground) -> float:

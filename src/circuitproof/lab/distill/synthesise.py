@@ -64,7 +64,7 @@ def synthesise(
     frozen = freeze(model)
     asked = [_asked(frozen, circuits.get(task.name), bounds.scope) for task in tasks]
     demands = demands_of(frozen, tasks, asked, bounds.objective)
-    ground = Ground(tuple(prompt for task in tasks for prompt in task.domain.prompts))
+    ground = Ground(tuple(prompt for task in tasks for prompt in task.prompts))
     search = _Search(frozen, head, demands, record(model, head, ground), bounds)
     outcome = search.run()
     return Synthesis(
@@ -88,7 +88,7 @@ def accepts(frozen: Frozen, head: Head, program: Program, demands: Iterable[Dema
     """Say whether every circuit decides as wanted on every prompt with a program in the place of a head."""
     installed = with_program(frozen, head, program)
     for demand in demands:
-        folded = fold(installed, demand.task.candidates, demand.circuits, demand.task.domain.prompts)
+        folded = fold(installed, demand.task.candidates, demand.circuits, demand.task.prompts)
         for circuit in demand.circuits:
             pairs = zip(folded.of(circuit), demand.wanted, strict=True)
             if any(found.decision != frozenset({wanted}) for found, wanted in pairs):

@@ -116,7 +116,7 @@ def recheck(certificate: Unrealisable, frozen: Frozen, tasks: Sequence[Task]) ->
         raise InvalidError(
             f"the certificate has {len(certificate.circuits)} lists of circuits for {len(tasks)} tasks"
         )
-    ground = Ground(tuple(prompt for task in tasks for prompt in task.domain.prompts))
+    ground = Ground(tuple(prompt for task in tasks for prompt in task.prompts))
     _recheck_list(certificate, ground)
     demands = demands_of(frozen, tasks, certificate.circuits, certificate.objective)
     for number, one in enumerate(certificate.refuted):
@@ -160,7 +160,7 @@ def _decides_right(certificate: Unrealisable, frozen: Frozen, demands: Sequence[
     at = one.refutation
     try:
         demand = demands[at.demand]
-        circuit, prompt = demand.circuits[at.circuit], demand.task.domain.prompts[at.prompt]
+        circuit, prompt = demand.circuits[at.circuit], demand.task.prompts[at.prompt]
     except IndexError as error:
         raise InvalidError(f"refuted meaning {number}: its task, circuit or prompt is not there") from error
     installed = with_program(frozen, certificate.head, one.program)

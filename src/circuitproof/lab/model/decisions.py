@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import NumericError
 from circuitproof.lab.model.gates import gates_of
@@ -50,7 +51,7 @@ def answer_margins(
     task: Task, logits: Float[Tensor, "circuit prompt candidate"]
 ) -> Float[Tensor, "circuit prompt"]:
     """Return by how much the right answer leads the best other candidate."""
-    places = torch.tensor([task.candidates.index(answer) for answer in task.answers()])
+    places = torch.tensor(task.decisions())
     is_right = torch.nn.functional.one_hot(places, len(task.candidates)).bool()
     right = logits[:, is_right]
     return right - logits.masked_fill(is_right, -torch.inf).amax(-1)
@@ -64,23 +65,15 @@ def task_logits(
     if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):
         return task_logits(model, task, distinct)[[distinct.index(circuit) for circuit in circuits]]
     count = 1 if circuits is None else len(circuits)
-    logits = torch.zeros(count, len(task.domain), len(task.candidates), dtype=model.token.dtype)
+    logits = torch.zeros(count, task.size, len(task.candidates), dtype=model.token.dtype)
     with torch.no_grad():
-        for places in by_length(task):
-            tokens = torch.tensor([task.domain.prompts[place] for place in places])
+        for places in by_length(task.prompts).values():
+            tokens = torch.tensor([task.prompts[place] for place in places])
             for chosen in _portions(model, count, tokens.numel()):
                 part = None if circuits is None else gates_of(circuits[chosen])
                 found = model.candidate_logits(tokens, task.candidates, part)
                 logits[chosen.start : chosen.stop, places] = found
     return logits
-
-
-def by_length(task: Task) -> list[list[int]]:
-    """Return the places of a task's prompts, those of one length together."""
-    places: dict[int, list[int]] = {}
-    for place, prompt in enumerate(task.domain.prompts):
-        places.setdefault(len(prompt), []).append(place)
-    return list(places.values())
 
 
 def _portions(model: Transformer, circuits: int, tokens: int) -> list[slice]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.errors import NumericError
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.distill.lesion import Behaviour
@@ -16,11 +16,11 @@ from circuitproof.lab.runs.construction_recipe import Construction
 from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.anchors import spread_anchors, unshared_logits
-from circuitproof.prove.battery import Battery, prove, prove_also
+from circuitproof.prove.battery import prove, prove_also
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.identity import identity_with
 from circuitproof.prove.properties import four_properties
-from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json
 
 
@@ -44,7 +44,7 @@ class ArtifactProof:
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the whole claim."""
-        return settle(self.battery.claim.properties, self.battery.answers)
+        return self.battery.verdict
 
     def to_json(self) -> Json:
         """Return the proof as JSON."""
@@ -61,7 +61,7 @@ class ArtifactProof:
         return {
             "verdict": str(self.verdict),
             "answers": answers,
-            "prompts": len(self.battery.claim.task.domain),
+            "prompts": self.battery.claim.task.size,
             "cells": self.battery.cells,
             "edges": [str(edge) for edge in self.battery.claim.circuit],
             "declared_edges": self.declared_edges,
@@ -109,8 +109,8 @@ def _check_anchors(battery: Battery, count: int) -> int:
     """Evaluate some prompts alone, sharing nothing, and demand the very logits of the fold."""
     claim, signs = battery.claim, 0
     folds = battery.folded.of(claim.circuit)
-    for place in spread_anchors(len(claim.task.domain), count):
-        prompt = claim.task.domain.prompts[place]
+    for place in spread_anchors(claim.task.size, count):
+        prompt = claim.task.prompts[place]
         logits, traced = unshared_logits(claim.frozen, claim.circuit, claim.task.candidates, prompt)
         if logits != folds[place].logits:
             raise NumericError(f"prompt {place}: folding and the evaluation that shares nothing differ")

@@ -4,10 +4,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.verification import Request, listed_claim_of
-from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import (
     Invariance,
@@ -16,7 +16,7 @@ from circuitproof.prove.properties import (
     kind_of,
     property_to_json,
 )
-from circuitproof.prove.verdict import Answer, Verdict
+from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.find import find_solver
@@ -81,10 +81,7 @@ class CrossCheck:
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the whole claim: one refutation refutes, all proofs prove."""
-        verdicts = {one.verdict for one in self.compared}
-        if Verdict.REFUTED in verdicts:
-            return Verdict.REFUTED
-        return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts or not verdicts else Verdict.PROVED
+        return worst([one.verdict for one in self.compared])
 
     def to_json(self) -> Json:
         """Return the whole result as JSON."""
@@ -94,7 +91,7 @@ class CrossCheck:
             "declaration": str(self.claim.task.digest),
             "edges": len(self.claim.circuit),
             "ablation": str(self.claim.circuit.ablation),
-            "prompts": len(self.claim.task.domain),
+            "prompts": self.claim.task.size,
             "exact_seconds": self.exact_seconds,
             "answers": [one.to_json() for one in self.compared],
         }
@@ -144,7 +141,7 @@ def count_obligations(claim: Claim, prop: Property) -> int:
         case Necessity():
             return len(claim.circuit)
         case _:
-            return len(claim.task.domain)
+            return claim.task.size
 
 
 def write_queries(request: Request, asking: Asking, out: Path) -> int:

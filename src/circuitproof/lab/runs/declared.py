@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import assert_never
 
 from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.pattern_text import print_pattern
-from circuitproof.declare.tasks.patterned import SymbolicTask
-from circuitproof.declare.tasks.task import Task
+from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.forward.declaration import read_declaration
 from circuitproof.text.canonical import Digest, Json, canonical_json, refuse_existing, write_file
 from circuitproof.text.reading import write_rational
@@ -52,45 +50,21 @@ class DeclaredTask:
 def find_declared(spec: str, model: Path | None = None) -> DeclaredTask:
     """Return a task by its name or file; `model` names the tokens of a file that leaves that to it."""
     task = load_task(spec, None if model is None else read_declaration(model).alphabet)
-    match task:
-        case Task():
-            return _listed(task)
-        case SymbolicTask():
-            return _on_pattern(task)
-        case _:
-            assert_never(task)
+    answers = task.answers_by_class()
+    return DeclaredTask(
+        name=task.name,
+        prompts=task.size,
+        pattern=print_pattern(task.domain) if isinstance(task.domain, Pattern) else None,
+        candidates=task.candidates,
+        answers=tuple(sorted(frozenset[int]().union(*answers.values()))),
+        classes=len(answers),
+        names=task.alphabet.named(),
+        declaration=task.to_json(),
+        digest=task.digest,
+    )
 
 
 def write_declaration(found: DeclaredTask, out: Path) -> None:
     """Write the canonical declaration, whose digest claims carry, to a new file."""
     refuse_existing(out)
     write_file(out, canonical_json(found.declaration))
-
-
-def _listed(task: Task) -> DeclaredTask:
-    return DeclaredTask(
-        name=task.name,
-        prompts=len(task.domain),
-        pattern=None,
-        candidates=task.candidates,
-        answers=tuple(sorted(set(task.answers()))),
-        classes=len(task.classes()),
-        names=dict(enumerate(task.alphabet.names)),
-        declaration=task.to_json(),
-        digest=task.digest,
-    )
-
-
-def _on_pattern(task: SymbolicTask) -> DeclaredTask:
-    labels = task.labels()
-    return DeclaredTask(
-        name=task.name,
-        prompts=task.size,
-        pattern=print_pattern(task.pattern),
-        candidates=task.candidates,
-        answers=tuple(sorted({label.answer for label in labels})),
-        classes=len({label.group for label in labels}),
-        names=dict(task.names),
-        declaration=task.to_json(),
-        digest=task.digest,
-    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.forward.frozen import Frozen, open_model

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.generator import deal
@@ -27,10 +27,10 @@ from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.training import MODEL, train_recipe
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.lab.train.loop import Watcher
-from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import four_properties
-from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.prove.verdict import Battery, Verdict, worst
 from circuitproof.text.canonical import Digest, Json, readable_json, write_file
 from circuitproof.text.sealed import read_manifest
 
@@ -97,8 +97,7 @@ class Localisation:
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on all final circuits together."""
-        properties = [prop for proof in self.proofs for prop in proof.battery.claim.properties]
-        return settle(properties, [answer for proof in self.proofs for answer in proof.battery.answers])
+        return worst([proof.battery.verdict for proof in self.proofs])
 
     def to_json(self) -> Json:
         """Return the result as JSON."""
@@ -237,7 +236,7 @@ def _proof_to_json(proof: Proof) -> Json:
     claim = proof.battery.claim
     return {
         "task": claim.task.name,
-        "prompts": len(claim.task.domain),
+        "prompts": claim.task.size,
         "edges": len(claim.circuit),
         "selected_edges": proof.selected_edges,
         "answers": answers,

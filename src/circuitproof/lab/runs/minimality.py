@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.forward.frozen import open_model
-from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.minimal import Search, search_minimum
 from circuitproof.prove.properties import Equivalence, Minimum
-from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
 
 
@@ -25,9 +25,7 @@ class Minimality:
     @property
     def verdict(self) -> Verdict:
         """Return proved where the minimum is known, undecided where only a lower bound is."""
-        if self.battery is None:
-            return Verdict.UNDECIDED
-        return settle(self.battery.claim.properties, self.battery.answers)
+        return Verdict.UNDECIDED if self.battery is None else self.battery.verdict
 
     def to_json(self) -> Json:
         """Return the result as JSON."""

@@ -232,7 +232,7 @@ def _data(recipe: NormRecipe, source: StoredModel) -> Data:
 def _prompts(recipe: NormRecipe) -> Mapping[str, int]:
     source = recipe.source.source
     tasks = source.tasks if isinstance(source, TasksSource) else ()
-    return {f"{task.name} accuracy": len(task.domain) for task in tasks}
+    return {f"{task.name} accuracy": task.size for task in tasks}
 
 
 def _copy(model: Transformer) -> Transformer:

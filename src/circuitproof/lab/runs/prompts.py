@@ -6,15 +6,15 @@ from typing import TypeAlias, assert_never
 
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.generator import Generator, Row, in_turn, vocabulary_digest
-from circuitproof.declare.tasks.task import (
-    Answer,
+from circuitproof.declare.tasks.rules import (
+    AnswerRule,
     AnswerTable,
     ClassTable,
     OnlyOpener,
-    Relation,
+    RelationRule,
     SameOpener,
-    Task,
 )
+from circuitproof.declare.tasks.task import Task
 from circuitproof.text.canonical import Digest, digest_json
 
 
@@ -34,7 +34,7 @@ class TaskPrompts:
     @property
     def answers(self) -> tuple[tuple[str, str], ...]:
         """Return every right answer that occurs, as its own stratum."""
-        names = self.declared.alphabet.names
+        names = self.declared.tokens.names
         return tuple((names[answer], names[answer]) for answer in dict.fromkeys(self.declared.answers()))
 
     @property
@@ -45,12 +45,12 @@ class TaskPrompts:
     @property
     def vocabulary_digest(self) -> Digest:
         """Return the digest of the names of all tokens."""
-        return vocabulary_digest(self.declared.alphabet)
+        return vocabulary_digest(self.declared.tokens)
 
     def order(self) -> tuple[Row, ...]:
         """Return every prompt once: answers take turns, and among an answer's prompts its strata do."""
         rows = sorted(self._rows(), key=lambda row: str(digest_json([self.salt, list(row.prompt)])))
-        strata = self.declared.domain.sizes()
+        strata = self.declared.listed.sizes()
 
         def dealt(answer: str) -> list[Row]:
             own = [row for row in rows if row.opener == answer]
@@ -60,7 +60,7 @@ class TaskPrompts:
 
     def make_task(self, rows: Sequence[Row]) -> Task:
         """Return the task on some of the prompts, with their answers and classes."""
-        domain = self.declared.domain
+        domain = self.declared.listed
         places = {prompt: place for place, prompt in enumerate(domain.prompts)}
         kept = [places[row.prompt] for row in rows]
         return replace(
@@ -71,12 +71,12 @@ class TaskPrompts:
         )
 
     def _rows(self) -> list[Row]:
-        task, names = self.declared, self.declared.alphabet.names
-        listed = zip(task.domain.prompts, task.answers(), task.domain.strata, strict=True)
+        task, names = self.declared, self.declared.tokens.names
+        listed = zip(task.prompts, task.answers(), task.listed.strata, strict=True)
         return [Row(prompt, names[answer], stratum) for prompt, answer, stratum in listed]
 
 
-def _answer_on(answer: Answer, kept: Sequence[int]) -> Answer:
+def _answer_on(answer: AnswerRule, kept: Sequence[int]) -> AnswerRule:
     match answer:
         case AnswerTable(answers):
             return AnswerTable(tuple(answers[place] for place in kept))
@@ -86,7 +86,7 @@ def _answer_on(answer: Answer, kept: Sequence[int]) -> Answer:
             assert_never(answer)
 
 
-def _relation_on(relation: Relation, kept: Sequence[int]) -> Relation:
+def _relation_on(relation: RelationRule, kept: Sequence[int]) -> RelationRule:
     match relation:
         case ClassTable(classes):
             return ClassTable(tuple(classes[place] for place in kept))

@@ -111,7 +111,7 @@ def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budge
     at = place.interface(frozen.graph)
     asked = load_listed_task(task, frozen.declaration.alphabet)
     claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
-    folds = fold(frozen, claim.task.candidates, [kept], claim.task.domain.prompts).of(kept)
+    folds = fold(frozen, claim.task.candidates, [kept], claim.task.prompts).of(kept)
     functions = disturbed_prompts(claim, at)
     if at.is_final_residual and not frozen.architecture.has_norm:
         return Radii(at, _closed_form(claim, folds, functions))

@@ -118,7 +118,7 @@ def _refuse_misfit(recipe: Recipe, where: str) -> None:
     for task in recipe.source.tasks if isinstance(recipe.source, TasksSource) else ():
         for key, found, wanted in (
             ("vocabulary", sizes.vocabulary, len(task.alphabet)),
-            ("context", sizes.context, task.domain.longest),
+            ("context", sizes.context, task.longest),
         ):
             if found < wanted:
                 raise InputError(

@@ -8,7 +8,8 @@ from typing import assert_never
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.extraction import Method, find_circuits, write_extraction
@@ -97,7 +98,7 @@ def _relation(study: StudyRecipe, run: Run) -> Relation:
                     CIRCUIT, lambda path: write_extraction(find_circuits(model, task, method), path)
                 )
                 kept = load_circuit(found)
-            return circuit_relation(model, kept, question, plain_rendering(question, task.alphabet))
+            return circuit_relation(model, kept, question, plain_rendering(question, task.tokens))
         case _:
             assert_never(teacher)
 
@@ -123,7 +124,7 @@ def _train(task: Task, teacher: TrainedTeacher, path: Path) -> None:
     checkpoints = path.parent / "checkpoints"
     trained = train(teacher.architecture, data, teacher.plan, checkpoints, Watcher())
     history: Json = {"evaluations": to_json(trained.evaluations)}
-    save_model(path, StoredModel(trained.model, task.alphabet), {"training.json": readable_json(history)})
+    save_model(path, StoredModel(trained.model, task.tokens), {"training.json": readable_json(history)})
 
 
 def _fit(study: StudyRecipe, relation: Relation, path: Path) -> None:

@@ -7,24 +7,23 @@ from fractions import Fraction
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
-from typing import assert_never
 
-from circuitproof.bundle.listed import write_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.loading import load_task, not_listed
-from circuitproof.declare.tasks.patterned import SymbolicTask
+from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.loading import load_task
+from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.forward.frozen import open_model
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
-from circuitproof.lab.runs.symbolic import PatternVerification, known_on_patterns, limits_of
-from circuitproof.prove.balls.search import Effort
-from circuitproof.prove.battery import Battery, prove
+from circuitproof.lab.runs.limits import frontier_to_json, limits_of
+from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.patterns.battery import SymbolicBattery, prove_pattern
-from circuitproof.prove.patterns.claim import SymbolicClaim
-from circuitproof.prove.patterns.cover import Budget
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.evidence import Open
+from circuitproof.prove.patterns.frontier import Frontier
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
@@ -37,9 +36,9 @@ from circuitproof.prove.properties import (
     kind_of,
     property_to_json,
 )
-from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
-from circuitproof.text.reading import Fields
+from circuitproof.text.reading import Fields, write_rational
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
 
@@ -77,8 +76,6 @@ class Request:
     """Whether to run the circuit in torch as well, once all is proved and written."""
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
-    budget: Budget | None = None
-    """How far the prompts of a pattern are divided."""
     find_limits: bool = False
     """Whether to look for the largest part of a pattern on which a refuted claim is true."""
 
@@ -102,97 +99,96 @@ class Unmeasured:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The answers and, if that was asked for, how far floats are from them."""
+    """The answers, how long they took and, if that was asked for, how far floats and limits are from them."""
 
     battery: Battery
+    seconds: float
     floats: Floats | Unmeasured | None = None
+    frontier: Frontier | None = None
+    """Where a claim about a pattern stops being true."""
 
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the whole claim."""
-        return settle(self.battery.claim.properties, self.battery.answers)
+        return self.battery.verdict
 
     def to_json(self) -> Json:
         """Return the whole result as JSON."""
         claim = self.battery.claim
-        floats = self.floats if isinstance(self.floats, Floats) else None
-        answers: list[Json] = [
-            {
-                "property": property_to_json(answer.prop),
-                "verdict": str(answer.verdict),
-                "obligations": answer.obligations,
-                "met": answer.met,
-                "remarks": [str(remark) for remark in answer.remarks],
-                "findings": answer.findings.to_json(),
-            }
-            for answer in self.battery.answers
-        ]
         return {
             "verdict": str(self.verdict),
             "task": claim.task.name,
             "declaration": str(claim.task.digest),
             "edges": len(claim.circuit),
             "ablation": str(claim.circuit.ablation),
-            "prompts": len(claim.task.domain),
+            **self._domain_to_json(),
             "cells": self.battery.cells,
-            "ties": self.battery.ties,
-            "float_error": None if floats is None else "infinite" if floats.error == inf else floats.error,
-            "float_agreement": None if floats is None else floats.agreement,
-            "answers": answers,
+            "answers": [_answer_to_json(answer) for answer in self.battery.answers],
+        }
+
+    def _domain_to_json(self) -> dict[str, Json]:
+        """Return what is told of a list, or of a pattern."""
+        task = self.battery.claim.task
+        if isinstance(task.domain, Domain):
+            floats = self.floats if isinstance(self.floats, Floats) else None
+            error = None if floats is None else "infinite" if floats.error == inf else floats.error
+            agreement = None if floats is None else floats.agreement
+            measured: dict[str, Json] = {"float_error": error, "float_agreement": agreement}
+            return {"prompts": task.size, "ties": self.battery.ties, **measured}
+        return {
+            "pattern": print_pattern(task.domain),
+            "prompts": write_rational(Fraction(task.size)),
+            "seconds": round(self.seconds, 3),
+            "frontier": None if self.frontier is None else frontier_to_json(self.frontier),
         }
 
 
-def verify(request: Request, out: Path | None) -> Verification | PatternVerification:
+def _answer_to_json(answer: Answer) -> Json:
+    survey = answer.findings.survey
+    return {
+        "property": property_to_json(answer.prop),
+        "verdict": str(answer.verdict),
+        "obligations": answer.obligations,
+        "met": answer.met,
+        "remarks": [str(remark) for remark in answer.remarks],
+        "open": answer.evidence.reason if isinstance(answer.evidence, Open) else None,
+        **({"findings": answer.findings.to_json()} if survey is None else survey.to_json()),
+    }
+
+
+def verify(request: Request, out: Path | None) -> Verification:
     """Answer every property asked for, and write the bundle if a place for it is given."""
     refuse_existing(out)
     claim = claim_of(request)
     begun = time.perf_counter()
-    battery = prove_claim(claim, request)
+    battery = prove(claim, request.effort)
     seconds = time.perf_counter() - begun
     if out is not None:
         write_bundle(out, battery)
-    match battery:
-        case Battery():
-            floats = measure_floats(request.model, battery) if request.measures_floats else None
-            return Verification(battery, floats)
-        case SymbolicBattery():
-            limits = limits_of(battery, request.budget or Budget()) if request.find_limits else None
-            return PatternVerification(battery, seconds, limits)
-        case _:
-            assert_never(battery)
-
-
-def prove_claim(claim: Claim | SymbolicClaim, request: Request) -> Battery | SymbolicBattery:
-    """Answer every property of a claim, on listed prompts or on a pattern, with the effort asked for."""
-    match claim:
-        case Claim():
-            return prove(claim, request.effort)
-        case SymbolicClaim():
-            return prove_pattern(claim, request.budget or Budget())
-        case _:
-            assert_never(claim)
+    floats = measure_floats(request.model, battery) if request.measures_floats else None
+    frontier = limits_of(battery, request.effort) if request.find_limits else None
+    return Verification(battery, seconds, floats, frontier)
 
 
 def listed_claim_of(request: Request) -> Claim:
     """Return the claim that is asked about, which must list its prompts."""
     claim = claim_of(request)
-    if isinstance(claim, SymbolicClaim):
-        raise not_listed(claim.task)
+    claim.task.refuse_pattern()
     return claim
 
 
-def claim_of(request: Request) -> Claim | SymbolicClaim:
+def claim_of(request: Request) -> Claim:
     """Return the claim that is asked about."""
     frozen = open_model(request.model)
     circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
     place = request.place or Place()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
     task = load_task(request.task, frozen.declaration.alphabet, request.pattern)
-    if isinstance(task, SymbolicTask):
+    if isinstance(task.domain, Domain):
+        _refuse_unasked(request.find_limits, "--limits", task.name, "lists its prompts")
+        task.refuse_smaller(frozen.architecture.vocabulary)
+    else:
         _refuse_unasked(request.measures_floats, "--measure-floats", task.name, "is about a pattern")
-        return SymbolicClaim(frozen, circuit, task, known_on_patterns(properties))
-    _refuse_unasked(request.find_limits, "--limits", task.name, "lists its prompts")
-    task.refuse_smaller(frozen.architecture.vocabulary)
     return Claim(frozen, circuit, task, properties)
 
 

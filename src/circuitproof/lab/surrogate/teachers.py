@@ -11,7 +11,8 @@ from typing import Annotated
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
 from circuitproof.declare.tasks.domain import Domain, Prompt
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError, NotExactError
 from circuitproof.forward.cells import refuse_unreadable
 from circuitproof.forward.frozen import Frozen, open_model

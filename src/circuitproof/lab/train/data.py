@@ -61,7 +61,7 @@ class TaskData:
             raise InputError("tasks of different alphabets cannot be trained together")
         self._tasks = tuple(tasks)
         self._rows = _padded(
-            [row for task in tasks for row in zip(task.domain.prompts, task.answers(), strict=True)]
+            [row for task in tasks for row in zip(task.prompts, task.answers(), strict=True)]
         )
         self._size = min(size, len(self._rows.tokens))
         self._seed = seed
@@ -69,7 +69,7 @@ class TaskData:
     @property
     def alphabet(self) -> Alphabet:
         """Return the tasks' common alphabet."""
-        return self._tasks[0].alphabet
+        return self._tasks[0].tokens
 
     def batch(self, step: int) -> Batch:
         """Return the next rows of the epoch's own shuffle; a remainder too small for a batch is left out."""

@@ -1,7 +1,7 @@
 """Robustness where something bends after the perturbation: a search per prompt, and their sum."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -56,12 +56,13 @@ def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
             known[id(function)] = _find(found, function, prop.epsilon, effort)
         findings.append(known[id(function)])
     places = [widening(claim, prop.at, function, x) for x, function in enumerate(functions)]
-    return _summed(folded.places[claim.circuit], prop, findings, places)
+    prompts = map(Replayed, claim.task.prompts, map(FoldLeaf, folds))
+    return _summed(tuple(prompts), prop, findings, places)
 
 
 def disturbed_prompts(claim: Claim, at: Interface) -> tuple[Disturbed, ...]:
     """Return each prompt's logits as a function of the perturbation; prompts may share one."""
-    frozen, candidates, prompts = claim.frozen, claim.task.candidates, claim.task.domain.prompts
+    frozen, candidates, prompts = claim.frozen, claim.task.candidates, claim.task.prompts
     if at.is_final_residual:
         return disturb_residual(frozen, candidates, claim.circuit, prompts)
     return tuple(disturb(frozen, candidates, claim.circuit, prompt, at) for prompt in prompts)
@@ -72,7 +73,7 @@ def widening(claim: Claim, at: Interface, function: Disturbed, prompt: int) -> W
     width = claim.frozen.architecture.width
     if at.is_final_residual:
         return Widening(tuple(range(width)), width)
-    declared = at.places(len(claim.task.domain.prompts[prompt]))
+    declared = at.places(len(claim.task.prompts[prompt]))
     starts = [declared.index(position) * width for position in function.positions]
     places = tuple(start + place for start in starts for place in range(width))
     return Widening(places, len(declared) * width)
@@ -88,23 +89,23 @@ def _find(found: Fold, function: Disturbed, radius: Fraction, effort: Effort) ->
 
 
 def _summed(
-    folds: Sequence[int], prop: Robustness, findings: Sequence[Finding], wide: Sequence[Widening]
+    prompts: Sequence[Replayed], prop: Robustness, findings: Sequence[Finding], wide: Sequence[Widening]
 ) -> Answer:
     """Add up what was found at each prompt: one violation refutes, closed trees for all of them prove."""
     failing: list[tuple[int]] = []
     replays: list[Replay] = []
     leaves_found: list[FoldLeaf] = []
     trees: dict[tuple[int, Widening], Tree] = {}
-    for x, (fold, finding, widening) in enumerate(zip(folds, findings, wide, strict=True)):
+    for x, (prompt, finding, widening) in enumerate(zip(prompts, findings, wide, strict=True)):
         if isinstance(finding, Violation):
             failing.append((x,))
             eta = widened_point(finding.eta, widening.places, widening.count)
-            replays.append(Replay((Replayed(x, FoldLeaf(fold), eta),)))
+            replays.append(Replay((replace(prompt, perturbation=eta),)))
         elif isinstance(finding, SignSplit | Kept | Void) and is_closed(finding):
             key = (id(finding), widening)
             if key not in trees:
                 trees[key] = widened(finding, widening.places, widening.count)
-            leaves_found.append(FoldLeaf(fold, regions=trees[key]))
+            leaves_found.append(replace(prompt.leaf, regions=trees[key]))
     outcome: Outcome
     if replays:
         outcome = Refuted(replays[0])

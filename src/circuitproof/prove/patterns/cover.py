@@ -8,22 +8,23 @@ from typing import TypeAlias, TypeVar
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.declare.tasks.patterned import SymbolicTask
+from circuitproof.declare.tasks.labelled import Labelled
 from circuitproof.declare.tasks.patterns import Tokens
 from circuitproof.errors import NumericError
-from circuitproof.prove.fold import Fold
-from circuitproof.prove.patterns.evidence import (
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.evidence import (
     ByKey,
     ByLabel,
     ByLength,
     BySum,
     ByToken,
+    Cases,
     Listed,
     Open,
-    Replays,
+    Replay,
     Settled,
-    Tree,
 )
+from circuitproof.prove.fold import Fold
 from circuitproof.prove.patterns.goals import Goal, Seen, others
 from circuitproof.prove.patterns.plan import Found, Plan, Share
 from circuitproof.prove.patterns.regions import Missing, Region, UnsettledError
@@ -31,22 +32,12 @@ from circuitproof.prove.patterns.relevance import Relevance, projections
 from circuitproof.prove.patterns.runs import Runs, build_runs
 from circuitproof.prove.patterns.workshop import Place, Workshop
 
-Covered: TypeAlias = Tree | Replays | Open | None
+Covered: TypeAlias = Cases | Replay | Open | None
 """Evidence for a region, prompts that break the goal, an open question, or nothing: there are no prompts."""
 
 
 _Part = TypeVar("_Part")
 """An answer to a question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How far regions are divided."""
-
-    cells: int = 4096
-    """The most regions of one property."""
-    listed: int = 1024
-    """The most prompts of a region that are computed one by one."""
 
 
 @dataclass(slots=True)
@@ -55,19 +46,19 @@ class Cover:
 
     shop: Workshop
     goal: Goal
-    budget: Budget = Budget()
-    cells: int = 0
+    effort: Effort
+    regions: int = 0
     """How many regions were looked at."""
 
     @property
-    def task(self) -> SymbolicTask:
-        """Return the task."""
-        return self.shop.claim.task
+    def labelled(self) -> Labelled:
+        """Return the prompts of the pattern with their labels."""
+        return self.shop.claim.task.labelled
 
-    def whole(self) -> Tree | Replays | Open:
+    def whole(self) -> Cases | Replay | Open:
         """Return the answer on the whole pattern, by label."""
         self._warm_up()
-        found = self._children(((label, Region(label)) for label in self.task.labels()), ByLabel)
+        found = self._children(((label, Region(label)) for label in self.labelled.labels), ByLabel)
         assert found is not None  # noqa: S101  # a task has prompts
         return found
 
@@ -90,7 +81,7 @@ class Cover:
         return tuple(dict.fromkeys(head for one in tables for head in one.outline.heads))
 
     def _region(self, region: Region) -> Covered:
-        self.cells += 1
+        self.regions += 1
         try:
             return self._settled(region)
         except UnsettledError as error:
@@ -109,9 +100,9 @@ class Cover:
     def _seen(self, place: Place, found: Found) -> Seen:
         """Return a prompt of a region with the logits that its functions give."""
         folds = [Fold(self.shop.plan(place, circuit).logits(found)) for circuit in self._circuits()]
-        return Seen(found.prompt, self.task.label_of(found.prompt), *folds)
+        return Seen(found.prompt, self.labelled.label_of(found.prompt), *folds)
 
-    def _broken(self, place: Place, prompts: list[Found]) -> Replays | None:
+    def _broken(self, place: Place, prompts: list[Found]) -> Replay | None:
         """Return the evidence of the first prompt that breaks the goal, seen by the forward pass itself."""
         for found in prompts:
             seen = self._seen(place, found)
@@ -126,7 +117,7 @@ class Cover:
 
     def _by_margins(self, place: Place, winner: int) -> Covered:
         """Settle a region if every least margin suffices; otherwise look where it does not."""
-        rivals = others(len(self.task.candidates), winner)
+        rivals = others(len(self.shop.claim.task.candidates), winner)
         circuits = self._circuits()
         leasts = [[self.shop.least(place, one, winner, rival) for rival in rivals] for one in circuits]
         bounds = [self.goal.least(winner, rival) for rival in rivals]
@@ -142,10 +133,12 @@ class Cover:
 
     def _divided(self, region: Region, error: UnsettledError) -> Covered:
         """Divide a region by what is missing, or list its prompts, or leave it open."""
-        if self.cells < self.budget.cells:
+        if self.regions < self.effort.regions:
             if error.missing is Missing.SUM and error.head not in dict(region.sums):
                 return self._by_sum(region, error)
-            if error.missing is Missing.KEY and (parts := _halves(region, error.head, self.task)):
+            if error.missing is Missing.KEY and (
+                parts := _halves(region, error.head, self.labelled.pattern.longest)
+            ):
                 head = parts[0][0]
                 children = ((part[1:], region.with_keys(*part)) for part in parts)
                 return self._children(children, lambda found: ByKey(head, found))
@@ -159,7 +152,7 @@ class Cover:
         return self._listed(region, error)
 
     def _by_length(self, region: Region) -> Covered:
-        lengths = range(1, self.task.pattern.longest + 1)
+        lengths = range(1, self.labelled.pattern.longest + 1)
         return self._children(((n, replace(region, length=n)) for n in lengths), ByLength)
 
     def _by_sum(self, region: Region, error: UnsettledError) -> Covered:
@@ -188,7 +181,7 @@ class Cover:
         return [Tokens(one) for one in members] if is_new and self._affords(len(members)) else []
 
     def _affords(self, parts: int) -> bool:
-        return self.cells + parts <= self.budget.cells
+        return self.regions + parts <= self.effort.regions
 
     def _plain(self, region: Region) -> Runs | None:
         """Return the runs of a region that only follow what its own questions are about."""
@@ -199,7 +192,7 @@ class Cover:
         try:
             lengths = self._lengths(region)
             prompts = [prompt for length in lengths for prompt in self._choices(region, length)[1]]
-            if len(prompts) > self.budget.listed:
+            if len(prompts) > self.effort.listed:
                 raise error
         except UnsettledError as other:
             more = "" if other is error else f"; {other.reason}"
@@ -233,21 +226,23 @@ class Cover:
         heads = [n for one in circuits for n in one.nodes() if isinstance(n, Head) and n in programs]
         followed = {head: programs[head] for head in region.heads}
         part = replace(region, length=length)
-        runs = build_runs(self.task, part, followed, [programs[head] for head in heads])
+        runs = build_runs(self.labelled, part, followed, [programs[head] for head in heads])
         if runs is None:
             return frozenset(), []
         matter = frozenset[int]().union(*(Relevance(c, programs, runs).positions() for c in circuits))
-        return matter, projections(runs, matter, self.budget.listed)
+        return matter, projections(runs, matter, self.effort.listed)
 
     def _children(
-        self, regions: Iterable[tuple[_Part, Region]], join: Callable[[tuple[tuple[_Part, Tree], ...]], Tree]
+        self,
+        regions: Iterable[tuple[_Part, Region]],
+        join: Callable[[tuple[tuple[_Part, Cases], ...]], Cases],
     ) -> Covered:
         """Cover each part; what breaks one breaks the whole, and an open one leaves it open."""
-        found: list[tuple[_Part, Tree]] = []
+        found: list[tuple[_Part, Cases]] = []
         left: Open | None = None
         for answer, region in regions:
             match self._region(region):
-                case Replays() as broken:
+                case Replay() as broken:
                     return broken
                 case Open() as question:
                     left = left or question
@@ -260,11 +255,11 @@ class Cover:
         return join(tuple(found)) if found else None
 
 
-def _halves(region: Region, head: Head | None, task: SymbolicTask) -> list[tuple[Head, int, int]]:
+def _halves(region: Region, head: Head | None, longest: int) -> list[tuple[Head, int, int]]:
     """Return both halves of the range of a head's keys; nothing if it is a single position."""
     if head is None:
         return []
-    whole = (0, task.pattern.longest - 1)
+    whole = (0, longest - 1)
     first, last = next(((a, b) for one, a, b in region.keys if one == head), whole)
     middle = (first + last) // 2
     return [(head, first, middle), (head, middle + 1, last)] if first < last else []

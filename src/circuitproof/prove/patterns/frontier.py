@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.tasks.patterned import Label
+from circuitproof.declare.tasks.labelled import Label
 from circuitproof.declare.tasks.patterns import Clause, Count, Only, Pattern, Tokens
 from circuitproof.errors import DeclarationError
-from circuitproof.prove.patterns.claim import SymbolicClaim
-from circuitproof.prove.patterns.cover import Budget, Cover
-from circuitproof.prove.patterns.evidence import Open, Replays
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.evidence import Open, Replay
+from circuitproof.prove.patterns.cover import Cover
 from circuitproof.prove.patterns.goals import Right, Robust, others, robust_goal
 from circuitproof.prove.patterns.minimum import Margin
 from circuitproof.prove.patterns.plan import Found, Plan, Share
@@ -71,19 +72,24 @@ class Frontier:
     parts: tuple[Part, ...]
 
 
-def frontier(claim: SymbolicClaim, budget: Budget | None = None) -> Frontier:
+def frontier(claim: Claim, effort: Effort | None = None) -> Frontier:
     """Look where right answers, and their robustness if it is claimed, end; prove what can be of the rest."""
     goals = [robust_goal(claim, prop) for prop in claim.properties if isinstance(prop, Robustness)]
     robust = goals[0] if goals else None
-    return _Search(claim, budget or Budget(), Workshop(claim), robust).run()
+    return _Search(claim, effort or Effort(), Workshop(claim), robust).run()
 
 
 @dataclass(slots=True)
 class _Search:
-    claim: SymbolicClaim
-    budget: Budget
+    claim: Claim
+    effort: Effort
     shop: Workshop
     robust: Robust | None
+
+    @property
+    def pattern(self) -> Pattern:
+        """Return the pattern of the claim."""
+        return self.claim.task.labelled.pattern
 
     def run(self) -> Frontier:
         """Look at the cells, then at shorter prompts, fewer positions and fewer tokens."""
@@ -97,7 +103,7 @@ class _Search:
 
     def _cells(self) -> Iterator[FailingCell]:
         """Return the least margin through each key that a head may choose, where nothing else varies."""
-        for label in self.claim.task.labels():
+        for label in self.claim.task.labelled.labels:
             place = self._plan(Region(label))
             if place is not None and not place.varying:
                 yield from _chosen(place, label, Right(self.claim.task, self.robust))
@@ -106,8 +112,8 @@ class _Search:
         """Return the choices of tokens at the positions that matter, where there are not too many."""
         task = self.claim.task
         goal = Right(task, self.robust)
-        cover = Cover(self.shop, goal, self.budget)
-        for label in task.labels():
+        cover = Cover(self.shop, goal, self.effort)
+        for label in task.labelled.labels:
             winner = task.candidates.index(label.answer)
             for positions, prompts in cover.survey(Region(label)):
                 for seen in self.shop.see(prompts, None):
@@ -122,15 +128,15 @@ class _Search:
         except UnsettledError:
             return None
 
-    def _is_proved(self, pattern: Pattern) -> SymbolicClaim | None:
+    def _is_proved(self, pattern: Pattern) -> Claim | None:
         """Return the claim about a part of the pattern if equivalence is proved there."""
         try:
-            task = replace(self.claim.task, pattern=pattern)
+            task = replace(self.claim.task, domain=pattern)
         except DeclarationError:
             return None  # the part has no prompts
         claim = replace(self.claim, task=task)
-        found = Cover(self.shop.about(claim), Right(task, self.robust), self.budget).whole()
-        return None if isinstance(found, (Replays, Open)) else claim
+        found = Cover(self.shop.about(claim), Right(task, self.robust), self.effort).whole()
+        return None if isinstance(found, (Replay, Open)) else claim
 
     def _part(self, what: str, pattern: Pattern) -> Part | None:
         claim = self._is_proved(pattern)
@@ -138,7 +144,7 @@ class _Search:
 
     def _shorter(self) -> Part | None:
         """Return the prompts up to the largest length at which all are right."""
-        pattern, good, bad = self.claim.task.pattern, 0, self.claim.task.pattern.longest + 1
+        pattern, good, bad = self.pattern, 0, self.pattern.longest + 1
         while bad - good > 1:
             middle = (good + bad) // 2
             is_good = self._is_empty(middle) or self._is_proved(replace(pattern, longest=middle)) is not None
@@ -149,7 +155,7 @@ class _Search:
 
     def _is_empty(self, longest: int) -> bool:
         try:
-            replace(self.claim.task, pattern=replace(self.claim.task.pattern, longest=longest))
+            replace(self.claim.task, domain=replace(self.pattern, longest=longest))
         except DeclarationError:
             return True
         return False
@@ -162,7 +168,7 @@ class _Search:
             return None
         first, last = _longest_range(good)
         openers = Tokens(tuple(sorted({cell.token for cell in cells})))
-        pattern = self.claim.task.pattern
+        pattern = self.pattern
         clause = Only(openers, first, last)
         return self._part(
             f"openers at {first} to {last}", replace(pattern, clauses=(*pattern.clauses, clause))
@@ -189,7 +195,7 @@ class _Search:
 
     def _hit(self, failing: list[FailingChoice]) -> list[Clause]:
         """Return clauses that forbid each failing choice, those that forbid the most first."""
-        openers = {token for one in self.claim.task.classes for token in one.listed}
+        openers = {token for one in self.claim.task.labelled.classes for token in one.listed}
         sets = [
             {clause for pair in one.tokens if pair[1] not in openers for clause in self._forbid(*pair)}
             for one in failing
@@ -207,14 +213,14 @@ class _Search:
         before = [Only(Tokens((token,)), 0, position - 1)] if position else []
         for clause in (_nowhere(token), *before):
             try:
-                replace(self.claim.task, pattern=self._without([clause]))
+                replace(self.claim.task, domain=self._without([clause]))
             except DeclarationError:
                 continue  # no prompt is left
             return [clause]
         return []
 
     def _without(self, clauses: list[Clause]) -> Pattern:
-        pattern = self.claim.task.pattern
+        pattern = self.pattern
         absent = sorted(clause.of.listed[0] for clause in clauses if isinstance(clause, Count))
         joined = [Count(Tokens(tuple(absent)), 0, 0)] if absent else []
         placed = [clause for clause in clauses if isinstance(clause, Only)]
@@ -223,13 +229,13 @@ class _Search:
     def _read_in_failure(self, pattern: Pattern) -> list[int]:
         """Return the tokens, other than openers, that contribute to a prompt that is decided wrong."""
         try:
-            task = replace(self.claim.task, pattern=pattern)
+            task = replace(self.claim.task, domain=pattern)
         except DeclarationError:
             return []  # no prompt is left
         search = replace(self, claim=replace(self.claim, task=task))
         search.shop = self.shop.about(search.claim)
-        openers = {token for one in task.classes for token in one.listed}
-        for label in task.labels():
+        openers = {token for one in task.labelled.classes for token in one.listed}
+        for label in task.labelled.labels:
             place = search._plan(Region(label))  # noqa: SLF001  # of its own kind
             goal = Right(task, self.robust)
             if place is not None and (read := _failing_tokens(place, label, goal) - openers):

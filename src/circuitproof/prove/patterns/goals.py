@@ -7,11 +7,12 @@ from typing import TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.declare.tasks.patterned import Label, SymbolicTask
+from circuitproof.declare.tasks.labelled import Label
+from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.balls.robustness import Directions, radii, violation
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.evidence import FoldLeaf, Replay, Replayed
 from circuitproof.prove.fold import Fold
-from circuitproof.prove.patterns.claim import SymbolicClaim
-from circuitproof.prove.patterns.evidence import Replayed, Replays
 from circuitproof.prove.patterns.regions import Region
 from circuitproof.prove.properties import Robustness
 
@@ -27,14 +28,14 @@ class Seen:
 
     def replayed(self) -> Replayed:
         """Return it as evidence."""
-        return Replayed(self.prompt, self.fold.logits, None if self.lesion is None else self.lesion.logits)
+        return Replayed(self.prompt, FoldLeaf(self.fold, lesion=self.lesion))
 
 
 @dataclass(frozen=True, slots=True)
 class Right:
     """Every prompt gets its right answer and nothing else; with `robust`, whatever the perturbation."""
 
-    task: SymbolicTask
+    task: Task
     robust: "Robust | None" = None
     lesion: None = None
 
@@ -46,11 +47,11 @@ class Right:
         """Return how far a perturbation can close the margin; without any, every lead will do."""
         return Fraction(0) if self.robust is None else self.robust.least(winner, other)
 
-    def broken_by(self, seen: Seen) -> Replays | None:
+    def broken_by(self, seen: Seen) -> Replay | None:
         """Return a prompt that is decided otherwise, or not at all, or is when it is perturbed."""
         wanted = frozenset({self.task.candidates.index(seen.label.answer)})
         if seen.fold.decision != wanted:
-            return Replays((seen.replayed(),))
+            return Replay((seen.replayed(),))
         return None if self.robust is None else self.robust.broken_by(seen)
 
 
@@ -70,13 +71,13 @@ class Alike:
         """Any lead will do."""
         return Fraction(0)
 
-    def broken_by(self, seen: Seen) -> Replays | None:
+    def broken_by(self, seen: Seen) -> Replay | None:
         """Return a tie, or two prompts of a class that are decided differently."""
         if not seen.fold.is_clear:
-            return Replays((seen.replayed(),))
+            return Replay((seen.replayed(),))
         first = self.first.setdefault(seen.label.group, seen)
         is_alike = first.fold.decision == seen.fold.decision
-        return None if is_alike else Replays((first.replayed(), seen.replayed()))
+        return None if is_alike else Replay((first.replayed(), seen.replayed()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +96,12 @@ class Robust:
         """Return how far a perturbation can close the margin."""
         return self.epsilon * self.rows.apart(winner, other)
 
-    def broken_by(self, seen: Seen) -> Replays | None:
+    def broken_by(self, seen: Seen) -> Replay | None:
         """Return a tie, or a perturbation that ends a clear decision."""
         if seen.fold.is_clear and radii([seen.fold], self.rows)[0].exceeds(self.epsilon):
             return None
         eta = violation(seen.fold, self.rows, self.epsilon)
-        return Replays((Replayed(seen.prompt, seen.fold.logits, perturbation=eta),))
+        return Replay((Replayed(seen.prompt, FoldLeaf(seen.fold), eta),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +118,14 @@ class Idle:
         """Any lead will do."""
         return Fraction(0)
 
-    def broken_by(self, seen: Seen) -> Replays | None:
+    def broken_by(self, seen: Seen) -> Replay | None:
         """Return a prompt that needs the edge."""
         assert seen.lesion is not None  # noqa: S101  # the solver looks at the lesion that the goal names
         is_idle = not seen.fold.is_clear or seen.fold.decision == seen.lesion.decision
-        return None if is_idle else Replays((seen.replayed(),))
+        return None if is_idle else Replay((seen.replayed(),))
 
 
-def robust_goal(claim: SymbolicClaim, prop: Robustness) -> Robust | None:
+def robust_goal(claim: Claim, prop: Robustness) -> Robust | None:
     """Return what robustness wants of every prompt, where it can be asked over a pattern."""
     if claim.frozen.architecture.has_norm or not prop.at.is_final_residual:
         return None

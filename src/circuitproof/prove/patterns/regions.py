@@ -5,7 +5,7 @@ from enum import Enum
 from fractions import Fraction
 
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.tasks.patterned import Label
+from circuitproof.declare.tasks.labelled import Label
 from circuitproof.declare.tasks.patterns import Tokens
 
 

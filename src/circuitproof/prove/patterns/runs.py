@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.automaton import Automaton
-from circuitproof.declare.tasks.patterned import NOTHING_SEEN, Seen, SymbolicTask
+from circuitproof.declare.tasks.labelled import NOTHING_OPENED, Labelled, Opened
 from circuitproof.prove.patterns.regions import Missing, Region, UnsettledError
 from circuitproof.prove.patterns.rows import Key, Query, classes_of, row_machine
 
@@ -50,7 +50,7 @@ class Runs:
 
 
 def build_runs(
-    task: SymbolicTask, region: Region, programs: Mapping[Head, Program], told: Sequence[Program] = ()
+    task: Labelled, region: Region, programs: Mapping[Head, Program], told: Sequence[Program] = ()
 ) -> Runs | None:
     """Return the graph of a region; nothing if the region has no prompt.
 
@@ -67,7 +67,7 @@ def build_runs(
 
 class _Builder:
     def __init__(
-        self, task: SymbolicTask, region: Region, machine: Automaton, programs: Mapping[Head, Program]
+        self, task: Labelled, region: Region, machine: Automaton, programs: Mapping[Head, Program]
     ) -> None:
         self.task, self.region, self.machine = task, region, machine
         self.tokens = dict(_allowed(region, machine))
@@ -82,7 +82,7 @@ class _Builder:
         self.keys = [(heads.index(head), first, last) for head, first, last in region.keys]
         nothing = (0,) * (len(self.sums) + len(self.keys))
         self.starts = tuple(
-            (machine.start, NOTHING_SEEN, states, nothing)
+            (machine.start, NOTHING_OPENED, states, nothing)
             for states in product(*(row.starts for row in self.rows))
         )
 
@@ -139,10 +139,10 @@ class _Builder:
         is_length = self.region.length is None or position + 1 == longest
         return is_length and position >= max(self.tokens, default=0)
 
-    def _suits(self, seen: Seen) -> bool:
+    def _suits(self, seen: Opened) -> bool:
         return self.region.label is None or self.task.may_become(seen, self.region.label)
 
-    def _has_label(self, seen: Seen) -> bool:
+    def _has_label(self, seen: Opened) -> bool:
         label = self.task.label(seen)
         return label is not None and self.region.label in (None, label)
 

@@ -6,8 +6,8 @@ from typing import TypeAlias
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
-from circuitproof.prove.patterns.claim import SymbolicClaim
 from circuitproof.prove.patterns.goals import Seen
 from circuitproof.prove.patterns.minimum import Least, Margin
 from circuitproof.prove.patterns.outline import outline
@@ -26,7 +26,7 @@ _KEPT = 64
 class Workshop:
     """What the properties of a claim share: functions of circuits, and logits of single prompts."""
 
-    claim: SymbolicClaim
+    claim: Claim
     _tables: dict[Circuit, Tables] = field(default_factory=dict[Circuit, Tables])
     """Functions do not depend on the pattern: claims about others may share them."""
     _seen: dict[tuple[Circuit, Prompt], Seen] = field(default_factory=dict[tuple[Circuit, Prompt], Seen])
@@ -36,7 +36,7 @@ class Workshop:
         default_factory=dict[tuple[Place, Circuit, int, int], Least]
     )
 
-    def about(self, claim: SymbolicClaim) -> "Workshop":
+    def about(self, claim: Claim) -> "Workshop":
         """Return a workshop for another pattern of the same model and candidates; functions are shared."""
         return Workshop(claim, self._tables)
 
@@ -54,7 +54,7 @@ class Workshop:
             region, heads = place
             programs = {head: self.claim.frozen.programs[head] for head in heads}
             self._forget()
-            self._runs[place] = build_runs(self.claim.task, region, programs)
+            self._runs[place] = build_runs(self.claim.task.labelled, region, programs)
         return self._runs[place]
 
     def _forget(self) -> None:
@@ -90,7 +90,7 @@ class Workshop:
             folded = fold(self.claim.frozen, self.claim.task.candidates, circuits, unknown)
             lesions = [None] * len(unknown) if lesion is None else folded.of(lesion)
             for prompt, found, other in zip(unknown, folded.of(circuit), lesions, strict=True):
-                label = self.claim.task.label_of(prompt)
+                label = self.claim.task.labelled.label_of(prompt)
                 self._seen[key, prompt] = Seen(prompt, label, found, other)
         return [self._seen[key, prompt] for prompt in prompts]
 

@@ -9,22 +9,21 @@ from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, Task
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.patterns.battery import SymbolicAnswer, SymbolicBattery, prove_pattern, shown_prompts
-from circuitproof.prove.patterns.claim import SymbolicClaim
-from circuitproof.prove.patterns.cover import Budget
-from circuitproof.prove.patterns.evidence import Open, Replays
-from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.evidence import Open
+from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from circuitproof.prove.remarks import Asked, Grounds, Plain, SharedBias, remarks
 from circuitproof.prove.verdict import Verdict
 from hand_models import IDENTITY, PLAIN, build, circuit_of, freeze
 from models import random_model
-from symbolic_claims import PROPERTIES, SIZES, random_claim, task_of, truth
+from pattern_claims import PROPERTIES, SIZES, random_claim, task_of, truth
 
 SEEDS = range(24)
 
@@ -34,7 +33,7 @@ def test_answers_are_what_looking_at_every_prompt_says():
     verdicts = Counter()
     for seed in SEEDS:
         claim = random_claim(seed)
-        for answer in prove_pattern(claim, Budget(listed=64)).answers:
+        for answer in prove(claim, Effort(listed=64)).answers:
             verdicts[answer.verdict] += 1
             if answer.verdict is not Verdict.UNDECIDED:
                 assert (answer.verdict is Verdict.PROVED) == truth(claim, answer.prop), (seed, answer.prop)
@@ -46,7 +45,7 @@ def test_much_is_decided_without_looking_at_any_prompt_by_itself():
     """By minima over cells; what is not names a node or what is decided differently."""
     decided, reasons = 0, []
     for seed in SEEDS[:16]:
-        for answer in prove_pattern(random_claim(seed), Budget(listed=0)).answers:
+        for answer in prove(random_claim(seed), Effort(listed=0)).answers:
             decided += answer.verdict is not Verdict.UNDECIDED
             reasons += [answer.evidence.reason] if isinstance(answer.evidence, Open) else []
     assert decided >= 0.7 * 16 * len(PROPERTIES)
@@ -56,13 +55,13 @@ def test_much_is_decided_without_looking_at_any_prompt_by_itself():
 def claim_of(edges, *properties, sizes=SIZES, text="any{1..3} with exactly 1 of [0, 1]", programs=None):
     """Return a claim about a random model."""
     frozen = freeze(random_model(sizes, 3, programs or {}))
-    return SymbolicClaim(frozen, circuit_of(edges, layers=2, heads=2), task_of(text), properties)
+    return Claim(frozen, circuit_of(edges, layers=2, heads=2), task_of(text), properties)
 
 
 def test_a_neural_head_over_many_prompts_is_undecided_and_named():
     """Its row depends on every token, so there are too many choices to look at."""
     edges = ("embed -> head 0.1", "head 0.1 -> logits")
-    (answer,) = prove_pattern(claim_of(edges, Equivalence()), Budget(listed=5)).answers
+    (answer,) = prove(claim_of(edges, Equivalence()), Effort(listed=5)).answers
     assert answer.verdict is Verdict.UNDECIDED
     assert "head 0.1 is neural" in answer.evidence.reason
     assert "more than 5 choices of tokens" in answer.evidence.reason
@@ -75,7 +74,7 @@ def test_robustness_elsewhere_or_behind_a_norm_is_undecided():
     normed = {"norm": BandNorm(Fraction(1), Fraction(2), Lift.CONTINUOUS)}
     sizes = SIZES.__class__(**{name: getattr(SIZES, name) for name in SIZES.__slots__} | normed)
     for claim in (claim_of(edges, inside), claim_of(edges, Robustness(Fraction(1)), sizes=sizes)):
-        (answer,) = prove_pattern(claim).answers
+        (answer,) = prove(claim).answers
         assert answer.verdict is Verdict.UNDECIDED
         assert "only a final residual that passes no norm" in answer.evidence.reason
 
@@ -85,7 +84,7 @@ def test_norms_are_decided_where_few_prompts_matter():
     normed = {"norm": BandNorm(Fraction(1), Fraction(2), Lift.CONTINUOUS)}
     sizes = SIZES.__class__(**{name: getattr(SIZES, name) for name in SIZES.__slots__} | normed)
     claim = claim_of(("embed -> mlp 0", "mlp 0 -> logits"), Equivalence(), sizes=sizes)
-    (answer,) = prove_pattern(claim).answers
+    (answer,) = prove(claim).answers
     assert (answer.verdict is Verdict.PROVED) == truth(claim, Equivalence())
 
 
@@ -109,30 +108,28 @@ def test_parts_that_do_not_fit_are_refused(options, sentence):
     task = task_of(text, vocabulary=options.get("vocabulary", 6))
     frozen = freeze(random_model(SIZES, 3))
     with pytest.raises(InputError, match=sentence):
-        SymbolicClaim(frozen, circuit, task, options.get("properties", (Equivalence(),)))
+        Claim(frozen, circuit, task, options.get("properties", (Equivalence(),)))
 
 
-def test_a_verdict_is_counted():
-    """Evidence must be of the verdict's kind, and every property be answered."""
-    with pytest.raises(DeclarationError, match="the evidence is Open, yet proved"):
-        SymbolicAnswer(Equivalence(), Verdict.PROVED, Open("no time"), 0)
-    claim = claim_of(("embed -> logits",), Equivalence(), Invariance())
-    one = SymbolicAnswer(Equivalence(), Verdict.REFUTED, Replays(()), 1)
-    battery = SymbolicBattery(claim, (one,), 0, frozenset())
-    with pytest.raises(DeclarationError, match="1 answers to 2 properties"):
-        _ = battery.verdict
+def test_all_prompts_of_a_pattern_are_one_obligation():
+    """But each edge that is to be needed is one of its own; every property has an answer."""
+    for seed in SEEDS[:8]:
+        battery = prove(random_claim(seed), Effort(listed=64))
+        counts = [answer.obligations for answer in battery.answers]
+        assert counts == [1, 1, len(battery.claim.circuit), 1]
+        with pytest.raises(DeclarationError, match="3 answers do not match the 4 properties"):
+            _ = replace(battery, answers=battery.answers[:3]).verdict
 
 
 def test_the_least_radius_is_that_of_the_worst_margin():
     """Margin over the distance of the rows of the output embedding."""
     edges = ("embed -> logits",)
     claim = claim_of(edges, Robustness(Fraction(1, 10**9)), text="any{2} with exactly 1 of [0, 1]")
-    battery = prove_pattern(claim)
-    (answer,) = battery.answers
+    (answer,) = prove(claim).answers
     if answer.verdict is Verdict.PROVED:
         rows = claim.frozen.unembedding((0, 1)).fractions()
         apart = sum(abs(a - b) for a, b in zip(*rows, strict=True))
-        assert battery.least_radius(answer) == battery.worst_margin(answer) / apart
+        assert answer.findings.survey.radius == answer.findings.survey.margin / apart
 
 
 def listed(claim, prompts):
@@ -142,15 +139,15 @@ def listed(claim, prompts):
         alphabet=Alphabet(tuple("abcdef")),
         candidates=claim.task.candidates,
         domain=Domain(prompts, ("all",) * len(prompts)),
-        answer=AnswerTable(tuple(claim.task.label_of(prompt).answer for prompt in prompts)),
+        answer=AnswerTable(tuple(claim.task.labelled.label_of(prompt).answer for prompt in prompts)),
         relation=ClassTable((0,) * len(prompts)),
     )
     return Claim(claim.frozen, claim.circuit, task, (Necessity(),))
 
 
-def slow_biases(claim, answers):
+def slow_biases(battery):
     """Return the edges with the effect of a shared bias alone, asked as a list of the prompts shown."""
-    (answer,) = prove(listed(claim, shown_prompts(claim, answers))).answers
+    (answer,) = prove(listed(battery.claim, battery.shown.prompts)).answers
     return tuple(found.edge for found in answer.findings.edges if found.only_bias)
 
 
@@ -159,13 +156,13 @@ def test_remarks_are_what_looking_at_every_prompt_says():
     said = Counter()
     for seed in SEEDS:
         claim = random_claim(seed)
-        battery = prove_pattern(claim, Budget(listed=64))
+        battery = prove(claim, Effort(listed=64))
         asked = {}
-        for label in map(claim.task.label_of, claim.task.machine.prompts()):
+        for label in map(claim.task.labelled.label_of, claim.task.labelled.machine.prompts()):
             asked.setdefault(label.group, set()).add(label.answer)
         is_equivalent = battery.answers[0].verdict is Verdict.PROVED
         for answer in battery.answers:
-            biases = slow_biases(claim, battery.answers)
+            biases = slow_biases(battery)
             grounds = Grounds(Asked(asked), claim.circuit, claim.frozen.programs, is_equivalent, biases)
             proved = answer.verdict is Verdict.PROVED
             assert answer.remarks == (remarks(answer.prop.kind, grounds) if proved else ())
@@ -187,8 +184,8 @@ def test_a_witness_that_shows_a_shared_bias_alone_is_remarked():
     }
     frozen = freeze(build(weights, BIASED, {Head(0, 0): parse("default 1\notherwise self")}))
     circuit = circuit_of(("embed -> logits", "head 0.0 -> logits"))
-    claim = SymbolicClaim(frozen, circuit, task_of("[0, 1] 2{0..1}"), (Necessity(),))
-    (answer,) = prove_pattern(claim).answers
+    claim = Claim(frozen, circuit, task_of("[0, 1] 2{0..1}"), (Necessity(),))
+    (answer,) = prove(claim).answers
     assert answer.verdict is Verdict.PROVED
     assert [str(remark) for remark in answer.remarks] == ["shared bias: head 0.0 -> logits"]
 
@@ -203,17 +200,11 @@ def test_an_example_of_another_label_shows_more_than_a_bias():
         "attention.0.output.bias": [1, 0],
     }
     copies = parse("default 0\nadd 1 when key_token in {0, 1}\notherwise self")
-    claim = SymbolicClaim(
+    claim = Claim(
         freeze(build(weights, BIASED, {Head(0, 0): copies})),
         circuit_of(("embed -> head 0.0", "head 0.0 -> logits")),
         task_of("any{1..2} with exactly 1 of [0, 1]"),
         (Equivalence(), Necessity()),
     )
-    answer = prove_pattern(claim).answers[1]
+    answer = prove(claim).answers[1]
     assert answer.remarks == (Plain.IMPLIED,)
-
-
-def test_only_proofs_over_patterns_have_remarks():
-    """A refutation says all that it says."""
-    with pytest.raises(DeclarationError, match="remarks on an answer that is refuted"):
-        SymbolicAnswer(Equivalence(), Verdict.REFUTED, Replays(()), 1, (Plain.CONSTANT,))

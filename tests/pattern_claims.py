@@ -8,13 +8,13 @@ from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import LOGITS, Graph, Head
 from circuitproof.declare.operators import Attention, LeakyRelu, NoNorm
 from circuitproof.declare.programs.text import parse
+from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
-from circuitproof.declare.tasks.patterned import SymbolicTask
-from circuitproof.declare.tasks.task import OnlyOpener, SameOpener
+from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
+from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.balls.robustness import directions, radii
-from circuitproof.prove.claim import reads_prompt
+from circuitproof.prove.claim import Claim, reads_prompt
 from circuitproof.prove.fold import fold
-from circuitproof.prove.patterns.claim import SymbolicClaim
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
 from hand_models import freeze
 from models import random_model
@@ -68,8 +68,8 @@ PROPERTIES = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1, 8
 def task_of(text, candidates=(0, 1), answers=((0, 0), (1, 1)), vocabulary=6):
     """Return a task on a pattern with two openers."""
     openers = tuple(opener for opener, _ in answers)
-    pattern = parse_pattern(text)
-    return SymbolicTask("t", vocabulary, candidates, pattern, OnlyOpener(tuple(answers)), SameOpener(openers))
+    rules = OnlyOpener(tuple(answers)), SameOpener(openers)
+    return Task("t", Vocabulary(vocabulary), candidates, parse_pattern(text), *rules)
 
 
 def random_program(draw):
@@ -95,20 +95,20 @@ def random_claim(seed, properties=PROPERTIES):
     circuit = next(one for one in circuits if reads_prompt(one))
     text, candidates = draw.choice(PATTERNS), (0, 1, 2)[: draw.choice((2, 3))]
     first = {}
-    for prompt in task_of(text).machine.prompts():
+    for prompt in task_of(text).labelled.machine.prompts():
         first.setdefault(next(token for token in prompt if token in (0, 1)), prompt)
     decided = fold(frozen, candidates, [circuit], list(first.values())).of(circuit)
     answers = {opener: candidates[min(one.decision)] for opener, one in zip(first, decided, strict=True)}
     pairs = tuple((opener, answers.get(opener, 0)) for opener in (0, 1))
-    return SymbolicClaim(frozen, circuit, task_of(text, candidates, pairs), properties)
+    return Claim(frozen, circuit, task_of(text, candidates, pairs), properties)
 
 
 def truth(claim, prop):
     """Say whether a property holds, by looking at every prompt."""
     task, circuit = claim.task, claim.circuit
-    prompts = list(task.machine.prompts())
+    prompts = list(task.labelled.machine.prompts())
     folded = fold(claim.frozen, task.candidates, [circuit, *circuit.lesions()], prompts)
-    own, labels = folded.of(circuit), [task.label_of(prompt) for prompt in prompts]
+    own, labels = folded.of(circuit), [task.labelled.label_of(prompt) for prompt in prompts]
     pairs = list(zip(own, labels, strict=True))
     match prop:
         case Equivalence():

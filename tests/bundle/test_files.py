@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load
 
-from circuitproof.bundle.listed import bundle_files, write_bundle
+from circuitproof.bundle.files import bundle_files, write_bundle
 from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError
 from circuitproof.prove.balls.search import Effort, Method
-from circuitproof.prove.battery import Battery, prove
+from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import Equivalence, Faithfulness, Invariance, Necessity, Robustness
-from circuitproof.prove.verdict import Verdict
+from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import canonical_json, digest_bytes, digest_file
 from circuitproof_check.main import Outcome, check
 from hand_models import (

@@ -1,15 +1,14 @@
-from dataclasses import replace
-
 import pytest
 
+from circuitproof.declare.tasks.alphabet import Vocabulary
+from circuitproof.declare.tasks.labelled import Label
 from circuitproof.declare.tasks.loading import load_task
-from circuitproof.declare.tasks.patterned import Label
 from circuitproof.declare.tasks.patterns import Tokens
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.lab.train.tokenizer import gpt2_tokenizer
 from circuitproof.text.canonical import canonical_json, digest_bytes
+from pattern_claims import task_of
 from places import RECIPES
-from symbolic_claims import task_of
 
 FILE = """
 name = "quotes"
@@ -26,8 +25,8 @@ quotes = [9, 10]
 
 def test_every_prompt_has_one_label():
     """Its right answer and its class follow from its only opener."""
-    task = task_of("any{1..2} with exactly 1 of [0, 1]", answers=((0, 1), (1, 0)))
-    assert task.labels() == (Label(0, 1), Label(1, 0))
+    task = task_of("any{1..2} with exactly 1 of [0, 1]", answers=((0, 1), (1, 0))).labelled
+    assert task.labels == (Label(0, 1), Label(1, 0))
     assert task.label_of((0, 5)) == Label(1, 0)
     assert task.size == 2 + 4 * 4
     assert task.classes == (Tokens((0,)), Tokens((1,)))
@@ -69,7 +68,7 @@ def test_a_task_file_is_read(tmp_path):
     """The pattern on the command line goes before that of the file."""
     (tmp_path / "task.toml").write_text(FILE)
     task = load_task(str(tmp_path / "task.toml"))
-    assert (task.name, task.size, task.text((9, 3))) == ("quotes", 2 + 40 + 600, "' <3>")
+    assert (task.name, task.size, task.alphabet.text((9, 3))) == ("quotes", 2 + 40 + 600, "' <3>")
     other = load_task(str(tmp_path / "task.toml"), pattern="quotes")
     assert other.size == 2
     assert other.relation == task.relation
@@ -78,7 +77,7 @@ def test_a_task_file_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("[10, 10]", "[10]", r"answers has the row \[10\], want \[opener, answer\]"),
+        ("[10, 10]", "[10]", r"answers\[1\] is \[10\], want \[opener, answer\]"),
         ("pattern =", "patern =", "pattern is missing"),
         ("9 = ", "x = ", "has a key 'x', want a token's number"),
         ("of quotes", "of quote", r"task\.toml\.pattern, column 29: found 'quote'"),
@@ -96,8 +95,8 @@ def test_a_wrong_task_file_is_refused_with_its_place(tmp_path, old, new, sentenc
 def test_the_shipped_task_files_name_the_tokens_they_speak_of(path):
     """Every opener has an answer and a name; for GPT-2 each name is the text of its token."""
     task = load_task(str(path))
-    openers = {token for one in task.classes for token in one.listed}
-    named = dict(task.names)
+    openers = {token for one in task.labelled.classes for token in one.listed}
+    named = task.alphabet.named()
     assert openers | set(task.candidates) <= named.keys()
     if path.stem.startswith("gpt2"):
         assert all(gpt2_tokenizer().encode(text) == (token,) for token, text in named.items())
@@ -114,7 +113,7 @@ def test_the_declaration_says_all_and_its_digest_pins_it(tmp_path):
         "candidates": [9, 10],
         "answer": {"kind": "only opener", "answers": [[9, 9], [10, 10]]},
         "relation": {"kind": "same opener", "openers": [9, 10]},
-        "domain": {"pattern": task.pattern.to_json()},
+        "domain": {"pattern": task.domain.to_json()},
     }
     assert task.digest == digest_bytes(canonical_json(task.to_json()))
     stated = task.to_json()
@@ -132,17 +131,17 @@ def test_the_declaration_says_all_and_its_digest_pins_it(tmp_path):
 def test_names_are_one_for_a_token_of_the_vocabulary(names, sentence):
     """In a claim they are an object by token."""
     with pytest.raises(DeclarationError, match=sentence):
-        replace(task_of("[0, 1]"), names=names)
+        Vocabulary(6, names)
 
 
 def test_lengths_are_those_that_some_prompt_has():
     """A bound of the pattern need not be one."""
-    assert task_of("[0, 1] | 2 3 [0, 1]").lengths() == (1, 3)
-    assert task_of("any{1..4} with exactly 1 of [0, 1] and [0, 1] only at 1..2").lengths() == (2, 3, 4)
+    assert task_of("[0, 1] | 2 3 [0, 1]").lengths() == {1, 3}
+    assert task_of("any{1..4} with exactly 1 of [0, 1] and [0, 1] only at 1..2").lengths() == {2, 3, 4}
 
 
 def test_examples_are_shortest_prompts_one_of_each_label():
     """Somewhere to look for a prompt that shows more."""
-    task = task_of("2 any{1..2} with exactly 1 of [0, 1]", answers=((0, 1), (1, 0)))
-    assert task.examples() == ((2, 1), (2, 0))
-    assert tuple(map(task.label_of, task.examples())) == task.labels()
+    task = task_of("2 any{1..2} with exactly 1 of [0, 1]", answers=((0, 1), (1, 0))).labelled
+    assert tuple(task.examples.values()) == ((2, 1), (2, 0))
+    assert tuple(map(task.label_of, task.examples.values())) == task.labels

@@ -6,7 +6,6 @@ from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.release import load_release
 from circuitproof.lab.runs.verification import Request, verify
-from circuitproof.prove.patterns.cover import Budget
 from circuitproof.prove.properties import Equivalence, Faithfulness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.reading import scientific
@@ -32,7 +31,6 @@ def request_of(folder, model, circuit, **changes):
         "task": str(folder / "task.toml"),
         "pattern": None,
         "properties": (Equivalence(),),
-        "budget": Budget(),
         "find_limits": True,
     }
     return Request(**options | changes)

@@ -10,19 +10,20 @@ from typing import TypeVar
 
 import torch
 
-from circuitproof.bundle.patterned import write_symbolic_bundle
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge
+from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
-from circuitproof.declare.tasks.patterned import SymbolicTask
-from circuitproof.declare.tasks.task import OnlyOpener, SameOpener
+from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
+from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.runs.symbolic import scientific
-from circuitproof.prove.patterns.battery import prove_pattern
-from circuitproof.prove.patterns.claim import SymbolicClaim
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.text.reading import scientific
 from circuitproof_check.main import check
 from gpt2_width import ARCHITECTURE, CIRCUIT, DOUBLE, HEAD, OPENERS, PROGRAM, SINGLE, VOCABULARY
 from timing import print_table
@@ -32,13 +33,13 @@ Result = TypeVar("Result")
 PROPERTIES = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1, 10**6)))
 
 
-def pattern_task(longest: int = LONGEST) -> SymbolicTask:
+def pattern_task(longest: int = LONGEST) -> Task:
     """Return quote closing on every prompt with exactly one opener and any other tokens."""
-    return SymbolicTask(
+    return Task(
         name="GPT-2 quotes",
-        vocabulary=VOCABULARY,
+        alphabet=Vocabulary(VOCABULARY),
         candidates=(DOUBLE, SINGLE),
-        pattern=parse_pattern(f"any{{1..{longest}}} with exactly 1 of {sorted(OPENERS)}"),
+        domain=parse_pattern(f"any{{1..{longest}}} with exactly 1 of {sorted(OPENERS)}"),
         answer=OnlyOpener(tuple(sorted(OPENERS.items()))),
         relation=SameOpener(tuple(sorted(OPENERS))),
     )
@@ -70,11 +71,9 @@ def main(longest: int = LONGEST) -> None:
             circuit = circuit_of(CIRCUIT.graph, [*CIRCUIT.edges, *extra])
             bundle = Path(folder) / name
             battery, proving = timed(
-                lambda circuit=circuit: prove_pattern(
-                    SymbolicClaim(frozen, circuit, pattern_task(longest), PROPERTIES)
-                )
+                lambda circuit=circuit: prove(Claim(frozen, circuit, pattern_task(longest), PROPERTIES))
             )
-            write_symbolic_bundle(bundle, battery)
+            write_bundle(bundle, battery)
             (_, sentence), checking = timed(lambda bundle=bundle: check(bundle))
             verdicts = ", ".join(f"{answer.prop.kind} {answer.verdict}" for answer in battery.answers)
             rows.append((f"{name}: {verdicts}", f"{battery.cells}", proving, checking, sentence))

@@ -1,0 +1,147 @@
+"""Evidence as it stands in a certificate, where prompts and folds are numbers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import assert_never
+
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.declare.tasks.labelled import Label
+from circuitproof.declare.tasks.patterns import Tokens, tokens_to_json
+from circuitproof.prove.balls.regions import tree_to_json
+from circuitproof.prove.evidence import (
+    ByKey,
+    ByLabel,
+    ByLength,
+    BySum,
+    ByToken,
+    Cases,
+    CaseSplit,
+    CircuitSplit,
+    EdgeSplit,
+    Evidence,
+    FoldLeaf,
+    Listed,
+    OneCircuit,
+    OneEdge,
+    OneTensor,
+    Open,
+    PromptSplit,
+    Replay,
+    Replayed,
+    Settled,
+    TensorSplit,
+)
+from circuitproof.prove.fold import Fold
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import write_rational
+
+
+@dataclass(slots=True)
+class Numbers:
+    """What the prompts and folds of a certificate are called: their places, folds in order of appearance."""
+
+    prompts: dict[Prompt, int]
+    folds: dict[Fold, int] = field(default_factory=dict[Fold, int])
+
+    def evidence(self, evidence: Evidence) -> Json:
+        """Return evidence as it stands in a certificate."""
+        match evidence:
+            case PromptSplit(children):
+                return {"split": "prompt", "children": list(self._prompt_leaves(children))}
+            case EdgeSplit(children) | CircuitSplit(children):
+                name = "edge" if isinstance(evidence, EdgeSplit) else "circuit"
+                return {"split": name, "children": [self.evidence(child) for child in children]}
+            case TensorSplit(digests):
+                return {"split": "tensor", "children": [{"same": str(digest)} for digest in digests]}
+            case OneTensor(name):
+                return {"tensor": name}
+            case OneEdge(edge, part):
+                return {"edge": edge, "evidence": self.evidence(part)}
+            case OneCircuit(circuit, part):
+                names: list[Json] = [str(edge) for edge in circuit]
+                return {"circuit": names, "evidence": self.evidence(part)}
+            case Replay(prompts):
+                return {"replay": [self._replayed(prompt) for prompt in prompts]}
+            case Open(reason):
+                return {"open": reason}
+            case _:
+                return self._cases(evidence)
+
+    def _cases(self, cases: Cases) -> Json:
+        match cases:
+            case Settled(decision, margins, lesion):
+                found: dict[str, Json] = {"decision": decision, "margins": _rationals(margins)}
+                return found if lesion is None else {**found, "lesion": _rationals(lesion)}
+            case Listed(prompts):
+                return {"prompts": [self._replayed(prompt) for prompt in prompts]}
+            case ByLabel():
+                return {"split": "label", "children": self._children(cases)}
+            case ByLength():
+                return {"split": "length", "children": self._children(cases)}
+            case ByToken(position):
+                return {"split": "token", "position": position, "children": self._children(cases)}
+            case BySum(head):
+                return {"split": "sum", "head": _name(head), "children": self._children(cases)}
+            case ByKey(head):
+                return {"split": "key", "head": _name(head), "children": self._children(cases)}
+            case _:
+                assert_never(cases)
+
+    def _children(self, cases: CaseSplit) -> list[Json]:
+        return [{**_answer(answer), "evidence": self._cases(child)} for answer, child in cases.children]
+
+    def _prompt_leaves(self, children: Sequence[FoldLeaf]) -> Iterator[dict[str, Json]]:
+        """Walk the leaves as JSON; a tree of regions that an earlier prompt has is named by that prompt."""
+        owners: dict[int, int] = {}
+        for prompt, leaf in enumerate(children):
+            owner = prompt if leaf.regions is None else owners.setdefault(id(leaf.regions), prompt)
+            if owner == prompt:
+                yield self._leaf(leaf)
+            else:
+                yield {**self._leaf(replace(leaf, regions=None)), "regions": {"as prompt": owner}}
+
+    def _leaf(self, leaf: FoldLeaf) -> dict[str, Json]:
+        content: dict[str, Json] = {"fold": self._fold(leaf.fold)}
+        if leaf.lesion is not None:
+            content["lesion"] = self._fold(leaf.lesion)
+        if leaf.model is not None:
+            content["model"] = self._fold(leaf.model)
+        if leaf.radius is not None:
+            content["radius"] = str(leaf.radius)
+        if leaf.regions is not None:
+            content["regions"] = tree_to_json(leaf.regions)
+        return content
+
+    def _replayed(self, replayed: Replayed) -> Json:
+        content: dict[str, Json] = {"prompt": self.prompts[replayed.prompt], **self._leaf(replayed.leaf)}
+        if replayed.perturbation is not None:
+            content["eta"] = _rationals(replayed.perturbation)
+        return content
+
+    def _fold(self, fold: Fold) -> int:
+        return self.folds.setdefault(fold, len(self.folds))
+
+
+def _answer(answer: Label | int | Tokens | Fraction | tuple[int, int]) -> dict[str, Json]:
+    """Return an answer to a question."""
+    match answer:
+        case Label(right, group):
+            return {"answer": right, "class": group}
+        case int():
+            return {"length": answer}
+        case Tokens():
+            return {"class": tokens_to_json(answer)}
+        case Fraction():
+            return {"sum": write_rational(answer)}
+        case (first, last):
+            return {"first": first, "last": last}
+
+
+def _name(head: Head) -> str:
+    return f"{head.layer}.{head.index}"
+
+
+def _rationals(numbers: tuple[Fraction, ...]) -> list[Json]:
+    return [write_rational(number) for number in numbers]

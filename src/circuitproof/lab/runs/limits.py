@@ -1,0 +1,47 @@
+"""Where a claim about a pattern stops being true, found and told."""
+
+from fractions import Fraction
+
+from circuitproof.declare.tasks.pattern_text import print_pattern
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.findings import LISTED
+from circuitproof.prove.patterns.frontier import FailingCell, FailingChoice, Frontier, frontier
+from circuitproof.prove.verdict import Battery, Verdict
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import write_rational
+
+
+def limits_of(battery: Battery, effort: Effort | None) -> Frontier | None:
+    """Return where a claim stops being true; nothing of one that is proved."""
+    return None if battery.verdict is Verdict.PROVED else frontier(battery.claim, effort)
+
+
+def frontier_to_json(found: Frontier) -> Json:
+    """Return the failing cells, of which the first are listed, and the parts that are proved."""
+    return {
+        "epsilon": None if found.epsilon is None else write_rational(found.epsilon),
+        "cells": found.cells,
+        "failing": len(found.failing),
+        "first_failing": [_cell_to_json(cell) for cell in found.failing[:LISTED]],
+        "proved": [
+            {
+                "what": part.what,
+                "pattern": print_pattern(part.pattern),
+                "prompts": write_rational(Fraction(part.size)),
+            }
+            for part in found.parts
+        ],
+    }
+
+
+def _cell_to_json(cell: FailingCell | FailingChoice) -> Json:
+    if isinstance(cell, FailingChoice):
+        tokens: list[Json] = [list(pair) for pair in cell.tokens]
+        return {"class": cell.label.group, "tokens": tokens, "margin": write_rational(cell.margin)}
+    return {
+        "class": cell.label.group,
+        "head": str(cell.head),
+        "token": cell.token,
+        "position": cell.position,
+        "margin": write_rational(cell.margin),
+    }

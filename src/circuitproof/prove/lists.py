@@ -1,0 +1,193 @@
+"""A claim about a list: fold its circuits on every prompt once, then count each property's obligations."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain
+from typing import assert_never
+
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.graph import Edge
+from circuitproof.errors import InputError
+from circuitproof.prove.balls.answers import answer_ball
+from circuitproof.prove.balls.robustness import radii, violation
+from circuitproof.prove.claim import Claim, bias_kept
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.evidence import (
+    CircuitSplit,
+    EdgeSplit,
+    FoldLeaf,
+    OneCircuit,
+    OneEdge,
+    Open,
+    PromptSplit,
+    Replay,
+    Replayed,
+)
+from circuitproof.prove.findings import EdgeWitnesses, Findings
+from circuitproof.prove.fold import Folded, changes_nothing, fold
+from circuitproof.prove.identity import answer_identity
+from circuitproof.prove.properties import (
+    Equivalence,
+    Faithfulness,
+    Invariance,
+    LesionIdentity,
+    Minimum,
+    Necessity,
+    Property,
+    Robustness,
+    SubsetMinimality,
+)
+from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted, Undecided
+
+
+def answer_list(claim: Claim, effort: Effort) -> Battery:
+    """Answer every property of a claim about listed prompts."""
+    folded = fold(claim.frozen, claim.task.candidates, claim.variants(), claim.task.prompts)
+    answers = tuple(_answer(claim, folded, prop, effort) for prop in claim.properties)
+    tokens = frozenset(chain.from_iterable(claim.task.prompts))
+    return Battery(claim, answers, claim.task.listed, folded, folded.cells[claim.circuit], tokens)
+
+
+def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Answer:
+    match prop:
+        case Equivalence():
+            return _equivalence(claim, folded)
+        case Invariance():
+            return _invariance(claim, folded)
+        case Necessity():
+            return _necessity(claim, folded)
+        case Robustness():
+            return _robustness(claim, folded, prop, effort)
+        case Faithfulness():
+            return _faithfulness(claim, folded)
+        case SubsetMinimality():
+            return _fewest(claim, folded, prop, frozenset({claim.circuit}))
+        case Minimum(circuits):
+            return _fewest(claim, folded, prop, frozenset(circuits))
+        case LesionIdentity():
+            return answer_identity(claim.frozen, prop)
+        case _:
+            assert_never(prop)
+
+
+def _equivalence(claim: Claim, folded: Folded) -> Answer:
+    wanted = claim.task.decisions()
+    found = folded.of(claim.circuit)
+    wrong = [x for x, fold in enumerate(found) if fold.decision != frozenset({wanted[x]})]
+    return _for_every_prompt(claim, Equivalence(), [FoldLeaf(fold) for fold in found], wrong)
+
+
+def _faithfulness(claim: Claim, folded: Folded) -> Answer:
+    if (operator := claim.frozen.declaration.inexact_operator) is not None:
+        reason = f"the whole model uses {operator}, which has no exact value: this can only be measured"
+        return Answer(Faithfulness(), Undecided(Open(reason)), claim.task.size, 0, Findings())
+    everything = whole(claim.frozen.graph)
+    both = list(zip(folded.of(claim.circuit), folded.of(everything), strict=True))
+    leaves = [FoldLeaf(one, model=other) for one, other in both]
+    unlike = [x for x, (one, other) in enumerate(both) if one.decision != other.decision]
+    return _for_every_prompt(claim, Faithfulness(), leaves, unlike)
+
+
+def _for_every_prompt(
+    claim: Claim,
+    prop: Property,
+    leaves: Sequence[FoldLeaf],
+    failing: Sequence[int],
+    perturb: Callable[[int], tuple[Fraction, ...]] | None = None,
+) -> Answer:
+    """Answer a property with an obligation per prompt; the first prompt that fails refutes it."""
+    outcome: Outcome = Proved(PromptSplit(tuple(leaves)))
+    if failing:
+        x = failing[0]
+        leaf = replace(leaves[x], radius=None)
+        outcome = Refuted(Replay((Replayed(claim.task.prompts[x], leaf, perturb(x) if perturb else None),)))
+    found = Findings(tuple((x,) for x in failing), radii=tuple(leaf.radius for leaf in leaves if perturb))
+    return Answer(prop, outcome, len(leaves), len(leaves) - len(failing), found)
+
+
+def _invariance(claim: Claim, folded: Folded) -> Answer:
+    found, classes, prompts = folded.of(claim.circuit), claim.task.classes(), claim.task.prompts
+    failing: list[tuple[int, ...]] = []
+    for members in classes:
+        tied = [x for x in members if not found[x].is_clear]
+        unlike = [x for x in members if found[x].decision != found[members[0]].decision]
+        if tied or unlike:
+            failing.append((tied[0],) if tied else (members[0], unlike[0]))
+    outcome: Outcome = Proved(PromptSplit(tuple(map(FoldLeaf, found))))
+    if failing:
+        outcome = Refuted(Replay(tuple(Replayed(prompts[x], FoldLeaf(found[x])) for x in failing[0])))
+    met = len(classes) - len(failing)
+    return Answer(Invariance(), outcome, len(classes), met, Findings(tuple(failing)))
+
+
+def _necessity(claim: Claim, folded: Folded) -> Answer:
+    lesions = claim.circuit.lesions()
+    witnesses = [_witnesses(claim, folded, edge) for edge in claim.circuit]
+    useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
+    leaves = [_lesion_leaves(claim.circuit, lesion, folded) for lesion in lesions]
+    outcome: Outcome
+    if useless:
+        outcome = Refuted(OneEdge(useless[0], PromptSplit(leaves[useless[0]])))
+    else:
+        first = [(found.flips + found.ties)[0] for found in witnesses]
+        prompts = claim.task.prompts
+        replays = [Replay((Replayed(prompts[x], row[x]),)) for x, row in zip(first, leaves, strict=True)]
+        outcome = Proved(EdgeSplit(tuple(replays)))
+    met = len(lesions) - len(useless)
+    return Answer(Necessity(), outcome, len(lesions), met, Findings(edges=tuple(witnesses)))
+
+
+def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
+    """Return the prompts whose clear decision is another clear one, or a tie, without an edge."""
+    before, after = folded.of(claim.circuit), folded.of(claim.circuit.without(edge))
+    changed = [x for x, fold in enumerate(before) if fold.is_clear and fold.decision != after[x].decision]
+    flips = tuple(x for x in changed if after[x].is_clear)
+    ties = tuple(x for x in changed if not after[x].is_clear)
+    kept = bias_kept(claim.frozen, claim.circuit, edge)
+    is_biased = kept is not None and changes_nothing(before, folded.of(kept))
+    return EdgeWitnesses(edge, flips, ties, only_bias=is_biased)
+
+
+def _lesion_leaves(circuit: Circuit, lesion: Circuit, folded: Folded) -> tuple[FoldLeaf, ...]:
+    pairs = zip(folded.of(circuit), folded.of(lesion), strict=True)
+    return tuple(FoldLeaf(one, lesion=other) for one, other in pairs)
+
+
+def _robustness(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:
+    """Answer by a formula where nothing bends between perturbation and logits, otherwise by a search."""
+    if claim.frozen.architecture.has_norm or not prop.at.is_final_residual:
+        return answer_ball(claim, folded, prop, effort)
+    rows, found = claim.directions(), folded.of(claim.circuit)
+    clear = [x for x, fold in enumerate(found) if fold.is_clear]
+    sizes = dict(zip(clear, radii([found[x] for x in clear], rows), strict=True))
+    failing = [x for x in range(len(found)) if x not in sizes or not sizes[x].exceeds(prop.epsilon)]
+    leaves = [FoldLeaf(fold, radius=sizes.get(x)) for x, fold in enumerate(found)]
+    return _for_every_prompt(claim, prop, leaves, failing, lambda x: violation(found[x], rows, prop.epsilon))
+
+
+def _fewest(
+    claim: Claim, folded: Folded, prop: SubsetMinimality | Minimum, expected: frozenset[Circuit]
+) -> Answer:
+    """Answer that of all smaller circuits just the expected ones decide the task."""
+    circuits = claim.smaller_circuits(prop)
+    trees = [_trial(claim, folded, circuit) for circuit in circuits]
+    surprising = [
+        OneCircuit(circuit, tree)
+        for circuit, tree in zip(circuits, trees, strict=True)
+        if isinstance(tree, PromptSplit) != (circuit in expected)
+    ]
+    if expected - frozenset(circuits):
+        raise InputError("a circuit said to be minimal has dead edges or reads no prompt; keep its live part")
+    outcome: Outcome = Refuted(surprising[0]) if surprising else Proved(CircuitSplit(tuple(trees)))
+    return Answer(prop, outcome, len(circuits), len(circuits) - len(surprising), Findings())
+
+
+def _trial(claim: Claim, folded: Folded, circuit: Circuit) -> Replay | PromptSplit:
+    """Return a prompt that a circuit decides wrong, or the folds of all prompts, which it decides right."""
+    wanted = claim.task.decisions()
+    leaves = [FoldLeaf(fold) for fold in folded.of(circuit)]
+    for x, leaf in enumerate(leaves):
+        if leaf.fold.decision != frozenset({wanted[x]}):
+            return Replay((Replayed(claim.task.prompts[x], leaf),))
+    return PromptSplit(tuple(leaves))
