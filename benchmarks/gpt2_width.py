@@ -7,9 +7,10 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.declare.architecture import Architecture, Attention, LeakyRelu, NoNorm, inverse_root
+from circuitproof.declare.architecture import Architecture, inverse_root
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
+from circuitproof.declare.operators import Attention, LeakyRelu, NoNorm
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import sparse_alphabet
 from circuitproof.declare.tasks.openers import listed_opener_task

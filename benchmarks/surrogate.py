@@ -14,7 +14,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.lab.surrogate.equivalence import enumerate_words
 from circuitproof.lab.surrogate.fitting import Fitting, exact_network, fit_network
 from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
-from circuitproof.lab.surrogate.program import Program
+from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.queries import disagreement, symbols
 from circuitproof.lab.surrogate.refutation import MOST_MEANINGS, list_meanings
 from circuitproof.lab.surrogate.registers import Counter
@@ -43,7 +43,7 @@ def timed(work: Callable[[], object]) -> tuple[object, str]:
 def equivalence_row(longest: int) -> tuple[str, ...]:
     """Prove the counter equal to its surrogate on words up to a length, in three ways."""
     words, signature = Words(TOKENS, 1, longest), Signature(TOKENS, ANSWERS, longest)
-    automaton = Program(Counter(2), signature, {**COUNT, **LEVELS}).automaton
+    automaton = FilledTemplate(Counter(2), signature, {**COUNT, **LEVELS}).automaton
     relation = relation_of("brackets", words, ANSWERS, automaton.answer)
     fitted = fit_network(relation, Fitting(hidden=(32,), steps=4000, learning_rate=0.01, attempts=5, seed=7))
     network = exact_network(fitted.shape, load(fitted.weights))
@@ -71,7 +71,7 @@ def family_rows(relation: Relation) -> list[tuple[str, ...]]:
     words, signature = relation.words, Signature(TOKENS, ANSWERS, relation.words.longest)
     taught = np.array(relation.decided)
 
-    def oracle(program: Program) -> Word | None:
+    def oracle(program: FilledTemplate) -> Word | None:
         wrong = np.flatnonzero(program.automaton.row(words) != taught)
         return words.word(int(wrong[0])) if wrong.size else None
 

@@ -15,8 +15,9 @@ from pathlib import Path
 import torch
 
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.candidates import Grammar, Word, WordKind, words_of
-from circuitproof.declare.programs.syntax import Feature, Pick
+from circuitproof.declare.programs.candidates import Grammar, Word, words_of
+from circuitproof.declare.programs.features import Feature, WordKind
+from circuitproof.declare.programs.syntax import Pick
 from circuitproof.declare.programs.text import to_text
 from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.declare.tasks.quotes import toy_quotes

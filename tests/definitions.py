@@ -2,12 +2,12 @@
 
 from fractions import Fraction
 
-from circuitproof.solvers.assertions import Ledger
+from circuitproof.solvers.assertions import AssertionLog
 from circuitproof.solvers.table import Terms
 from circuitproof.solvers.terms import Comparison, Relation, Sum, Variable, is_true, symbols, value_of
 
 
-def solved(ledger: Ledger, known: dict | None = None) -> dict:
+def solved(ledger: AssertionLog, known: dict | None = None) -> dict:
     """Return the value of every variable, given those that nothing defines.
 
     Each definition is `variable = value` in terms of what came before; everything asserted must then hold.
@@ -30,7 +30,7 @@ def solved(ledger: Ledger, known: dict | None = None) -> dict:
     return values
 
 
-def conditions_hold(ledger: Ledger, values: dict) -> bool:
+def conditions_hold(ledger: AssertionLog, values: dict) -> bool:
     """Say whether every traced condition is true under values."""
     return all(
         is_true(assertion.formula, values)

@@ -8,10 +8,11 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from circuitproof.declare.architecture import Architecture, Attention, NoNorm, Relu
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.operators import Attention, NoNorm, Relu
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain

@@ -4,9 +4,10 @@ from fractions import Fraction
 
 import torch
 
-from circuitproof.declare.architecture import (
+from circuitproof.declare.architecture import Architecture, inverse_root
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import (
     Activation,
-    Architecture,
     Attention,
     BandNorm,
     Gelu,
@@ -17,9 +18,7 @@ from circuitproof.declare.architecture import (
     NoNorm,
     Norm,
     Relu,
-    inverse_root,
 )
-from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
 from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads
 from circuitproof.lab.model.transformer import Transformer

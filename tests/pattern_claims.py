@@ -3,9 +3,10 @@
 from fractions import Fraction
 from random import Random
 
-from circuitproof.declare.architecture import Architecture, Attention, LeakyRelu, NoNorm, inverse_root
+from circuitproof.declare.architecture import Architecture, inverse_root
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import LOGITS, Graph, Head
+from circuitproof.declare.operators import Attention, LeakyRelu, NoNorm
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern

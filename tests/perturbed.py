@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import strategies as st
 
 import twin
-from circuitproof.declare.architecture import BandNorm, Lift
+from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.prove.balls.disturbed import Disturbed, Question, disturb_residual
 from hand_models import PLAIN, build, circuit_of, freeze
 

@@ -5,22 +5,15 @@ from itertools import chain
 
 from hypothesis import strategies as st
 
+from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.features import Comparison, Feature, WordKind
 from circuitproof.declare.programs.syntax import (
-    TOKEN_FEATURES,
     AllOf,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Feature,
-    Link,
     Otherwise,
     Pick,
-    Place,
     Program,
     Rule,
     Scan,
-    Tally,
     all_of,
     any_of,
     negate,
@@ -50,7 +43,7 @@ def compared_with(numbers, comparisons=NUMERIC):
 
 
 def _conditions_on(feature, numbers):
-    comparisons = EQUALITIES if feature in TOKEN_FEATURES else NUMERIC
+    comparisons = EQUALITIES if feature.words is WordKind.TOKEN else NUMERIC
     return compared_with(numbers, comparisons).map(lambda drawn: Condition(feature, *drawn))
 
 
@@ -90,7 +83,7 @@ def rule_of(weight, formulas):
 def conditions_over(tokens, places):
     """Draw a comparison of a feature."""
     matches = st.builds(Condition, st.just(Feature.TOKEN_MATCH), st.sampled_from(EQUALITIES), st.booleans())
-    others = [_conditions_on(one, tokens if one in TOKEN_FEATURES else places) for one in COMPARED]
+    others = [_conditions_on(one, tokens if one.words is WordKind.TOKEN else places) for one in COMPARED]
     return st.one_of(matches, *others)
 
 

@@ -4,8 +4,10 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import (
-    Architecture,
+from circuitproof.declare.architecture import Architecture
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.operators import (
     Attention,
     BandNorm,
     Gelu,
@@ -16,8 +18,6 @@ from circuitproof.declare.architecture import (
     NoNorm,
     Relu,
 )
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener

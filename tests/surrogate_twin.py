@@ -15,7 +15,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.exact.grid import grid_of_fractions
 from circuitproof.lab.surrogate.machines import TEMPLATES
 from circuitproof.lab.surrogate.network import Layer, Network, Shape
-from circuitproof.lab.surrogate.program import Program
+from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.relation import Relation, relation_of
 from circuitproof.lab.surrogate.synthesis import Goal
 from circuitproof.lab.surrogate.template import Signature
@@ -69,7 +69,7 @@ def programs(draw, signature=SMALL_SIGNATURE, templates=TEMPLATES):
     """Draw a program of any template."""
     template = draw(st.sampled_from([t for t in templates if all(t.holes(signature).values())]))
     holes = template.holes(signature)
-    return Program(template, signature, {hole: draw(st.sampled_from(c)) for hole, c in holes.items()})
+    return FilledTemplate(template, signature, {hole: draw(st.sampled_from(c)) for hole, c in holes.items()})
 
 
 def twin_meanings(name: str, tokens: int, answers: int, words) -> set[tuple[int, ...]]:

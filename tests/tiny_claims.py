@@ -6,9 +6,9 @@ from random import Random
 
 import torch
 
-from circuitproof.declare.architecture import BandNorm, LeakyRelu, Lift, NoNorm, Relu
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import BandNorm, LeakyRelu, Lift, NoNorm, Relu
 from circuitproof.declare.programs.text import parse
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.balls.robustness import directions, radii

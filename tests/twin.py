@@ -10,9 +10,10 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from circuitproof.declare.architecture import Activation, Architecture, BandNorm, LeakyRelu, Lift
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp, Node
+from circuitproof.declare.operators import Activation, BandNorm, LeakyRelu, Lift
 from circuitproof.declare.programs.syntax import Program
 from program_twin import dense_row
 

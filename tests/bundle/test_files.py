@@ -8,7 +8,7 @@ import pytest
 from safetensors.numpy import load
 
 from circuitproof.bundle.files import bundle_files, write_bundle
-from circuitproof.declare.architecture import BandNorm, Lift
+from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError

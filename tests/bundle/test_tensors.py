@@ -8,8 +8,9 @@ import pytest
 from safetensors.numpy import load
 
 from circuitproof.bundle.tensors import Extract, extracts, safetensors_bytes
-from circuitproof.declare.architecture import Architecture, BandNorm, Lift
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import Equivalence, Faithfulness, Property

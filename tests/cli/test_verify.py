@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from circuitproof.cli.main import main
-from circuitproof.declare.architecture import Attention, BandNorm, Gelu, GeluForm, LayerNorm, Lift
+from circuitproof.declare.operators import Attention, BandNorm, Gelu, GeluForm, LayerNorm, Lift
 from circuitproof.declare.tasks.alphabet import TOY, Alphabet
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.lab.model.checkpoint import StoredModel, save_model

@@ -9,6 +9,12 @@ from hypothesis import strategies as st
 
 from circuitproof.declare.architecture import (
     Architecture,
+    inverse_root,
+    is_float32,
+    read_architecture,
+    tensor_shapes,
+)
+from circuitproof.declare.operators import (
     Attention,
     BandNorm,
     Gelu,
@@ -18,11 +24,7 @@ from circuitproof.declare.architecture import (
     Lift,
     NoNorm,
     Relu,
-    inverse_root,
-    is_float32,
-    read_architecture,
     slope_of,
-    tensor_shapes,
 )
 from circuitproof.errors import DeclarationError, InputError, NotExactError
 from circuitproof.text.canonical import canonical_json

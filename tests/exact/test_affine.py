@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
-from circuitproof.declare.architecture import (
+from circuitproof.declare.operators import (
     Attention,
     BandNorm,
     Gelu,

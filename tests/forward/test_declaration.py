@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import Attention, tensor_shapes
+from circuitproof.declare.architecture import tensor_shapes
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError

@@ -21,8 +21,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from circuitproof.declare.architecture import (
-    Architecture,
+from circuitproof.declare.architecture import Architecture, inverse_root
+from circuitproof.declare.circuits.circuit import circuit_of, empty, whole
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
+from circuitproof.declare.operators import (
     Attention,
     BandNorm,
     Gelu,
@@ -32,10 +34,7 @@ from circuitproof.declare.architecture import (
     Lift,
     NoNorm,
     Relu,
-    inverse_root,
 )
-from circuitproof.declare.circuits.circuit import circuit_of, empty, whole
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import DeclarationError, InputError, NotExactError
 from circuitproof.exact.exact import Exact

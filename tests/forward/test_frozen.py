@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from safetensors.numpy import save, save_file
 
-from circuitproof.declare.architecture import Attention
 from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError, NumericError
 from circuitproof.forward.frozen import open_model, open_weights

@@ -2,8 +2,8 @@
 
 import pytest
 
-from circuitproof.declare.architecture import Attention, Gelu, GeluForm
 from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.operators import Attention, Gelu, GeluForm
 from circuitproof.errors import NotExactError
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import grid_of_fractions, zeros

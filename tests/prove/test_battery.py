@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import Attention, BandNorm, Gelu, GeluForm, LayerNorm, Lift
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import Attention, BandNorm, Gelu, GeluForm, LayerNorm, Lift
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.rules import ClassTable
 from circuitproof.errors import NotExactError

@@ -3,8 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.architecture import Attention, LeakyRelu
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import Attention, LeakyRelu
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
 from circuitproof.forward.frozen import Frozen

@@ -64,7 +64,7 @@ def flipped_comparison(patch):
     patch.setattr(
         Pieces,
         "_above",
-        lambda self, value: real(self.group.ledger.terms, self._negated(value), Relation.ABOVE),
+        lambda self, value: real(self.group.log.terms, self._negated(value), Relation.ABOVE),
     )
 
 
@@ -78,7 +78,7 @@ def dropped_lift(patch):
     none = Fraction(0)
 
     def lift(self, values, *_):
-        return [self.group.ledger.terms.number(none)] * len(values)
+        return [self.group.log.terms.number(none)] * len(values)
 
     patch.setattr(Pieces, "_lift", lift)
 
@@ -92,7 +92,7 @@ def unsorted(patch):
 def wide_ball(patch):
     """A ball twice as large as claimed."""
     real = encode._bounded
-    patch.setattr(encode, "_bounded", lambda ledger, eta, epsilon: real(ledger, eta, 2 * epsilon))
+    patch.setattr(encode, "_bounded", lambda log, eta, epsilon: real(log, eta, 2 * epsilon))
 
 
 def forgotten_bias(patch):

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.architecture import Attention, Gelu, GeluForm, LayerNorm, NoNorm
 from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.operators import Attention, Gelu, GeluForm, LayerNorm, NoNorm
 from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.exact.exact import Exact, Signs
 from circuitproof.exact.grid import grid_of_fractions
@@ -14,7 +14,7 @@ from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.solvers.arithmetic import Symbolic
-from circuitproof.solvers.assertions import Ledger, Naming, Source
+from circuitproof.solvers.assertions import AssertionLog, Naming, Source
 from circuitproof.solvers.pieces import Unknowns
 from circuitproof.solvers.terms import Product, parts_of, value_of
 from definitions import conditions_hold, solved
@@ -34,10 +34,10 @@ def both(frozen, circuit, prompts, trace):
     expected = Trace(Forward(frozen, cells, exact, CANDIDATES)).output(stage)
     symbolic = Symbolic(trace=iter(exact.witnesses) if trace else None)
     terms = Trace(Forward(frozen, cells, symbolic, CANDIDATES)).output(stage)
-    values = solved(symbolic.ledger)
-    assert conditions_hold(symbolic.ledger, values)
+    values = solved(symbolic.log)
+    assert conditions_hold(symbolic.log, values)
     found = tuple(tuple(value_of(number, values) for number in row) for row in terms)
-    return expected.fractions(), found, symbolic.ledger
+    return expected.fractions(), found, symbolic.log
 
 
 @pytest.mark.parametrize("trace", [False, True])
@@ -45,18 +45,18 @@ def both(frozen, circuit, prompts, trace):
 def test_the_whole_model_on_terms_has_the_exact_logits(norm, trace):
     """Every node of a model with neural heads; the two arithmetics share no operator."""
     frozen = freeze(random_model(tiny_architecture(norm=norm), seed=3))
-    expected, found, ledger = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace)
+    expected, found, log = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace)
     assert found == expected
-    formulas = [one.formula for group in ledger.groups for one in group.assertions]
+    formulas = [one.formula for group in log.groups for one in group.assertions]
     assert any(isinstance(part, Product) for formula in formulas for part in parts_of(formula))
 
 
 def test_program_heads_have_no_products():
     """Where attention is a program, every query is linear."""
     frozen = freeze(random_model(tiny_architecture(), programs=PROGRAMS))
-    expected, found, ledger = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace=False)
+    expected, found, log = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace=False)
     assert found == expected
-    formulas = [one.formula for group in ledger.groups for one in group.assertions]
+    formulas = [one.formula for group in log.groups for one in group.assertions]
     assert not any(isinstance(part, Product) for formula in formulas for part in parts_of(formula))
 
 
@@ -74,11 +74,11 @@ def test_what_is_known_stays_known(norm):
     frozen = freeze(random_model(tiny_architecture(norm=norm)))
     cells = Cells(Prompts(frozen.programs), biases=True)
     stage, _ = cells.cells(whole(frozen.graph), [(1, 2, 3)])
-    symbolic = Symbolic(Ledger(Naming.BRANCHES), Unknowns.IMPLIED)
+    symbolic = Symbolic(AssertionLog(Naming.BRANCHES), Unknowns.IMPLIED)
     found = Trace(Forward(frozen, cells, symbolic, CANDIDATES)).output(stage)
     expected = Trace(Forward(frozen, cells, Exact(), CANDIDATES)).output(stage)
     assert symbolic.sums(found) == symbolic.sums(expected)
-    assert not symbolic.ledger.groups
+    assert not symbolic.log.groups
 
 
 def test_operators_without_an_exact_value_are_refused():
@@ -108,9 +108,9 @@ def test_a_trace_of_another_computation_is_refused():
 
 def test_a_single_row_is_added_to_every_row():
     """As in every arithmetic."""
-    symbolic = Symbolic(Ledger(Naming.BRANCHES))
+    symbolic = Symbolic(AssertionLog(Naming.BRANCHES))
     two = grid_of_fractions([[Fraction(1)], [Fraction(2)]], 1)
-    x = ((symbolic.ledger.terms.of(symbolic.ledger.terms.variable("x")),),)
+    x = ((symbolic.log.terms.of(symbolic.log.terms.variable("x")),),)
     found = symbolic.sums(symbolic.add(two, x))
     assert [row[0].constant for row in found] == [1, 2]
     assert found == symbolic.add(x, two)
@@ -118,8 +118,8 @@ def test_a_single_row_is_added_to_every_row():
 
 def test_known_scores_and_unknown_values_mix():
     """A head whose values alone are perturbed stays linear."""
-    symbolic = Symbolic(Ledger(Naming.BRANCHES))
-    terms = symbolic.ledger.terms
+    symbolic = Symbolic(AssertionLog(Naming.BRANCHES))
+    terms = symbolic.log.terms
     scores = symbolic.attention(symbolic.scores(ONE, ONE, [(0, (0,))], Fraction(1)), Attention.SPARSEMAX)
     x = terms.of(terms.variable("x"))
     assert symbolic.weigh(scores, [(0, (0,))], ((x,),)) == ((x,),)
@@ -132,5 +132,5 @@ def test_assertions_know_what_they_are_part_of():
     symbolic.source = Source.MLP
     hidden = symbolic.affine(row, grid_of_fractions([[Fraction(2)]], 1), None)
     symbolic.activate(hidden, replace(ACTIVATIONS[1]))
-    found = [one.source for group in symbolic.ledger.groups for one in group.assertions]
+    found = [one.source for group in symbolic.log.groups for one in group.assertions]
     assert found == [Source.EMBEDDING, Source.MLP, Source.MLP]

@@ -4,12 +4,12 @@ from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from circuitproof.solvers.assertions import Source
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.cost import Tally, account, add_tallies
-from circuitproof.solvers.obligations import Docket, Plan
+from circuitproof.solvers.obligations import Docket, QueryPlan
 from hand_models import adder_claim, table_task
 from tiny_claims import tiny_claim
 
 ONE = table_task({(0,): 1, (1,): 0})
-SINGLE = Plan(batch=1)
+SINGLE = QueryPlan(batch=1)
 
 
 def test_assertions_are_counted_by_source():
@@ -29,7 +29,7 @@ def test_assertions_are_counted_by_source():
 def test_traced_conditions_count_as_branches():
     """A branch is split on or told."""
     kept, traced = (
-        account(Docket(adder_claim(task=ONE), Plan(branching, batch=1)).obligations(Equivalence()))
+        account(Docket(adder_claim(task=ONE), QueryPlan(branching, batch=1)).obligations(Equivalence()))
         for branching in Branching
     )
     assert (kept.branches, traced.branches) == (2, 4), "a trace tells all branches, wanted or not"

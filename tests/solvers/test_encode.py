@@ -28,11 +28,11 @@ def test_every_intermediate_is_a_variable(frozen, branching):
     """The monolithic encoding: no embedding is folded, and solving the definitions gives the logits."""
     circuit = whole(frozen.graph)
     encoding = encode(Model(frozen, CANDIDATES, branching), [circuit], PROMPTS)
-    values = solved(encoding.ledger)
-    assert conditions_hold(encoding.ledger, values)
+    values = solved(encoding.log)
+    assert conditions_hold(encoding.log, values)
     found = [tuple(value_of(one, values) for one in row) for row in encoding.logits[circuit]]
     assert found == [one.logits for one in fold(frozen, CANDIDATES, [circuit], PROMPTS).of(circuit)]
-    formulas = [one.formula for group in encoding.ledger.groups for one in group.assertions]
+    formulas = [one.formula for group in encoding.log.groups for one in group.assertions]
     kinds = {type(part) for formula in formulas for part in parts_of(formula)}
     assert Product in kinds
     assert (Choice in kinds) == (branching is Branching.KEPT)
@@ -42,7 +42,7 @@ def test_every_assertion_knows_its_source(frozen):
     """All five sources occur but the norm where there is none."""
     circuit = whole(frozen.graph)
     encoding = encode(Model(frozen, CANDIDATES), [circuit], PROMPTS)
-    sources = {one.source for group in encoding.ledger.groups for one in group.assertions}
+    sources = {one.source for group in encoding.log.groups for one in group.assertions}
     assert sources == set(Source) - (set() if frozen.architecture.has_norm else {Source.NORM})
 
 
@@ -51,8 +51,8 @@ def test_a_ball_asserts_its_bounds_and_holds_without_a_perturbation(frozen):
     (prompt,) = disturb_residual(frozen, CANDIDATES, whole(frozen.graph), PROMPTS[:1])
     ball = encode_ball(prompt, Fraction(1, 1000), Branching.TRACED)
     zero = dict.fromkeys(ball.eta, Fraction(0))
-    values = solved(ball.ledger, zero)
-    assert conditions_hold(ball.ledger, values)
+    values = solved(ball.log, zero)
+    assert conditions_hold(ball.log, values)
     assert all(one.is_known for one in ball.undisturbed)
     assert [value_of(one, values) for one in ball.disturbed] == [one.constant for one in ball.undisturbed]
     assert all(is_true(bound.formula, zero) for bound in ball.bounds)

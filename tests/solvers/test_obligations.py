@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.architecture import LayerNorm
 from circuitproof.declare.circuits.graph import Mlp
+from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface
@@ -20,12 +20,12 @@ from circuitproof.prove.properties import (
 )
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching
-from circuitproof.solvers.obligations import Docket, Plan
+from circuitproof.solvers.obligations import Docket, QueryPlan
 from circuitproof.solvers.rulings import Bench
 from circuitproof.solvers.z3 import Z3
 from hand_models import ADDER, DIRECT, PLAIN, adder_claim, table_task
 
-ALL = Plan()
+ALL = QueryPlan()
 BENCH = Bench((Z3(),), 20)
 WRONG = table_task({(0,): 0, (1,): 0, (2,): 1, (3,): 0})
 TIED = table_task({(0,): 1, (4,): 0})
@@ -123,20 +123,20 @@ def test_faithfulness_compares_sets():
 
 def test_anchors_leave_the_rest_open():
     """Asking about some prompts proves nothing about all of them."""
-    plan = Plan(anchors=2)
+    plan = QueryPlan(anchors=2)
     docket = Docket(adder_claim(), plan)
     assert docket.places == (0, 1), "one for each answer"
     found = ruling(adder_claim(), Equivalence(), 4, plan)
     assert (found.verdict, found.met) == (Verdict.UNDECIDED, 2)
     assert found.open == ["2 of 4 obligations were not asked about"]
     one_class = table_task({(0,): 1, (2,): 1, (4,): 0}, classes=[5, 5, 5])
-    found = ruling(adder_claim(Invariance(), task=one_class), Invariance(), 1, Plan(anchors=1))
+    found = ruling(adder_claim(Invariance(), task=one_class), Invariance(), 1, QueryPlan(anchors=1))
     assert found.open == ["the class of prompt 0: not all of its prompts were asked about"]
 
 
 def test_a_trace_is_followed_if_asked():
     """Traced queries assert conditions, and come to the same answers here."""
-    plan = Plan(Branching.TRACED)
+    plan = QueryPlan(Branching.TRACED)
     for prop, count in ((Equivalence(), 4), (Necessity(), 3)):
         docket = Docket(adder_claim(), plan)
         assert all(query.has_conditions for one in docket.obligations(prop) for query in one.queries())
@@ -160,6 +160,6 @@ def test_properties_about_size_are_not_asked():
 def test_the_witness_of_an_edge_is_looked_for_among_all_answers_from_the_start():
     """A lesion often flips the prompts of one answer only, which may be the last ones of a domain."""
     claim = adder_claim(Necessity(), task=table_task({(0,): 1, (2,): 1, (4,): 1, (1,): 0}))
-    (first, *_) = Docket(claim, Plan(batch=2)).obligations(Necessity())
+    (first, *_) = Docket(claim, QueryPlan(batch=2)).obligations(Necessity())
     query = next(iter(first.queries()))
     assert query.meaning.title.startswith("prompts 0, 3:")

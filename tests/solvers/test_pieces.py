@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import Attention, BandNorm, LeakyRelu, Lift, Relu
+from circuitproof.declare.operators import Attention, BandNorm, LeakyRelu, Lift, Relu
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import grid_of_fractions
-from circuitproof.solvers.assertions import Ledger, Source
+from circuitproof.solvers.assertions import AssertionLog, Source
 from circuitproof.solvers.pieces import Pieces, Unknowns, comparators
 from circuitproof.solvers.terms import is_true, value_of
 from definitions import conditions_hold, solved, unknown_row
@@ -25,14 +25,14 @@ NORM = {lift: BandNorm(Fraction(1), Fraction(2), lift) for lift in Lift}
 
 def pieces(count, unknowns=Unknowns.DEFINED):
     """Return the operators over new variables, the variables, and the same as sums."""
-    ledger = Ledger()
-    names, sums = unknown_row(ledger.terms, count)
-    return Pieces(ledger.group(Source.NORM), unknowns), names, sums
+    log = AssertionLog()
+    names, sums = unknown_row(log.terms, count)
+    return Pieces(log.group(Source.NORM), unknowns), names, sums
 
 
 def outputs(made, sums, names, values):
     """Return the values of sums when the inputs have these values."""
-    known = solved(made.group.ledger, dict(zip(names, values, strict=True)))
+    known = solved(made.group.log, dict(zip(names, values, strict=True)))
     return [value_of(one, known) for one in sums], known
 
 
@@ -70,9 +70,9 @@ def test_a_traced_sparsemax_holds_at_its_trace_and_is_right_wherever_its_conditi
     weights = made.sparsemax(sums, support)
     found, known = outputs(made, weights, names, values)
     assert found == sparsemax(values)
-    assert conditions_hold(made.group.ledger, known)
+    assert conditions_hold(made.group.log, known)
     found, known = outputs(made, weights, names, others)
-    assert not conditions_hold(made.group.ledger, known) or found == sparsemax(others)
+    assert not conditions_hold(made.group.log, known) or found == sparsemax(others)
 
 
 @given(pairs, lifts)
@@ -86,9 +86,9 @@ def test_a_traced_bandnorm_holds_at_its_trace_and_is_right_wherever_its_conditio
     banded = made.band(sums, NORM[lift], sides)
     found, known = outputs(made, banded, names, values)
     assert found == band_norm(NORM[lift], values)
-    assert conditions_hold(made.group.ledger, known)
+    assert conditions_hold(made.group.log, known)
     found, known = outputs(made, banded, names, others)
-    assert not conditions_hold(made.group.ledger, known) or found == band_norm(NORM[lift], others)
+    assert not conditions_hold(made.group.log, known) or found == band_norm(NORM[lift], others)
 
 
 @pytest.mark.parametrize("sign", [-1, 0, 1])
@@ -98,7 +98,7 @@ def test_a_traced_sign_is_a_condition(sign):
     bent = made.rectify(value, Fraction(1, 2), sign)
     for number in (-2, 0, 2):
         (found,), known = outputs(made, [bent], names, [Fraction(number)])
-        assert conditions_hold(made.group.ledger, known) == (number <= 0 if sign < 0 else number >= 0)
+        assert conditions_hold(made.group.log, known) == (number <= 0 if sign < 0 else number >= 0)
         assert found == (Fraction(number, 2) if sign < 0 else number)
 
 
@@ -119,31 +119,31 @@ def test_an_implied_threshold_can_only_be_the_right_one(values, wrong):
     """With the operator's own numbers everything asserted holds, and no other output fits the sums."""
     made, names, sums = pieces(len(values), Unknowns.IMPLIED)
     weights = made.sparsemax(sums, None)
-    ledger = made.group.ledger
-    cut = next(one for one in ledger.owners)
+    log = made.group.log
+    cut = next(one for one in log.owners)
     best = max(value - weight for value, weight in zip(values, sparsemax(values), strict=True) if weight)
     known = {**dict(zip(names, values, strict=True)), cut: best}
-    assert [value_of(one, complete(ledger, known)) for one in weights] == sparsemax(values)
-    assert holds(ledger, complete(ledger, known))
-    assert wrong == 0 or not holds(ledger, complete(ledger, {**known, cut: best + wrong}))
+    assert [value_of(one, complete(log, known)) for one in weights] == sparsemax(values)
+    assert holds(log, complete(log, known))
+    assert wrong == 0 or not holds(log, complete(log, {**known, cut: best + wrong}))
 
 
-def complete(ledger, known):
+def complete(log, known):
     """Return values for all variables whose definition follows from `known`, right or not."""
     values = dict(known)
-    for group in ledger.groups:
+    for group in log.groups:
         for assertion in group.assertions:
             parts = getattr(getattr(assertion.formula, "value", None), "parts", ())
-            new = [atom for atom, _ in parts if atom in ledger.owners and atom not in values]
+            new = [atom for atom, _ in parts if atom in log.owners and atom not in values]
             if len(new) == 1:
                 rest = value_of(assertion.formula.value, {**values, new[0]: Fraction(0)})
                 values[new[0]] = -rest / dict(parts)[new[0]]
     return values
 
 
-def holds(ledger, values):
+def holds(log, values):
     """Say whether everything asserted is true under values."""
-    return all(is_true(one.formula, values) for group in ledger.groups for one in group.assertions)
+    return all(is_true(one.formula, values) for group in log.groups for one in group.assertions)
 
 
 @pytest.mark.parametrize("count", range(1, 9))

@@ -4,7 +4,7 @@ from itertools import product
 import pytest
 
 from circuitproof.prove.fold import Fold
-from circuitproof.solvers.assertions import Ledger, Source
+from circuitproof.solvers.assertions import AssertionLog, Source
 from circuitproof.solvers.queries import (
     Case,
     Meaning,
@@ -49,12 +49,12 @@ def test_pairs_of_decisions_are_compared_as_declared():
 
 def test_a_query_is_true_only_of_a_chosen_case():
     """Some case must be chosen, and what is chosen must be true."""
-    ledger = Ledger()
-    terms = ledger.terms
+    log = AssertionLog()
+    terms = log.terms
     cases = tuple(
         Case((place,), terms.selector(f"fact_{place}"), bool, frozenset({place, 9})) for place in (4, 5)
     )
-    query = Query(Meaning("t", "s", "u"), ledger, cases)
+    query = Query(Meaning("t", "s", "u"), log, cases)
     one, other = query.selectors
     first, second = (case.formula for case in cases)
     for chosen in product((False, True), repeat=2):
@@ -69,11 +69,11 @@ def test_a_query_is_true_only_of_a_chosen_case():
 
 def test_along_a_trace_every_condition_counts():
     """A traced number that became a constant is only constant where the conditions hold: they must stay."""
-    ledger = Ledger()
-    terms = ledger.terms
-    group = ledger.group(Source.NORM)
+    log = AssertionLog()
+    terms = log.terms
+    group = log.group(Source.NORM)
     x = terms.of(terms.variable("x"))
     group.condition(terms.above(x, terms.number(Fraction(0))))
-    query = Query(Meaning("t", "s", "u"), ledger, (Case((0,), terms.false, bool),))
+    query = Query(Meaning("t", "s", "u"), log, (Case((0,), terms.false, bool),))
     assert query.has_conditions
     assert [one.is_condition for one in query.premises] == [True]

@@ -7,7 +7,7 @@ import pytest
 from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching
-from circuitproof.solvers.obligations import Docket, Plan
+from circuitproof.solvers.obligations import Docket, QueryPlan
 from circuitproof.solvers.results import Failed, Satisfiable, Unknown, Unsatisfiable
 from circuitproof.solvers.rulings import Bench, DisagreementError, Ruling
 from circuitproof.solvers.z3 import Z3
@@ -23,7 +23,7 @@ def watched_z3():
     return Scripted("z3", lambda text, wanted: Z3().solve(text, wanted, 20))
 
 
-def hear(solvers, prop, count=4, plan=Plan(batch=2), claim=None):  # noqa: B008  # frozen
+def hear(solvers, prop, count=4, plan=QueryPlan(batch=2), claim=None):  # noqa: B008  # frozen
     """Return the rulings of solvers on a property of the adder."""
     docket = Docket(claim or adder_claim(), plan)
     return Bench(tuple(solvers), 5).hear(prop, docket.obligations(prop), count)
@@ -89,7 +89,7 @@ def test_solvers_that_contradict_each_other_are_refused():
 
 def test_a_certificate_is_checked_before_it_is_used():
     """Branches that contradict the circuit would make every query unsatisfiable, and so every claim true."""
-    plan = Plan(Branching.TRACED)
+    plan = QueryPlan(Branching.TRACED)
     with pytest.raises(DisagreementError, match="finds that the traced branches contradict the circuit"):
         hear([always("no", Unsatisfiable())], Equivalence(), plan=plan)
     (ruling,) = hear([always("slow", Unknown("timeout"))], Equivalence(), plan=plan).rulings
@@ -103,6 +103,6 @@ def test_a_certificate_is_checked_before_it_is_used():
 def test_each_solver_stops_at_its_own_witness():
     """The seconds of a solver are its own; texts are asked only while it needs them."""
     sure, slow = watched_z3(), always("slow", Unknown("timeout"))
-    hearing = hear([sure, slow], Necessity(), 3, Plan(batch=1))
+    hearing = hear([sure, slow], Necessity(), 3, QueryPlan(batch=1))
     assert [ruling.verdict for ruling in hearing.rulings] == [Verdict.PROVED, Verdict.UNDECIDED]
     assert len(sure.texts) < len(slow.texts) == hearing.cost.queries

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.solvers.assertions import Assertion, Ledger, Source
+from circuitproof.solvers.assertions import Assertion, AssertionLog, Source
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.queries import Case, Meaning, Query
 from circuitproof.solvers.results import Satisfiable, Unsatisfiable
@@ -55,12 +55,12 @@ def test_solvers_read_a_formula_as_we_mean_it(values, factors):
 
 def test_a_query_says_in_words_what_its_answers_mean():
     """A stranger who opens the file knows what sat and unsat say about the claim."""
-    ledger = Ledger()
-    terms = ledger.terms
-    made = ledger.define(terms.number(Fraction(3)), Source.MLP)
-    x = ledger.group(Source.MLP).output(made)
+    log = AssertionLog()
+    terms = log.terms
+    made = log.define(terms.number(Fraction(3)), Source.MLP)
+    x = log.group(Source.MLP).output(made)
     meaning = Meaning("prompt 4: is it wrong?", "prompt 4 is wrong", "it is right")
-    query = Query(meaning, ledger, (Case((4,), terms.above(terms.number(Fraction(0)), x), bool),))
+    query = Query(meaning, log, (Case((4,), terms.above(terms.number(Fraction(0)), x), bool),))
     assert query_text(query).splitlines() == [
         "; prompt 4: is it wrong?",
         "; sat: prompt 4 is wrong",

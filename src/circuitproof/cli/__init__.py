@@ -1,1 +1,5 @@
-"""The command line: a command parses, calls one library function and prints its result."""
+"""The command line: a command parses, calls one function of lab.runs and prints its result.
+
+May use: every room.
+Names: `main.main`.
+"""

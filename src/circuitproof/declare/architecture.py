@@ -1,138 +1,22 @@
-"""A transformer as data: sizes, operators and exact constants, and the tensors that follow from them."""
+"""A transformer as data: sizes and operators, and the tensors that follow from them."""
 
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from math import isqrt
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from circuitproof.declare.circuits.graph import Graph
-from circuitproof.errors import DeclarationError, NotExactError
+from circuitproof.declare.operators import Activation, Attention, BandNorm, NoNorm, Norm
+from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields, reading_part, write_rational
+from circuitproof.text.codec import Codec, Count, record_to_json
+from circuitproof.text.reading import Fields
 
 _FLOAT32_BITS = 24
 
-
-class Attention(StrEnum):
-    """How a row of scores becomes weights."""
-
-    SOFTMAX = "softmax"
-    SPARSEMAX = "sparsemax"
-
-
-class Lift(StrEnum):
-    """How BandNorm raises a side whose mass is below the band."""
-
-    REFERENCE = "reference"
-    """Add the missing mass equally over the strictly positive coordinates; jumps where one crosses zero."""
-    CONTINUOUS = "continuous"
-    """Project the centred side onto the simplex of the wanted mass; continuous everywhere."""
-
-    @property
-    def shares_equally(self) -> bool:
-        """Say whether missing mass is added in equal shares, rather than by a projection."""
-        match self:
-            case Lift.REFERENCE:
-                return True
-            case Lift.CONTINUOUS:
-                return False
-            case _:
-                assert_never(self)
-
-
-class GeluForm(StrEnum):
-    """Which function is meant by GELU."""
-
-    EXACT = "exact"
-    """x times the normal distribution function."""
-    TANH = "tanh"
-    """The hyperbolic-tangent approximation that GPT-2 uses."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoNorm:
-    """Nodes read the residual as it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerNorm:
-    """Centre, divide by the standard deviation, scale and shift."""
-
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        if self.epsilon <= 0:
-            raise DeclarationError(f"norm.epsilon is {self.epsilon}, want a positive rational")
-
-
-@dataclass(frozen=True, slots=True)
-class BandNorm:
-    """Centre, bring the mass of each sign into [low, high], recentre, scale and shift."""
-
-    low: Fraction
-    high: Fraction
-    lift: Lift
-
-    def __post_init__(self) -> None:
-        if not 0 < self.low <= self.high:
-            raise DeclarationError(f"norm: want 0 < low <= high, got low {self.low} and high {self.high}")
-
-
-@dataclass(frozen=True, slots=True)
-class Gelu:
-    """The smooth activation of GPT-2."""
-
-    form: GeluForm
-
-
-@dataclass(frozen=True, slots=True)
-class Relu:
-    """max(x, 0)."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeakyRelu:
-    """x where it is positive, slope times x elsewhere."""
-
-    slope: Fraction
-
-    def __post_init__(self) -> None:
-        if not 0 < self.slope < 1:
-            raise DeclarationError(f"activation.slope is {self.slope}, want a rational between 0 and 1")
-
-
-Norm: TypeAlias = NoNorm | LayerNorm | BandNorm
-Activation: TypeAlias = Gelu | Relu | LeakyRelu
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
-
-
-def slope_of(activation: Activation) -> Fraction:
-    """Return the slope of a piecewise-linear activation below zero; above, it is 1."""
-    match activation:
-        case Relu():
-            return Fraction(0)
-        case LeakyRelu(slope):
-            return slope
-        case Gelu():
-            raise NotExactError("GELU has no exact value; want ReLU or leaky ReLU")
-        case _:
-            assert_never(activation)
-
-
-class _NormKind(StrEnum):
-    NONE = "none"
-    LAYER = "layer"
-    BAND = "band"
-
-
-class _ActivationKind(StrEnum):
-    GELU = "gelu"
-    RELU = "relu"
-    LEAKY_RELU = "leaky relu"
-
 
 _MOST = {
     "vocabulary": 1 << 21,
@@ -150,13 +34,13 @@ _MOST = {
 class Architecture:
     """A decoder-only transformer with learned positions and pre-norms, at any scale."""
 
-    vocabulary: int
-    context: int
-    layers: int
-    heads: int
-    width: int
-    head_width: int
-    mlp_width: int
+    vocabulary: Count
+    context: Count
+    layers: Count
+    heads: Count
+    width: Count
+    head_width: Count
+    mlp_width: Count
     norm: Norm
     attention: Attention
     attention_scale: Fraction
@@ -187,22 +71,7 @@ class Architecture:
 
     def to_json(self) -> Json:
         """Return the architecture as JSON that `read_architecture` reads back."""
-        return {
-            "vocabulary": self.vocabulary,
-            "context": self.context,
-            "layers": self.layers,
-            "heads": self.heads,
-            "width": self.width,
-            "head_width": self.head_width,
-            "mlp_width": self.mlp_width,
-            "norm": _norm_to_json(self.norm),
-            "attention": str(self.attention),
-            "attention_scale": write_rational(self.attention_scale),
-            "activation": _activation_to_json(self.activation),
-            "tied": self.tied,
-            "biases": self.biases,
-            "logit_bias": self.logit_bias,
-        }
+        return record_to_json(self)
 
 
 def read_architecture(fields: Fields) -> Architecture:
@@ -210,30 +79,10 @@ def read_architecture(fields: Fields) -> Architecture:
 
     `head_width` may be left out (width / heads), and so may `attention_scale` (1/√head_width in FP32).
     """
-    heads = fields.integer("heads", least=1)
-    width = fields.integer("width", least=1)
+    width, heads = fields.integer("width", least=1), fields.integer("heads", least=1)
     head_width = fields.integer("head_width", least=1) if fields.has("head_width") else _split(width, heads)
-    scaled = fields.has("attention_scale")
-    with reading_part(fields, "norm") as part:
-        norm = _read_norm(part)
-    with reading_part(fields, "activation") as part:
-        activation = _read_activation(part)
-    return Architecture(
-        vocabulary=fields.integer("vocabulary", least=1),
-        context=fields.integer("context", least=1),
-        layers=fields.integer("layers", least=1),
-        heads=heads,
-        width=width,
-        head_width=head_width,
-        mlp_width=fields.integer("mlp_width", least=1),
-        norm=norm,
-        attention=fields.choice("attention", Attention),
-        attention_scale=fields.rational("attention_scale") if scaled else inverse_root(head_width),
-        activation=activation,
-        tied=fields.boolean("tied"),
-        biases=fields.boolean("biases"),
-        logit_bias=fields.boolean("logit_bias"),
-    )
+    scale = fields.rational("attention_scale") if fields.has("attention_scale") else inverse_root(head_width)
+    return Codec().record(Architecture, fields, head_width=head_width, attention_scale=scale)
 
 
 def inverse_root(number: int) -> Fraction:
@@ -316,56 +165,3 @@ def _split(width: int, heads: int) -> int:
             f"choose a multiple of {heads} or give head_width"
         )
     return width // heads
-
-
-def _read_norm(fields: Fields) -> Norm:
-    match fields.choice("kind", _NormKind):
-        case _NormKind.NONE:
-            return NoNorm()
-        case _NormKind.LAYER:
-            return LayerNorm(fields.rational("epsilon"))
-        case _NormKind.BAND:
-            return BandNorm(fields.rational("low"), fields.rational("high"), fields.choice("lift", Lift))
-        case _ as kind:
-            assert_never(kind)
-
-
-def _norm_to_json(norm: Norm) -> Json:
-    match norm:
-        case NoNorm():
-            return {"kind": str(_NormKind.NONE)}
-        case LayerNorm(epsilon):
-            return {"kind": str(_NormKind.LAYER), "epsilon": write_rational(epsilon)}
-        case BandNorm(low, high, lift):
-            return {
-                "kind": str(_NormKind.BAND),
-                "low": write_rational(low),
-                "high": write_rational(high),
-                "lift": str(lift),
-            }
-        case _:
-            assert_never(norm)
-
-
-def _read_activation(fields: Fields) -> Activation:
-    match fields.choice("kind", _ActivationKind):
-        case _ActivationKind.GELU:
-            return Gelu(fields.choice("form", GeluForm))
-        case _ActivationKind.RELU:
-            return Relu()
-        case _ActivationKind.LEAKY_RELU:
-            return LeakyRelu(fields.rational("slope"))
-        case _ as kind:
-            assert_never(kind)
-
-
-def _activation_to_json(activation: Activation) -> Json:
-    match activation:
-        case Gelu(form):
-            return {"kind": str(_ActivationKind.GELU), "form": str(form)}
-        case Relu():
-            return {"kind": str(_ActivationKind.RELU)}
-        case LeakyRelu(slope):
-            return {"kind": str(_ActivationKind.LEAKY_RELU), "slope": write_rational(slope)}
-        case _:
-            assert_never(activation)

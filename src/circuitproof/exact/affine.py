@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 import numpy as np
 
-from circuitproof.declare.architecture import (
+from circuitproof.declare.operators import (
     Activation,
     Attention,
     BandNorm,
-    LayerNorm,
-    NoNorm,
     Norm,
+    band_of,
+    require_sparsemax,
     slope_of,
 )
 from circuitproof.errors import NotExactError
@@ -115,8 +115,7 @@ class Unbent:
 
     def attention(self, scores: Scores, attention: Attention) -> Scores:
         """Return sparsemax of each row of scores."""
-        if attention is not Attention.SPARSEMAX:
-            raise NotExactError(f"{attention} attention has no exact value; want sparsemax or program heads")
+        require_sparsemax(attention)
         return tuple(self._sparsemax(row, attention) for row in scores)
 
     def weigh(self, weights: Scores, contexts: Contexts, values: Forms) -> Forms:
@@ -135,19 +134,14 @@ class Unbent:
 
     def normalise(self, values: Forms, norm: Norm, gain: tuple[Grid, Grid]) -> Forms:
         """Apply a norm to every row, then scale and shift its columns."""
-        match norm:
-            case NoNorm():
-                return values
-            case LayerNorm():
-                raise NotExactError("LayerNorm has no exact value; remove the norms or use BandNorm")
-            case BandNorm():
-                return self._branching(
-                    values,
-                    lambda rows: Exact().normalise(rows, norm, gain),
-                    lambda sheet: self._banded(sheet, norm, gain),
-                )
-            case _:
-                assert_never(norm)
+        kind = band_of(norm)
+        if kind is None:
+            return values
+        return self._branching(
+            values,
+            lambda rows: Exact().normalise(rows, norm, gain),
+            lambda sheet: self._banded(sheet, kind, gain),
+        )
 
     def _branching(
         self, values: Forms, plain: Callable[[Grid], Grid], bend: Callable[[Sheet], Forms]

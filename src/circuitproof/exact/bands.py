@@ -13,7 +13,7 @@ from math import lcm
 
 import numpy as np
 
-from circuitproof.declare.architecture import BandNorm
+from circuitproof.declare.operators import BandNorm
 from circuitproof.exact.forms import Sign
 from circuitproof.exact.sheets import (
     UP,

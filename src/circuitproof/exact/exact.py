@@ -4,21 +4,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
-from typing import assert_never
 
 import numpy as np
 
-from circuitproof.declare.architecture import (
+from circuitproof.declare.operators import (
     Activation,
     Attention,
     BandNorm,
-    LayerNorm,
     Lift,
-    NoNorm,
     Norm,
+    band_of,
+    require_sparsemax,
     slope_of,
 )
-from circuitproof.errors import NotExactError
 from circuitproof.exact.grid import (
     Grid,
     Integers,
@@ -118,8 +116,7 @@ class Exact:
 
     def attention(self, scores: tuple[Row, ...], attention: Attention) -> tuple[Row, ...]:
         """Return sparsemax of each row of scores."""
-        if attention is not Attention.SPARSEMAX:
-            raise NotExactError(f"{attention} attention has no exact value; want sparsemax or program heads")
+        require_sparsemax(attention)
         projections = [project(row.numbers, row.denominator) for row in scores]
         self.witnesses.append(Supports(tuple(found.support for found in projections)))
         return tuple(
@@ -146,18 +143,13 @@ class Exact:
 
     def normalise(self, values: Grid, norm: Norm, gain: tuple[Grid, Grid]) -> Grid:
         """Apply a norm to every row, then scale and shift its columns."""
-        match norm:
-            case NoNorm():
-                return values
-            case LayerNorm():
-                raise NotExactError("LayerNorm has no exact value; remove the norms or use BandNorm")
-            case BandNorm():
-                banded = [_band(row, norm) for row in values.rows()]
-                self.witnesses.append(BandBranches(tuple(branches for _, branches in banded)))
-                balanced = grid_of_rows([row for row, _ in banded], values.shape[1])
-                return add(multiply_columns(balanced, gain[0]), gain[1])
-            case _:
-                assert_never(norm)
+        band = band_of(norm)
+        if band is None:
+            return values
+        banded = [_band(row, band) for row in values.rows()]
+        self.witnesses.append(BandBranches(tuple(branches for _, branches in banded)))
+        balanced = grid_of_rows([row for row, _ in banded], values.shape[1])
+        return add(multiply_columns(balanced, gain[0]), gain[1])
 
 
 def _block_scores(queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol, TypeAlias, TypeVar
 
-from circuitproof.declare.architecture import Activation, Attention, Norm
+from circuitproof.declare.operators import Activation, Attention, Norm
 from circuitproof.exact.grid import Grid
 
 V = TypeVar("V")

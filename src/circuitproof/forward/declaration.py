@@ -5,24 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
-from circuitproof.declare.architecture import (
-    Activation,
-    Architecture,
-    Attention,
-    BandNorm,
-    Gelu,
-    LayerNorm,
-    LeakyRelu,
-    NoNorm,
-    Norm,
-    Relu,
-    Shapes,
-    read_architecture,
-    tensor_shapes,
-)
+from circuitproof.declare.architecture import Architecture, Shapes, read_architecture, tensor_shapes
 from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.operators import inexact_name
 from circuitproof.declare.programs.lines import parse_lines, to_lines
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.alphabet import Alphabet
@@ -60,7 +47,7 @@ class Declaration:
         sizes = self.architecture
         is_neural = len(self.programs) < sizes.layers * sizes.heads
         operators = (sizes.norm, sizes.activation, *((sizes.attention,) if is_neural else ()))
-        return next((name for name in map(_inexact, operators) if name is not None), None)
+        return next((name for name in map(inexact_name, operators) if name is not None), None)
 
     def shapes(self) -> Shapes:
         """Return every tensor of the model with its shape."""
@@ -142,21 +129,6 @@ def read_program_lines(fields: Fields, architecture: Architecture) -> ProgramHea
     """Read an object of programs, each a list of lines, that name only tokens of the architecture."""
     size = architecture.vocabulary
     return read_program_heads(fields, lambda key: parse_lines(fields.texts(key), fields.path(key), size))
-
-
-def _inexact(operator: Norm | Activation | Attention) -> str | None:
-    """Return the name of an operator that has no exact value."""
-    match operator:
-        case LayerNorm():
-            return "LayerNorm"
-        case Gelu():
-            return "GELU"
-        case Attention.SOFTMAX:
-            return "softmax"
-        case NoNorm() | BandNorm() | Relu() | LeakyRelu() | Attention.SPARSEMAX:
-            return None
-        case _:
-            assert_never(operator)
 
 
 def _head(key: str, fields: Fields) -> Head:

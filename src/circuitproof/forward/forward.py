@@ -1,6 +1,6 @@
 """The forward pass, said once, over any arithmetic: stage after stage, each distinct row computed once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, assert_never
@@ -76,7 +76,7 @@ class Forward(Generic[V, W]):
                 return Read(self._images(number, outputs, "logits.norm", [decide])[0])
             case Embed():
                 raise DeclarationError("embed is a part of other stages, never a stage")
-            case node:
+            case _ as node:
                 assert_never(node)
 
     def write(self, number: int, read: Read[V, W]) -> V:
@@ -111,7 +111,7 @@ class Forward(Generic[V, W]):
                 return arithmetic.affine(bent, down.weight, down.bias)
             case Logits() | Embed():
                 return read.values
-            case node:
+            case _ as node:
                 assert_never(node)
 
     def _disturbed(self, values: V, number: int, side: Side) -> V:
@@ -232,7 +232,7 @@ class Trace(Generic[V, W]):
                 self.output(part.stage)
 
     @contextmanager
-    def _naming(self, number: int) -> Iterator[None]:
+    def _naming(self, number: int) -> Generator[None, None, None]:
         """Let what has no exact value say in which node."""
         try:
             yield

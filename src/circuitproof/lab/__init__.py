@@ -1,1 +1,4 @@
-"""Where circuits come from: models in floats, training, discovery, distillation, surrogates, and runs."""
+"""Where circuits come from, in floats: models, training, discovery, distillation, surrogates, and runs.
+
+May use: text, declare, exact, forward, prove, bundle, solvers.
+"""

@@ -1,1 +1,8 @@
-"""The same claims through solvers: queries as SMT-LIB text, one file per solver, and the comparison."""
+"""The same claims through solvers: queries as SMT-LIB text, one file per solver, and the comparison.
+
+May use: text, declare, exact, forward, prove.
+Names: `choices.Engine`, `choices.Branching`, `choices.SolverName`, `find.find_solver`,
+`arithmetic.Symbolic`, `obligations.Docket`, `obligations.QueryPlan`, `rulings.Bench`, `rulings.Ruling`,
+`smtlib.query_text`, `results.Solver`, `results.Satisfiable`, `results.Unsatisfiable`, `results.Unknown`,
+`results.Failed`, `cost.account`.
+"""

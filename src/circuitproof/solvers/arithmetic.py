@@ -7,22 +7,22 @@ forward pass computes, constants included, is a variable with an equation of its
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias, TypeGuard, TypeVar, assert_never
+from typing import TypeAlias, TypeGuard, TypeVar
 
-from circuitproof.declare.architecture import (
+from circuitproof.declare.operators import (
     Activation,
     Attention,
     BandNorm,
-    LayerNorm,
-    NoNorm,
     Norm,
+    band_of,
+    require_sparsemax,
     slope_of,
 )
-from circuitproof.errors import DeclarationError, NotExactError
+from circuitproof.errors import DeclarationError
 from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs, Supports, Witness
 from circuitproof.exact.grid import Grid, Row
 from circuitproof.exact.protocol import Contexts, RationalRow
-from circuitproof.solvers.assertions import Ledger, Naming, Source
+from circuitproof.solvers.assertions import AssertionLog, Naming, Source
 from circuitproof.solvers.pieces import Pieces, Unknowns
 from circuitproof.solvers.terms import Sum
 
@@ -37,7 +37,7 @@ Found = TypeVar("Found", Signs, Supports, BandBranches)
 class Symbolic:
     """The arithmetic of terms. It keeps every branch, or follows the branches of a trace."""
 
-    ledger: Ledger = field(default_factory=Ledger)
+    log: AssertionLog = field(default_factory=AssertionLog)
     unknowns: Unknowns = Unknowns.DEFINED
     trace: Iterator[Witness] | None = None
     """The branches to follow, in order of computation, as `Exact` records them."""
@@ -49,14 +49,14 @@ class Symbolic:
 
     def constant(self, rows: Grid) -> Value:
         """Return known numbers as values."""
-        if self.ledger.naming is Naming.BRANCHES:
+        if self.log.naming is Naming.BRANCHES:
             return rows
-        terms, names = self.ledger.terms, self.ledger.names
+        terms, names = self.log.terms, self.log.names
         for row in rows.fractions():
             for number in row:
                 value = terms.number(number)
                 if value not in names:
-                    names[value] = self.ledger.group(Source.EMBEDDING).output(value)
+                    names[value] = self.log.group(Source.EMBEDDING).output(value)
         return tuple(tuple(names[terms.number(number)] for number in row) for row in rows.fractions())
 
     def take(self, values: Value, rows: Sequence[int]) -> Value:
@@ -70,7 +70,7 @@ class Symbolic:
         ones, others = self.sums(left), self.sums(right)
         count = max(len(ones), len(others))
         pairs = zip(_spread(ones, count), _spread(others, count), strict=True)
-        plus = self.ledger.terms.plus
+        plus = self.log.terms.plus
         return self._named(
             [[plus(a, b) for a, b in zip(one, other, strict=True)] for one, other in pairs], Source.EMBEDDING
         )
@@ -81,7 +81,7 @@ class Symbolic:
             return Exact().affine(values, weight, bias)
         maps = self._fractions(weight)
         shifts = [Fraction(0)] * len(maps) if bias is None else self._fractions(bias)[0]
-        combine = self.ledger.terms.combine
+        combine = self.log.terms.combine
         return self._named(
             [
                 [combine(zip(row, one, strict=True), shift) for one, shift in zip(maps, shifts, strict=True)]
@@ -94,7 +94,7 @@ class Symbolic:
         """Return sums of rows with known weights."""
         if isinstance(values, Grid):
             return Exact().mix(rows, values)
-        combine, columns = self.ledger.terms.combine, range(len(values[0]))
+        combine, columns = self.log.terms.combine, range(len(values[0]))
         return self._named(
             [
                 [combine((values[source][column], weight) for source, weight in row) for column in columns]
@@ -115,8 +115,7 @@ class Symbolic:
 
     def attention(self, scores: Weights, attention: Attention) -> Weights:
         """Return sparsemax of each row of scores."""
-        if attention is not Attention.SPARSEMAX:
-            raise NotExactError(f"{attention} attention has no exact value; want sparsemax or program heads")
+        require_sparsemax(attention)
         supports = self._follow(Supports)
         if _is_known(scores):
             return Exact().attention(scores, attention)
@@ -157,27 +156,20 @@ class Symbolic:
 
     def normalise(self, values: Value, norm: Norm, gain: tuple[Grid, Grid]) -> Value:
         """Apply a norm to every row, then scale and shift its columns."""
-        match norm:
-            case NoNorm():
-                return values
-            case LayerNorm():
-                raise NotExactError("LayerNorm has no exact value; remove the norms or use BandNorm")
-            case BandNorm():
-                branches = self._follow(BandBranches)
-                if isinstance(values, Grid):
-                    return Exact().normalise(values, norm, gain)
-                sides = [None] * len(values) if branches is None else branches.sides
-                return tuple(
-                    self._band(row, norm, gain, side) for row, side in zip(values, sides, strict=True)
-                )
-            case _:
-                assert_never(norm)
+        band = band_of(norm)
+        if band is None:
+            return values
+        branches = self._follow(BandBranches)
+        if isinstance(values, Grid):
+            return Exact().normalise(values, norm, gain)
+        sides = [None] * len(values) if branches is None else branches.sides
+        return tuple(self._band(row, band, gain, side) for row, side in zip(values, sides, strict=True))
 
     def sums(self, values: Value) -> SumRows:
         """Return values as terms, the known ones as constants."""
         if not isinstance(values, Grid):
             return values
-        number = self.ledger.terms.number
+        number = self.log.terms.number
         return tuple(tuple(map(number, row)) for row in values.fractions())
 
     def _band(
@@ -189,14 +181,14 @@ class Symbolic:
     ) -> tuple[Sum, ...]:
         pieces = self._pieces(Source.NORM)
         scale, shift = (self._fractions(grid)[0] for grid in gain)
-        combine = self.ledger.terms.combine
+        combine = self.log.terms.combine
         return tuple(
             pieces.group.output(combine(((number, factor),), plus))
             for number, factor, plus in zip(pieces.band(row, norm, sides), scale, shift, strict=True)
         )
 
     def _pieces(self, source: Source) -> Pieces:
-        return Pieces(self.ledger.group(source), self.unknowns)
+        return Pieces(self.log.group(source), self.unknowns)
 
     def _follow(self, kind: type[Found]) -> Found | None:
         """Return the next branches of the trace, if one is followed."""
@@ -211,15 +203,15 @@ class Symbolic:
 
     def _dot(self, left: Sequence[Sum], right: Sequence[Sum], scale: Fraction = Fraction(1)) -> Sum:
         products = [
-            self.ledger.times(one, other, Source.ATTENTION) for one, other in zip(left, right, strict=True)
+            self.log.times(one, other, Source.ATTENTION) for one, other in zip(left, right, strict=True)
         ]
-        return self.ledger.terms.combine((product, scale) for product in products)
+        return self.log.terms.combine((product, scale) for product in products)
 
     def _named(self, rows: Sequence[Sequence[Sum]], source: Source) -> SumRows:
-        return tuple(tuple(self.ledger.define(value, source) for value in row) for row in rows)
+        return tuple(tuple(self.log.define(value, source) for value in row) for row in rows)
 
     def _weight_sums(self, weights: Weights) -> SumRows:
-        number = self.ledger.terms.number
+        number = self.log.terms.number
         return tuple(tuple(map(number, r.fractions())) if isinstance(r, Row) else r for r in weights)
 
     def _fractions(self, grid: Grid) -> tuple[tuple[Fraction, ...], ...]:

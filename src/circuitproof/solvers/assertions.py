@@ -50,22 +50,22 @@ class Assertion:
 class Group:
     """The assertions of one application of an operator."""
 
-    ledger: "Ledger"
+    log: "AssertionLog"
     source: Source
     assertions: list[Assertion] = field(default_factory=list[Assertion])
 
     def variable(self) -> Sum:
         """Return a new unknown, which this group must define."""
-        made = self.ledger.terms.variable(self.source.prefix)
-        self.ledger.owners[made] = self
-        return self.ledger.terms.of(made)
+        made = self.log.terms.variable(self.source.prefix)
+        self.log.owners[made] = self
+        return self.log.terms.of(made)
 
     def output(self, value: Sum) -> Sum:
         """Return a new variable that equals `value`, so that what depends on it depends on this group."""
-        made, terms = self.variable(), self.ledger.terms
+        made, terms = self.variable(), self.log.terms
         self.require(terms.equal(value, made))
         if (span := terms.range_of(value)) is not None:
-            terms.ranges[self.ledger.factor(made, self.source)] = span
+            terms.ranges[self.log.factor(made, self.source)] = span
         return made
 
     def define(self, value: Sum) -> Sum:
@@ -73,11 +73,11 @@ class Group:
 
         A constant needs none, and where linear steps are substituted no sum of variables does.
         """
-        if self.ledger.is_plain(value):
+        if self.log.is_plain(value):
             return value
-        if value not in self.ledger.names:
-            self.ledger.names[value] = self.output(value)
-        return self.ledger.names[value]
+        if value not in self.log.names:
+            self.log.names[value] = self.output(value)
+        return self.log.names[value]
 
     def require(self, formula: Formula) -> None:
         """Assert a formula that defines."""
@@ -89,7 +89,7 @@ class Group:
 
 
 @dataclass(slots=True)
-class Ledger:
+class AssertionLog:
     """All groups of a computation, and which group defines each variable."""
 
     naming: Naming = Naming.EVERYTHING

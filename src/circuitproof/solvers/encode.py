@@ -16,7 +16,7 @@ from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.balls.disturbed import Disturbed
 from circuitproof.solvers.arithmetic import SumRows, Symbolic, Value, Weights
-from circuitproof.solvers.assertions import Assertion, Ledger, Naming, Source
+from circuitproof.solvers.assertions import Assertion, AssertionLog, Naming, Source
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.pieces import Unknowns
 from circuitproof.solvers.terms import Sum, Variable
@@ -38,7 +38,7 @@ class Model:
 class Encoding:
     """The logits of circuits on prompts as terms, and all that is asserted of their variables."""
 
-    ledger: Ledger
+    log: AssertionLog
     logits: Mapping[Circuit, tuple[Logits, ...]]
     """For each circuit, the logits of each prompt."""
 
@@ -47,7 +47,7 @@ class Encoding:
 class Ball:
     """A prompt's logits with and without a perturbation, and the variables of the perturbation."""
 
-    ledger: Ledger
+    log: AssertionLog
     undisturbed: Logits
     disturbed: Logits
     eta: tuple[Variable, ...]
@@ -59,14 +59,14 @@ def encode(model: Model, circuits: Sequence[Circuit], prompts: Sequence[Prompt])
     frozen = model.frozen
     cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
-    arithmetic = Symbolic(Ledger(Naming.EVERYTHING))
+    arithmetic = Symbolic(AssertionLog(Naming.EVERYTHING))
     if model.branching is Branching.TRACED:
         arithmetic.trace = _branches(lambda exact: Forward(frozen, cells, exact, model.candidates), {})
     outputs = _symbolic(Forward(frozen, cells, arithmetic, model.candidates), arithmetic, {})
     logits = {
         circuit: tuple(outputs[stage][row] for row in found) for circuit, (stage, found) in rows.items()
     }
-    return Encoding(arithmetic.ledger, logits)
+    return Encoding(arithmetic.log, logits)
 
 
 def encode_ball(prompt: Disturbed, epsilon: Fraction, branching: Branching) -> Ball:
@@ -75,16 +75,16 @@ def encode_ball(prompt: Disturbed, epsilon: Fraction, branching: Branching) -> B
     What the perturbation does not reach stays known, and comparisons that come out alike all over the ball
     are decided at once. The ball itself is asserted.
     """
-    arithmetic = Symbolic(Ledger(Naming.BRANCHES), Unknowns.IMPLIED)
-    terms = arithmetic.ledger.terms
+    arithmetic = Symbolic(AssertionLog(Naming.BRANCHES), Unknowns.IMPLIED)
+    terms = arithmetic.log.terms
     before = _symbolic(prompt.forward(arithmetic), arithmetic, prompt.still)
     eta = tuple(terms.variable("eta") for _ in range(prompt.variables))
-    bounds = _bounded(arithmetic.ledger, eta, epsilon)
+    bounds = _bounded(arithmetic.log, eta, epsilon)
     if branching is Branching.TRACED:
         arithmetic.trace = _branches(prompt.forward, prompt.still)
     added = tuple(prompt.split(tuple(map(terms.of, eta)), terms.number(Fraction(0))))
     after = _symbolic(prompt.forward(arithmetic, added), arithmetic, prompt.still)
-    return Ball(arithmetic.ledger, before[-1][prompt.row], after[-1][prompt.row], eta, bounds)
+    return Ball(arithmetic.log, before[-1][prompt.row], after[-1][prompt.row], eta, bounds)
 
 
 def _branches(
@@ -120,9 +120,9 @@ def _source(node: Node) -> Source:
             return Source.DECISION
 
 
-def _bounded(ledger: Ledger, eta: Sequence[Variable], epsilon: Fraction) -> tuple[Assertion, ...]:
+def _bounded(log: AssertionLog, eta: Sequence[Variable], epsilon: Fraction) -> tuple[Assertion, ...]:
     """Return that every coordinate is at most epsilon either way, and let comparisons make use of it."""
-    terms, limit = ledger.terms, ledger.terms.number(epsilon)
+    terms, limit = log.terms, log.terms.number(epsilon)
     sides = [terms.of(one, Fraction(sign)) for one in eta for sign in (1, -1)]
     bounds = tuple(Assertion(terms.at_least(limit, side), Source.DECISION) for side in sides)
     terms.ranges.update(dict.fromkeys(eta, (-epsilon, epsilon)))

@@ -43,7 +43,7 @@ Confirm: TypeAlias = Callable[[int], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class QueryPlan:
     """How a property is put to solvers."""
 
     branching: Branching = Branching.KEPT
@@ -58,7 +58,7 @@ class Docket:
     """A claim to be put to solvers, and its exact folds, with which solutions are replayed."""
 
     claim: Claim
-    plan: Plan = Plan()
+    plan: QueryPlan = QueryPlan()
 
     def obligations(self, prop: Property) -> list[Obligation]:
         """Return what solvers must answer for a property to be decided."""
@@ -121,7 +121,7 @@ class Docket:
         wanted = task.decisions()
 
         def is_wrong(encoding: Encoding, place: int, prompt: int) -> Formula:
-            terms = encoding.ledger.terms
+            terms = encoding.log.terms
             return terms.negation(clear(terms, encoding.logits[circuit][place], wanted[prompt]))
 
         def confirm(prompt: int) -> bool:
@@ -136,9 +136,7 @@ class Docket:
         circuit, model = self.claim.circuit, whole(self.claim.frozen.graph)
 
         def is_unlike(encoding: Encoding, place: int, _: int) -> Formula:
-            return unlike(
-                encoding.ledger.terms, encoding.logits[circuit][place], encoding.logits[model][place]
-            )
+            return unlike(encoding.log.terms, encoding.logits[circuit][place], encoding.logits[model][place])
 
         def confirm(prompt: int) -> bool:
             return self._folds(circuit)[prompt].decision != self._folds(model)[prompt].decision
@@ -158,7 +156,7 @@ class Docket:
         def ask(places: Sequence[int]) -> Iterator[Query]:
             encoding = self._encode(circuits, places)
             formulas = [(x, formulate(encoding, place, x)) for place, x in enumerate(places)]
-            yield Query(meaning(_span(places)), encoding.ledger, _cases(formulas, confirm))
+            yield Query(meaning(_span(places)), encoding.log, _cases(formulas, confirm))
 
         return [
             Obligation(_span(places), len(places), partial(ask, places))
@@ -177,7 +175,7 @@ class Docket:
         def ask() -> Iterator[Query]:
             for places in _batches(asked, self.plan.batch):
                 encoding = self._encode((circuit,), (first, *places))
-                terms, logits = encoding.ledger.terms, encoding.logits[circuit]
+                terms, logits = encoding.log.terms, encoding.logits[circuit]
                 formulas = [
                     (x, terms.negation(alike(terms, logits[0], logits[place])))
                     for place, x in enumerate(places, start=1)
@@ -185,7 +183,7 @@ class Docket:
                 meaning = _meaning(
                     f"is not decided clearly like prompt {first}", "is, clearly", _span(places)
                 )
-                yield Query(meaning, encoding.ledger, _cases(formulas, confirm, first))
+                yield Query(meaning, encoding.log, _cases(formulas, confirm, first))
 
         is_whole = len(asked) >= len(members) - 1
         return Obligation(f"the class of prompt {first}", 1, ask, is_whole=is_whole)
@@ -203,14 +201,14 @@ class Docket:
             for places in _batches(self._mixed_places, self.plan.batch):
                 encoding = self._encode((circuit, lesion), places)
                 pairs = zip(encoding.logits[circuit], encoding.logits[lesion], strict=True)
-                formulas = [changed(encoding.ledger.terms, *pair) for pair in pairs]
+                formulas = [changed(encoding.log.terms, *pair) for pair in pairs]
                 meaning = _meaning(
                     f"is decided otherwise without {edge}: the edge is needed",
                     f"needs {edge}: it is not needed there",
                     _span(places),
                 )
                 cases = _cases(list(zip(places, formulas, strict=True)), confirm)
-                yield Query(meaning, encoding.ledger, cases)
+                yield Query(meaning, encoding.log, cases)
 
         is_whole = len(self.places) == self.claim.task.size
         return Obligation(str(edge), 1, ask, wants_witness=True, is_whole=is_whole)
@@ -236,7 +234,7 @@ class Docket:
 
     def _ball(self, prop: Robustness, prompt: Disturbed, places: tuple[int, ...]) -> Iterator[Query]:
         ball = encode_ball(prompt, prop.epsilon, self.plan.branching)
-        terms = ball.ledger.terms
+        terms = ball.log.terms
         formula = terms.negation(alike(terms, ball.undisturbed, ball.disturbed))
 
         def replay(eta: Eta) -> bool:
@@ -251,7 +249,7 @@ class Docket:
             _span(places),
         )
         case = Case(places[:1], formula, replay, frozenset(places))
-        yield Query(meaning, ball.ledger, (case,), ball.eta, ball.bounds)
+        yield Query(meaning, ball.log, (case,), ball.eta, ball.bounds)
 
 
 def _cases(

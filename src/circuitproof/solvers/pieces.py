@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
 
-from circuitproof.declare.architecture import BandNorm
+from circuitproof.declare.operators import BandNorm
 from circuitproof.exact.exact import SideBranch
 from circuitproof.solvers.assertions import Group
 from circuitproof.solvers.terms import Formula, Relation, Sum
@@ -34,7 +34,7 @@ class Pieces:
 
     def rectify(self, value: Sum, slope: Fraction, sign: int | None) -> Sum:
         """Return leaky ReLU of a number, following a sign if there is one."""
-        terms = self.group.ledger.terms
+        terms = self.group.log.terms
         bent = terms.combine(((value, slope),))
         if sign is None:
             return self.group.define(terms.choose(self._above(value), value, bent))
@@ -46,9 +46,9 @@ class Pieces:
 
     def sparsemax(self, scores: Sequence[Sum], support: Sequence[int] | None) -> list[Sum]:
         """Return the point of the simplex nearest to `scores`."""
-        one = self.group.ledger.terms.number(Fraction(1))
+        one = self.group.log.terms.number(Fraction(1))
         if support is None:
-            return self._project(scores, one, self.group.ledger.terms.true)
+            return self._project(scores, one, self.group.log.terms.true)
         return [self.group.output(part) for part in self._project_along(scores, one, support)[0]]
 
     def band(
@@ -62,12 +62,12 @@ class Pieces:
         else:
             positive = self._side_along(middle, norm, 0, sides[0])
             negative = self._side_along(opposite, norm, 1, sides[1])
-        minus = self.group.ledger.terms.minus
+        minus = self.group.log.terms.minus
         return self._centred([minus(one, other) for one, other in zip(positive, negative, strict=True)])
 
     def _project(self, values: Sequence[Sum], mass: Sum, where: Formula) -> list[Sum]:
         """Return the non-negative numbers of sum `mass` nearest to `values`; they matter only `where`."""
-        terms = self.group.ledger.terms
+        terms = self.group.log.terms
         if where is terms.false:
             return [terms.number(Fraction(0))] * len(values)
         if self.unknowns is Unknowns.DEFINED:
@@ -81,7 +81,7 @@ class Pieces:
 
     def _sorted_cut(self, values: Sequence[Sum], mass: Sum) -> Sum:
         """Return the largest of (sum of the k largest values - mass) / k: the threshold."""
-        terms, ordered = self.group.ledger.terms, list(values)
+        terms, ordered = self.group.log.terms, list(values)
         for left, right in comparators(len(values)):
             one, other = ordered[left], ordered[right]
             is_ordered = terms.at_least(one, other)
@@ -101,7 +101,7 @@ class Pieces:
         self, values: Sequence[Sum], mass: Sum, support: Sequence[int]
     ) -> tuple[list[Sum], Sum]:
         """Return the projection with this support, and its threshold."""
-        terms, share = self.group.ledger.terms, Fraction(1, len(support))
+        terms, share = self.group.log.terms, Fraction(1, len(support))
         cut = terms.combine([*((values[place], share) for place in support), (mass, -share)])
         parts: list[Sum] = []
         for place, value in enumerate(values):
@@ -112,7 +112,7 @@ class Pieces:
 
     def _side(self, values: Sequence[Sum], norm: BandNorm, spare: int) -> list[Sum]:
         """Bring the positive side into the band; every second place from `spare` takes what has no taker."""
-        terms = self.group.ledger.terms
+        terms = self.group.log.terms
         low, high = terms.number(norm.low), terms.number(norm.high)
         side = [self._positive(value) for value in values]
         mass = self.group.define(terms.plus(*side))
@@ -129,7 +129,7 @@ class Pieces:
 
     def _lift(self, values: Sequence[Sum], missing: Sum, where: Formula, spare: int) -> list[Sum]:
         """Return what each coordinate takes of the missing mass: equal shares for the takers."""
-        terms, nothing = self.group.ledger.terms, self.group.ledger.terms.number(Fraction(0))
+        terms, nothing = self.group.log.terms, self.group.log.terms.number(Fraction(0))
         positive = [self._above(value) for value in values]
         is_empty = terms.negation(terms.any_of(positive))
         takes = [
@@ -147,7 +147,7 @@ class Pieces:
 
     def _counted_share(self, takes: Sequence[Formula], missing: Sum) -> Sum:
         """Return the missing mass over the number of takers, of which there are always some."""
-        terms = self.group.ledger.terms
+        terms = self.group.log.terms
         one, none = terms.number(Fraction(1)), terms.number(Fraction(0))
         count = self.group.define(terms.plus(*self._each(takes, one, none)))
         share = none
@@ -158,11 +158,11 @@ class Pieces:
         return share
 
     def _each(self, conditions: Sequence[Formula], then: Sum, otherwise: Sum) -> list[Sum]:
-        choose = self.group.ledger.terms.choose
+        choose = self.group.log.terms.choose
         return [self.group.define(choose(one, then, otherwise)) for one in conditions]
 
     def _side_along(self, values: Sequence[Sum], norm: BandNorm, spare: int, branch: SideBranch) -> list[Sum]:
-        terms = self.group.ledger.terms
+        terms = self.group.log.terms
         if branch.position > 0 or (branch.position < 0 and not norm.lift.shares_equally):
             wanted = terms.number(norm.high if branch.position > 0 else norm.low)
             parts, cut = self._project_along(values, wanted, branch.support)
@@ -183,7 +183,7 @@ class Pieces:
 
     def _require_support(self, values: Sequence[Sum], branch: SideBranch, spare: int) -> None:
         """Assert which coordinates are positive; in the lift, none may be where the spare places take all."""
-        terms, is_lifted = self.group.ledger.terms, branch.position < 0
+        terms, is_lifted = self.group.log.terms, branch.position < 0
         outside = [value for place, value in enumerate(values) if place not in branch.support]
         relation = Relation.ABOVE if is_lifted else Relation.AT_LEAST
         inside = [terms.compare(values[place], relation) for place in branch.support]
@@ -194,25 +194,25 @@ class Pieces:
         self.group.condition(holds)
 
     def _either(self, condition: Formula, then: Sequence[Sum], otherwise: Sequence[Sum]) -> list[Sum]:
-        choose = self.group.ledger.terms.choose
+        choose = self.group.log.terms.choose
         pairs = zip(then, otherwise, strict=True)
         return [self.group.define(choose(condition, one, other)) for one, other in pairs]
 
     def _positive(self, value: Sum) -> Sum:
-        terms = self.group.ledger.terms
+        terms = self.group.log.terms
         return self.group.define(terms.choose(self._above(value), value, terms.number(Fraction(0))))
 
     def _above(self, value: Sum) -> Formula:
-        return self.group.ledger.terms.compare(value, Relation.ABOVE)
+        return self.group.log.terms.compare(value, Relation.ABOVE)
 
     def _at_least(self, value: Sum) -> Formula:
-        return self.group.ledger.terms.compare(value, Relation.AT_LEAST)
+        return self.group.log.terms.compare(value, Relation.AT_LEAST)
 
     def _negated(self, value: Sum) -> Sum:
-        return self.group.ledger.terms.combine(((value, Fraction(-1)),))
+        return self.group.log.terms.combine(((value, Fraction(-1)),))
 
     def _centred(self, values: Sequence[Sum]) -> list[Sum]:
-        terms, share = self.group.ledger.terms, Fraction(-1, len(values))
+        terms, share = self.group.log.terms, Fraction(-1, len(values))
         mean = terms.plus(*values)
         return [terms.combine(((value, Fraction(1)), (mean, share))) for value in values]
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from circuitproof.solvers.assertions import Assertion, Group, Ledger, Source
+from circuitproof.solvers.assertions import Assertion, AssertionLog, Group, Source
 from circuitproof.solvers.table import Terms
 from circuitproof.solvers.terms import Formula, Selector, Sum, Variable
 
@@ -39,7 +39,7 @@ class Query:
     """Is the formula of some case true? A selector per case says which."""
 
     meaning: Meaning
-    ledger: Ledger
+    log: AssertionLog
     cases: tuple[Case, ...]
     eta: tuple[Variable, ...] = ()
     bounds: tuple[Assertion, ...] = ()
@@ -47,12 +47,12 @@ class Query:
     @cached_property
     def selectors(self) -> tuple[Selector, ...]:
         """Return the truth variable of each case."""
-        return tuple(self.ledger.terms.selector(f"choose_{number}") for number in range(len(self.cases)))
+        return tuple(self.log.terms.selector(f"choose_{number}") for number in range(len(self.cases)))
 
     @cached_property
     def goal(self) -> Assertion:
         """Return that some case is chosen, and that a chosen case's formula is true."""
-        terms = self.ledger.terms
+        terms = self.log.terms
         chosen = [
             terms.any_of((terms.negation(selector), case.formula))
             for selector, case in zip(self.selectors, self.cases, strict=True)
@@ -66,7 +66,7 @@ class Query:
         Along a trace it is all of them: a number that the traced branches leave constant is only constant
         where their conditions hold, so the conditions matter to a goal that no longer mentions it.
         """
-        return tuple(self.ledger.groups if self.has_conditions else self.ledger.cone((self.goal.formula,)))
+        return tuple(self.log.groups if self.has_conditions else self.log.cone((self.goal.formula,)))
 
     @cached_property
     def premises(self) -> tuple[Assertion, ...]:
@@ -76,7 +76,7 @@ class Query:
     @cached_property
     def has_conditions(self) -> bool:
         """Say whether the query follows a trace."""
-        return any(assertion.is_condition for group in self.ledger.groups for assertion in group.assertions)
+        return any(assertion.is_condition for group in self.log.groups for assertion in group.assertions)
 
     def narrowed(self, prompts: Sequence[int]) -> "Query":
         """Return the query about the only case that holds a prompt, or all of it if there is none."""

@@ -54,7 +54,7 @@ def certificate_text(query: Query) -> str:
 
 def stability_text(query: Query) -> str:
     """Return the question whether some perturbation leaves the traced branches."""
-    terms = query.ledger.terms
+    terms = query.log.terms
     kept = [assertion for assertion in query.premises if not assertion.is_condition]
     traced = [assertion.formula for assertion in query.premises if assertion.is_condition]
     leaves = Assertion(terms.negation(terms.all_of(traced)), query.goal.source)

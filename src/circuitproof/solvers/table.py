@@ -1,4 +1,4 @@
-"""The table that makes terms: each distinct one once, with what is known folded away.
+"""The table that makes terms: each distinct one once (hash consing), with what is known folded away.
 
 A comparison that the declared ranges of its variables decide is already true or false.
 """

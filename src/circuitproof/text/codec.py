@@ -27,7 +27,7 @@ from circuitproof.text.canonical import Digest, Json
 from circuitproof.text.reading import Fields, alone, reading_part, write_rational
 
 Made = TypeVar("Made")
-Reader: TypeAlias = Callable[[Fields, str], object]
+ReadAt: TypeAlias = Callable[[Fields, str], object]
 """What reads the value at a key of a table."""
 
 TAG = "kind"
@@ -89,10 +89,10 @@ class Codec:
     The reader of a union's member is given the member's own table.
     """
 
-    def __init__(self, readers: Mapping[object, Reader] | None = None) -> None:
-        self._readers: Mapping[object, Reader] = {Digest: _digest, **(readers or {})}
+    def __init__(self, readers: Mapping[object, ReadAt] | None = None) -> None:
+        self._readers: Mapping[object, ReadAt] = {Digest: _digest, **(readers or {})}
 
-    def knowing(self, readers: Mapping[object, Reader]) -> "Codec":
+    def knowing(self, readers: Mapping[object, ReadAt]) -> "Codec":
         """Return a codec that reads some types so, and the others as this one does."""
         return Codec({**self._readers, **readers})
 
@@ -139,10 +139,10 @@ class Codec:
         if origin is Mapping:
             with reading_part(table, key) as part:
                 return {name: self._value(arguments[1], part, name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
-        return self._plain(trust("type", hint), table, key)
+        return self._plain(trust("type[object]", hint), table, key)
 
-    def _plain(self, kind: type, table: Fields, key: str) -> object:
-        simple: Mapping[type, Reader] = {
+    def _plain(self, kind: type[object], table: Fields, key: str) -> object:
+        simple: Mapping[type[object], ReadAt] = {
             str: Fields.text,
             bool: Fields.boolean,
             int: Fields.integer,
@@ -175,12 +175,9 @@ class Codec:
             return None
         if len(chosen) == 1:
             return self._value(chosen[0], table, key)
-        tagged = {str(getattr(member, "tag")): trust("type", member) for member in chosen}  # noqa: B009  # of an unknown type
+        tagged = {str(getattr(member, "tag")): trust("type[object]", member) for member in chosen}  # noqa: B009  # of an unknown type
         with reading_part(table, key) as part:
-            if (tag := part.text(TAG)) not in tagged:
-                known = ", ".join(map(repr, tagged))
-                raise InputError(f"{part.path(TAG)} is {tag!r}, want one of {known}")
-            member = tagged[tag]
+            member = tagged[part.one_of(TAG, tagged)]
             return self._readers[member](part, TAG) if member in self._readers else self.record(member, part)
 
     def _tuple(self, hints: tuple[object, ...], table: Fields, key: str) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
@@ -87,11 +87,14 @@ class Fields:
 
     def choice(self, key: str, choices: type[Choice]) -> Choice:
         """Return the member of `choices` that the string at `key` names."""
-        name = self.text(key)
-        if name not in tuple(choices):
-            known = ", ".join(repr(str(member)) for member in choices)
-            raise InputError(f"{self.path(key)} is {name!r}, want one of {known}")
-        return choices(name)
+        return choices(self.one_of(key, tuple(choices)))
+
+    def one_of(self, key: str, known: Collection[str]) -> str:
+        """Return a string that is among the known ones."""
+        if (name := self.text(key)) not in known:
+            wanted = ", ".join(repr(str(one)) for one in known)
+            raise InputError(f"{self.path(key)} is {name!r}, want one of {wanted}")
+        return name
 
     def fields(self, key: str) -> "Fields":
         """Return the object at `key`, to be read further."""

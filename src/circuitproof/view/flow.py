@@ -14,8 +14,8 @@ from typing import assert_never
 
 import numpy as np
 
-from circuitproof.declare.architecture import slope_of
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Embed, Head, Logits, Mlp, Node
+from circuitproof.declare.operators import slope_of
 from circuitproof.errors import DeclarationError
 from circuitproof.exact.exact import SideBranch
 from circuitproof.exact.grid import Grid, add, grid_of_fractions, matmul, multiply, multiply_columns

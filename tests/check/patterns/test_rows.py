@@ -1,7 +1,8 @@
 import pytest
 from hypothesis import given
 
-from circuitproof.declare.programs.syntax import Bracketed, Brackets, atoms
+from circuitproof.declare.programs.atoms import Bracketed, Brackets
+from circuitproof.declare.programs.syntax import atoms
 from circuitproof.declare.programs.text import to_text
 from circuitproof_check.patterns.rows import Key, Query, is_local, make_row, token_tests
 from circuitproof_check.programs import parse_program

@@ -4,17 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.candidates import (
     FEATURES,
     Grammar,
     Language,
     Word,
-    WordKind,
     read_language,
     simplicity,
     words_of,
 )
-from circuitproof.declare.programs.syntax import Brackets, Feature, Otherwise, Pick, Rule
+from circuitproof.declare.programs.features import Feature, WordKind
+from circuitproof.declare.programs.syntax import Otherwise, Pick, Rule
 from circuitproof.declare.programs.text import parse, to_text
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import canonical_json

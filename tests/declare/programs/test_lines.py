@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuitproof.declare.programs.atoms import Condition
+from circuitproof.declare.programs.features import Comparison, Feature
 from circuitproof.declare.programs.lines import accepts, parse_lines, to_lines
-from circuitproof.declare.programs.syntax import Comparison, Condition, Feature, Otherwise, Program, Rule
+from circuitproof.declare.programs.syntax import Otherwise, Program, Rule
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import DeclarationError, InputError
 from program_strategies import programs

@@ -3,20 +3,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from circuitproof.declare.programs.meaning import closings, reads, row, whole_weights
-from circuitproof.declare.programs.syntax import (
-    TOKEN_FEATURES,
-    Brackets,
-    Condition,
-    Feature,
-    Otherwise,
-    Program,
-    Rule,
-    all_of,
-    any_of,
-    atoms,
-    negate,
-)
+from circuitproof.declare.programs.atoms import Brackets, Condition
+from circuitproof.declare.programs.features import Feature
+from circuitproof.declare.programs.meaning import closings, row, whole_weights
+from circuitproof.declare.programs.syntax import Otherwise, Program, Rule, all_of, any_of, atoms, negate
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
 from program_strategies import brackets, formulas, plain_programs, programs, prompts
@@ -76,7 +66,7 @@ def without(program, unread):
 @given(programs, prompts)
 def test_a_program_that_reads_no_token_gives_every_prompt_of_a_length_the_same_rows(program, prompt):
     """What a program does not read may be forgotten: proofs merge prompts because of this."""
-    blind = without(program, TOKEN_FEATURES | {Feature.TOKEN_MATCH})
+    blind = without(program, {Feature.KEY_TOKEN, Feature.QUERY_TOKEN, Feature.TOKEN_MATCH})
     assert rows(blind, prompt) == rows(blind, (0,) * len(prompt))
 
 
@@ -86,13 +76,6 @@ def test_tokens_that_no_condition_names_are_alike_unless_they_are_matched(progra
     unmatched = without(program, {Feature.TOKEN_MATCH})
     merged = tuple(token if token in unmatched.tokens() else 70_000 for token in prompt)
     assert rows(unmatched, prompt) == rows(unmatched, merged)
-
-
-@given(programs)
-def test_a_program_reads_nothing_of_the_features_it_goes_without(program):
-    """The features of a program are those of its rules, one by one."""
-    for feature in Feature:
-        assert feature not in reads(without(program, {feature}))
 
 
 @pytest.mark.parametrize(
@@ -249,26 +232,6 @@ def test_a_query_outside_the_prompt_is_refused(query):
     """Python would count -1 from the end, and a row for it would be a row for no position."""
     with pytest.raises(InputError, match=f"query {query} is outside a prompt of 2 tokens; want 0 to 1"):
         row(parse("default 1\notherwise self"), (4, 4), query)
-
-
-def test_a_program_reads_the_features_of_the_rules_that_weigh_something():
-    """A rule of weight zero cannot change a row."""
-    program = parse(
-        "default 0\nadd 1 when key_token == 3 and token_match\nadd 0 when key_position == 1\notherwise self"
-    )
-    assert reads(program) == {Feature.KEY_TOKEN, Feature.TOKEN_MATCH}
-
-
-def test_counts_brackets_and_what_is_scanned_are_read():
-    """What a scan looks at is read although the rule adds to another key."""
-    read = {
-        "unmatched {3: 4}": {Feature.KEY_TOKEN},
-        "partner {3: 4}": {Feature.KEY_TOKEN},
-        "query_count {3} up to 2 == 1": {Feature.KEY_TOKEN},
-        "nearest (token_match or key_position == 1)": {Feature.TOKEN_MATCH, Feature.KEY_POSITION},
-        "not first query_token == 3": {Feature.QUERY_TOKEN},
-    }
-    assert {text: reads(one_rule(text)) for text in read} == read
 
 
 @given(programs)

@@ -6,8 +6,10 @@ from fractions import Fraction
 import pytest
 import torch
 
+from circuitproof.declare.programs.atoms import Link, Place
+from circuitproof.declare.programs.features import Feature
 from circuitproof.declare.programs.meaning import row
-from circuitproof.declare.programs.syntax import Feature, Link, Pick, Place
+from circuitproof.declare.programs.syntax import Pick
 from circuitproof.declare.programs.text import parse, to_text
 from circuitproof.errors import InputError
 from circuitproof.lab.model.program_heads import Patterns

@@ -4,25 +4,18 @@ from functools import reduce
 import pytest
 from hypothesis import given
 
+from circuitproof.declare.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.features import Comparison, Feature
 from circuitproof.declare.programs.syntax import (
     DEEPEST,
-    MATCH,
     AllOf,
     AnyOf,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Feature,
-    Link,
     Not,
     Otherwise,
     Pick,
-    Place,
     Program,
     Rule,
     Scan,
-    Tally,
     all_of,
     any_of,
     atoms,

@@ -5,24 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuitproof.declare.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.features import Comparison, Feature
 from circuitproof.declare.programs.syntax import (
-    MATCH,
     AllOf,
     AnyOf,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Feature,
-    Link,
     Not,
     Otherwise,
     Pick,
-    Place,
     Program,
     Rule,
     Scan,
-    Tally,
     negate,
 )
 from circuitproof.declare.programs.text import Limits, formula_text, parse, to_text

@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from circuitproof.declare.architecture import BandNorm, NoNorm
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of, whole
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp
+from circuitproof.declare.operators import BandNorm, NoNorm
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import DeclarationError, NumericError

@@ -2,8 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.candidates import Grammar, Language, words_of
-from circuitproof.declare.programs.syntax import Brackets, Pick
+from circuitproof.declare.programs.syntax import Pick
 from circuitproof.lab.distill.conditions import Conditions
 from circuitproof.lab.distill.ground import Ground
 

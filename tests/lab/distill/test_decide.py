@@ -2,8 +2,9 @@ import pytest
 
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.candidates import Grammar, Word, WordKind
-from circuitproof.declare.programs.syntax import Feature, Otherwise
+from circuitproof.declare.programs.candidates import Grammar, Word
+from circuitproof.declare.programs.features import Feature, WordKind
+from circuitproof.declare.programs.syntax import Otherwise
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.decide import Decider, with_program
 from circuitproof.lab.distill.demand import demands_of

@@ -1,7 +1,7 @@
 import pytest
 
-from circuitproof.declare.architecture import Attention
 from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.lab.discover.choices import Objective

@@ -22,7 +22,7 @@ from circuitproof.lab.distill.heal import (
 )
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, model_files
-from circuitproof.lab.train.loop import Goal, Plan, Watcher, fit
+from circuitproof.lab.train.loop import Goal, TrainingPlan, Watcher, fit
 from floats import agree
 from hand_models import circuit_of, table_task
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
@@ -42,7 +42,7 @@ BEHAVIOURS = (Behaviour(TASK, READS_TWO), Behaviour(OTHER_TASK, READS_ONE))
 HEADS = (Head(0, 0), Head(0, 1), Head(1, 1))
 DRAW = Draw(seed=3, batch=3, keep=0.25)
 WEIGHTS = {term: 0.5 + place / 4 for place, term in enumerate(Term)}
-PLAN = Plan(
+PLAN = TrainingPlan(
     seed=3,
     steps=6,
     learning_rate=0.01,

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from circuitproof.declare.programs.candidates import Grammar, Language, Word, WordKind, simplicity, words_of
-from circuitproof.declare.programs.syntax import Brackets, Feature, Otherwise, Pick
+from circuitproof.declare.programs.atoms import Brackets
+from circuitproof.declare.programs.candidates import Grammar, Language, Word, simplicity, words_of
+from circuitproof.declare.programs.features import Feature, WordKind
+from circuitproof.declare.programs.syntax import Otherwise, Pick
 from circuitproof.errors import DeclarationError
 from circuitproof.lab.distill.ground import Ground
 from circuitproof.lab.distill.meanings import Meanings, meaning_name, overlaps

@@ -1,7 +1,7 @@
 import numpy as np
 
-from circuitproof.declare.programs.candidates import Grammar, Word, WordKind, words_of
-from circuitproof.declare.programs.syntax import Feature
+from circuitproof.declare.programs.candidates import Grammar, Word, words_of
+from circuitproof.declare.programs.features import Feature, WordKind
 from circuitproof.declare.programs.text import parse
 from circuitproof.lab.distill.ground import Ground
 from circuitproof.lab.distill.meanings import Meanings

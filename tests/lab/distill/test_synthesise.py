@@ -4,8 +4,10 @@ import pytest
 
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.candidates import Grammar, Language, Word, WordKind
-from circuitproof.declare.programs.syntax import Brackets, Feature, Pick
+from circuitproof.declare.programs.atoms import Brackets
+from circuitproof.declare.programs.candidates import Grammar, Language, Word
+from circuitproof.declare.programs.features import Feature, WordKind
+from circuitproof.declare.programs.syntax import Pick
 from circuitproof.declare.programs.text import parse, to_text
 from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.declare.tasks.quotes import toy_quotes

@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 
 from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.programs.candidates import Grammar, Word, WordKind
-from circuitproof.declare.programs.syntax import Feature, Otherwise
+from circuitproof.declare.programs.candidates import Grammar, Word
+from circuitproof.declare.programs.features import Feature, WordKind
+from circuitproof.declare.programs.syntax import Otherwise
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.lab.discover.choices import Objective

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import Attention
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import (
@@ -267,7 +267,7 @@ def _architecture(**changes: object) -> dict[str, object]:
         ),
         (
             _declaration(architecture=_architecture(attention_scale="1/3")),
-            "model.json: architecture.attention_scale is 1/3, want a positive FP32 value",
+            "model.json.architecture: architecture.attention_scale is 1/3, want a positive FP32 value",
         ),
         (
             _declaration(architecture=_architecture(mlp_width=5)),

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import BandNorm, Gelu, GeluForm, LeakyRelu, Lift, Relu
+from circuitproof.declare.operators import BandNorm, Gelu, GeluForm, LeakyRelu, Lift, Relu
 from circuitproof.errors import NumericError
 from circuitproof.lab.model.ops import activate, band_norm, project, softmax, sparsemax
 from floats import agree, within

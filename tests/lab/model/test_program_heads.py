@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
-from circuitproof.declare.architecture import Attention, tensor_shapes
+from circuitproof.declare.architecture import tensor_shapes
 from circuitproof.declare.circuits.circuit import circuit_of, whole
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.programs.meaning import row
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import DeclarationError, InputError

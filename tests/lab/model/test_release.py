@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from circuitproof.declare.architecture import BandNorm, LeakyRelu, Lift, NoNorm, inverse_root
+from circuitproof.declare.architecture import inverse_root
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head
 from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.operators import BandNorm, LeakyRelu, Lift, NoNorm
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.quotes import toy_quotes

@@ -8,10 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
-from circuitproof.declare.architecture import Attention, NoNorm, tensor_shapes
+from circuitproof.declare.architecture import tensor_shapes
 from circuitproof.declare.circuits.circuit import circuit_of, empty, whole
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.operators import Attention, NoNorm
 from circuitproof.errors import InputError
 from circuitproof.lab.model.program_heads import Patterns
 from circuitproof.lab.model.transformer import initialise

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.architecture import BandNorm, Lift
+from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model

@@ -15,7 +15,7 @@ from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Ro
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cvc5 import Cvc5
-from circuitproof.solvers.obligations import Docket, Plan
+from circuitproof.solvers.obligations import Docket, QueryPlan
 from circuitproof.solvers.results import Unsatisfiable
 from circuitproof.solvers.rulings import Bench, DisagreementError
 from circuitproof.solvers.z3 import Z3
@@ -103,7 +103,7 @@ def public(request, reference, tmp_path):
 @pytest.mark.parametrize("solver", [Z3(), Cvc5()], ids=["z3", "cvc5"])
 def test_public_circuits_are_decided_on_anchors_with_every_intermediate_symbolic(public, solver):
     """Every branch of norms, attention and activations kept; what is left open is only what was not asked."""
-    ruling = decided(public, solver, Equivalence(), Plan(anchors=1))
+    ruling = decided(public, solver, Equivalence(), QueryPlan(anchors=1))
     assert (ruling.met, ruling.refuted) == (1, 0)
     assert ruling.open == ["127 of 128 obligations were not asked about"]
 
@@ -113,8 +113,8 @@ def test_public_circuits_are_decided_on_anchors_with_every_intermediate_symbolic
 def test_public_circuits_are_robust_for_all_inputs(public, solver, epsilon):
     """Also with BandNorm, where the traced method of the paper leaves every input open."""
     prop = Robustness(epsilon)
-    assert decided(public, solver, prop, Plan()).verdict is Verdict.PROVED
-    traced = decided(public, solver, prop, Plan(Branching.TRACED))
+    assert decided(public, solver, prop, QueryPlan()).verdict is Verdict.PROVED
+    traced = decided(public, solver, prop, QueryPlan(Branching.TRACED))
     is_unstable = public.frozen.architecture.has_norm
     assert traced.verdict is (Verdict.UNDECIDED if is_unstable else Verdict.PROVED)
 

@@ -2,7 +2,7 @@ import pytest
 
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.norm_recipe import load_norm_recipe
-from circuitproof.lab.train.norm_schedule import Reader
+from circuitproof.lab.train.norm_schedule import NormReader
 from circuitproof.text.codec import to_json
 from norm_recipes import write_norm_recipe
 from places import RECIPES
@@ -13,7 +13,7 @@ def test_a_recipe_says_everything(tmp_path):
     recipe = load_norm_recipe(write_norm_recipe(tmp_path))
     assert (recipe.name, recipe.source.name) == ("tiny-norm-free", "tiny")
     assert (recipe.plan.seed, recipe.plan.steps, recipe.plan.checkpoint_every) == (6, 10, 2)
-    assert recipe.schedule.order == (Reader.MLP, Reader.ATTENTION, Reader.LOGITS)
+    assert recipe.schedule.order == (NormReader.MLP, NormReader.ATTENTION, NormReader.LOGITS)
     assert (recipe.schedule.begin, recipe.schedule.fade) == (2, 2)
     assert (recipe.schedule.pause, recipe.schedule.window) == (0, 3)
     assert to_json(recipe.limits) == {

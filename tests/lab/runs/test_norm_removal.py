@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from circuitproof.declare.architecture import NoNorm
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import NoNorm
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import TOY, Alphabet
 from circuitproof.errors import InputError, NumericError

@@ -3,21 +3,13 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.architecture import (
-    Attention,
-    BandNorm,
-    Gelu,
-    GeluForm,
-    LayerNorm,
-    LeakyRelu,
-    Lift,
-    inverse_root,
-)
+from circuitproof.declare.architecture import inverse_root
+from circuitproof.declare.operators import Attention, BandNorm, Gelu, GeluForm, LayerNorm, LeakyRelu, Lift
 from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.recipe import TasksSource, TextSource, load_recipe
-from circuitproof.lab.train.loop import Plan
+from circuitproof.lab.train.loop import TrainingPlan
 from places import RECIPES
 from recipes import recipe_text, write_recipe
 
@@ -29,7 +21,7 @@ def test_a_recipe_says_what_it_says(tmp_path):
     recipe = load_recipe(write_recipe(tmp_path / "tiny.toml"))
     assert recipe.name == "tiny"
     assert recipe.source == TasksSource((toy_quotes(), toy_brackets()), 32)
-    assert recipe.plan == Plan(
+    assert recipe.plan == TrainingPlan(
         seed=5,
         steps=6,
         learning_rate=0.01,
@@ -178,7 +170,7 @@ MISTAKES = {
     ),
     "impossible epsilon": (
         {"architecture.norm": '{ kind = "layer", epsilon = "0" }'},
-        "bad.toml.architecture: norm.epsilon is 0, want a positive rational",
+        "bad.toml.architecture.norm: norm.epsilon is 0, want a positive rational",
     ),
     "impossible scale": (
         {"architecture.attention_scale": '"1/3"'},

@@ -5,8 +5,9 @@ import pytest
 
 from circuitproof.declare.circuits.graph import Graph, Head
 from circuitproof.declare.circuits.spelling import parse_head
-from circuitproof.declare.programs.candidates import Grammar, Word, WordKind
-from circuitproof.declare.programs.syntax import Brackets, Feature
+from circuitproof.declare.programs.atoms import Brackets
+from circuitproof.declare.programs.candidates import Grammar, Word
+from circuitproof.declare.programs.features import Feature, WordKind
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import TOY, Alphabet
 from circuitproof.declare.tasks.quotes import toy_quotes

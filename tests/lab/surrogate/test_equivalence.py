@@ -15,7 +15,7 @@ from circuitproof.lab.surrogate.equivalence import (
     describe,
     replay,
 )
-from circuitproof.lab.surrogate.program import Program
+from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.registers import Constant, Predicate, When
 from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Words
@@ -28,10 +28,10 @@ from surrogate_twin import AB, NO_YES, network_of
 PAIR = Words(AB, 1, 2)
 SIGNATURE = Signature(AB, NO_YES, 2)
 SEES_B = network_of(PAIR, NO_YES, ([[0, 1, 0, 1]], [0]), ([[0], [2]], [1, 0]))
-EVER_B = Program(
+EVER_B = FilledTemplate(
     Predicate(When.EVER), SIGNATURE, {"in a": "no", "in b": "yes", "outside": "no", "inside": "yes"}
 )
-LAST_B = Program(Predicate(When.LAST), SIGNATURE, EVER_B.choices)
+LAST_B = FilledTemplate(Predicate(When.LAST), SIGNATURE, EVER_B.choices)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def test_where_nobody_answers_nothing_is_decided(ask, silence):
     """Words too many to list, and solvers that give up: undecided, never proved."""
     words = Words(AB, 1, 30)
     network = network_of(words, NO_YES, ([[0, 1] * 30], [0]), ([[0], [2]], [1, 0]))
-    program = Program(Predicate(When.EVER), Signature(AB, NO_YES, 30), EVER_B.choices)
+    program = FilledTemplate(Predicate(When.EVER), Signature(AB, NO_YES, 30), EVER_B.choices)
     found = ask(program, network, Scripted(silence))
     assert (found.verdict, list(found.replies)) == (Verdict.UNDECIDED, ["scripted"])
     assert describe(found.replies["scripted"]) == "no answer: timeout"
@@ -135,4 +135,4 @@ def test_where_nobody_answers_nothing_is_decided(ask, silence):
 def test_a_program_of_another_signature_is_not_compared(ask, signature, sentence):
     """An alphabet mismatch is one sentence, never a verdict."""
     with pytest.raises(InputError, match=sentence):
-        ask(Program(Constant(), signature, {"always": "no"}), SEES_B)
+        ask(FilledTemplate(Constant(), signature, {"always": "no"}), SEES_B)

@@ -4,7 +4,7 @@ from hypothesis import given
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError
 from circuitproof.lab.surrogate.machines import TEMPLATES, Machine, find_template, ladder
-from circuitproof.lab.surrogate.program import Program, explore
+from circuitproof.lab.surrogate.program import FilledTemplate, explore
 from circuitproof.lab.surrogate.registers import Counter
 from circuitproof.lab.surrogate.template import Fill, Signature, count_programs, size
 from surrogate_twin import AB, NO_YES, SMALL, SMALL_SIGNATURE, all_words, programs, twin_meanings
@@ -72,7 +72,7 @@ def test_programs_read_as_they_work():
     watched = {'on "': "hold", "on '": "hold", "on x": "ignore", "empty": "x"}
     answers = {'holding "': '"', "holding '": "'", "holding x": "x"}
     guards = {"holding, on the same": "forget", "holding, on another": "keep"}
-    memory = Program(find_template("memory", ""), signature, {**watched, **answers, **guards})
+    memory = FilledTemplate(find_template("memory", ""), signature, {**watched, **answers, **guards})
     assert memory.lines == (
         "memory, empty at first; while empty, on \" or ': hold",
         "while holding, on the same token: forget; on another of them: keep",
@@ -82,11 +82,14 @@ def test_programs_read_as_they_work():
     )
     moves = {"on [": "up", "on ]": "down", "on x": "stay", "thresholds": "1 2"}
     levels = {"level 0": "x", "level 1": "]", "level 2": "]]"}
-    assert Program(Counter(2), BRACKETS, {**moves, **levels}).lines == (
+    assert FilledTemplate(Counter(2), BRACKETS, {**moves, **levels}).lines == (
         "count, 0 at first, never below; on [: up; on ]: down",
         "answer ]] when the count is at least 2",
         "answer ] when the count is at least 1",
         "answer x otherwise",
     )
     idle = {hole: choices[0] for hole, choices in Machine(2).holes(SMALL_SIGNATURE).items()}
-    assert Program(Machine(2), SMALL_SIGNATURE, idle).lines[0] == "state 0: answer no; on a: to 0; on b: to 0"
+    assert (
+        FilledTemplate(Machine(2), SMALL_SIGNATURE, idle).lines[0]
+        == "state 0: answer no; on a: to 0; on b: to 0"
+    )

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 
 from circuitproof.errors import InputError
-from circuitproof.lab.surrogate.program import Program, read_program, run
+from circuitproof.lab.surrogate.program import FilledTemplate, read_program, run
 from circuitproof.lab.surrogate.registers import Constant, Toggle
 from circuitproof.lab.surrogate.template import Fill, OpenHoleError
 from circuitproof.lab.surrogate.words import Words
@@ -58,5 +58,5 @@ def test_a_program_with_a_hole_or_too_much_is_refused(choices, sentence):
 
 def test_the_size_of_a_program_is_how_much_it_says():
     """A choice per hole."""
-    assert Program(Toggle(), SMALL_SIGNATURE, FLIP).size == 4
-    assert Program(Constant(), SMALL_SIGNATURE, {"always": "no"}).size == 1
+    assert FilledTemplate(Toggle(), SMALL_SIGNATURE, FLIP).size == 4
+    assert FilledTemplate(Constant(), SMALL_SIGNATURE, {"always": "no"}).size == 1

@@ -10,10 +10,10 @@ from circuitproof.lab.surrogate.fitting import Fitting, exact_network, fit_netwo
 from circuitproof.lab.surrogate.lesson import lesson_of, read_lesson
 from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
 from circuitproof.lab.surrogate.network import Network, Shape
-from circuitproof.lab.surrogate.program import Program
+from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.registers import Constant
 from circuitproof.lab.surrogate.relation import Relation, relation_of
-from circuitproof.lab.surrogate.study import Plan, run_study
+from circuitproof.lab.surrogate.study import StudyPlan, run_study
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cvc5 import Cvc5
@@ -23,7 +23,7 @@ from surrogate_twin import NO_YES, SMALL, SMALL_SIGNATURE, automaton_teacher
 
 FITTING = Fitting(hidden=(16,), steps=2000, learning_rate=0.02, attempts=5, seed=1)
 SHORT = tuple(word for word in SMALL if len(word) <= 2)
-PLAN = Plan(templates=ladder(TEMPLATES, SMALL_SIGNATURE), data=SHORT, budget=10_000)
+PLAN = StudyPlan(templates=ladder(TEMPLATES, SMALL_SIGNATURE), data=SHORT, budget=10_000)
 EVER_TWICE = automaton_teacher([(0, 1), (1, 2), (2, 2)], [0, 0, 1])
 """Yes from the second b on, wherever it stands."""
 PALINDROMES = relation_of("palindromes", SMALL, NO_YES, lambda word: int(word == word[::-1]))
@@ -114,7 +114,7 @@ def test_a_search_cut_short_is_undecided(study):
     lesson = lesson_of(fitting, PALINDROMES, len(SHORT))
     assert lesson.outcome == "search stopped in machine 2"
     assert read_back(lesson) == lesson
-    idle = Program(Constant(), SMALL_SIGNATURE, {"always": "no"})
+    idle = FilledTemplate(Constant(), SMALL_SIGNATURE, {"always": "no"})
     repairing = study(PALINDROMES, replace(PLAN, templates=machines, budget=2, hypothesis=idle))
     assert repairing.explanation is not None
     assert repairing.verdict is Verdict.UNDECIDED
@@ -124,7 +124,7 @@ def test_a_search_cut_short_is_undecided(study):
 
 def test_a_proposed_explanation_is_tested_as_it_is(study):
     """Also one that does not agree with all of its data; a smaller template may repair it."""
-    idle = Program(Constant(), SMALL_SIGNATURE, {"always": "no"})
+    idle = FilledTemplate(Constant(), SMALL_SIGNATURE, {"always": "no"})
     found = study(EVER_TWICE, replace(PLAN, hypothesis=idle))
     assert found.explanation is not None
     assert found.repair is not None

@@ -5,7 +5,7 @@ from hypothesis import given
 
 from circuitproof.errors import DeclarationError
 from circuitproof.lab.surrogate.machines import TEMPLATES, Machine, ladder
-from circuitproof.lab.surrogate.program import Program
+from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.refutation import check_tree
 from circuitproof.lab.surrogate.registers import Constant, Counter, Toggle
 from circuitproof.lab.surrogate.synthesis import Found, GaveUp, Goal, NoneInFamily, synthesise
@@ -101,7 +101,7 @@ def test_holes_that_no_word_reads_take_the_simplest_choice():
     relation = relation_of("constant", SMALL, NO_YES, lambda _: 0)
     found = synthesise(goal_of(relation), [Toggle()])
     assert isinstance(found.outcome, Found)
-    assert found.outcome.program == Program(
+    assert found.outcome.program == FilledTemplate(
         Toggle(), SMALL_SIGNATURE, {"on a": "stay", "on b": "stay", "even": "no", "odd": "no"}
     )
 

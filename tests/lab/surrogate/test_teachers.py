@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from circuitproof.declare.architecture import Attention
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model

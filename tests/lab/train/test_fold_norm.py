@@ -7,9 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import LayerNorm, NoNorm, inverse_root
+from circuitproof.declare.architecture import inverse_root
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.operators import LayerNorm, NoNorm
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.transformer import Transformer
@@ -22,7 +23,7 @@ from circuitproof.lab.train.fold_norm import (
     fold,
     folded_architecture,
 )
-from circuitproof.lab.train.norm_schedule import Reader, Site, all_sites
+from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
 from circuitproof.lab.train.remove_norm import Deviations, deviations_of, fading_norms, fix_norms, make_fading
 from circuitproof.text.canonical import readable_json
@@ -35,7 +36,7 @@ from strategies import circuits_in, small_architectures
 LIMITS = FoldLimits(largest_error=1e-4, relative_error=1e-5, agreement=1.0, loss_change=1e-4)
 GOOD = FoldError(1e-5, 1e-6, 1.0, -1e-5, 30)
 MIX = parse("default 1/3\nadd 2 when relative_distance == 1\notherwise nowhere")
-MLP_0, LOGITS = Site(Reader.MLP, 0), Site(Reader.LOGITS)
+MLP_0, LOGITS = Site(NormReader.MLP, 0), Site(NormReader.LOGITS)
 
 sizes_with_norms = small_architectures.map(
     lambda sizes: replace(

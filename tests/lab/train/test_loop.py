@@ -13,13 +13,21 @@ from circuitproof.lab.model.checkpoint import StoredModel, model_files, save_ten
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train import loop
 from circuitproof.lab.train.data import TextData
-from circuitproof.lab.train.loop import Evaluation, NextToken, Plan, Watcher, fit, learning_rate, train
+from circuitproof.lab.train.loop import (
+    Evaluation,
+    NextToken,
+    TrainingPlan,
+    Watcher,
+    fit,
+    learning_rate,
+    train,
+)
 from circuitproof.text.canonical import digest_bytes
 from circuitproof.text.sealed import write_sealed
 from floats import agree
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
 
-PLAN = Plan(
+PLAN = TrainingPlan(
     seed=1,
     steps=7,
     learning_rate=0.01,

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from circuitproof.declare.architecture import tensor_shapes
 from circuitproof.errors import DeclarationError
-from circuitproof.lab.train.norm_schedule import Reader, Schedule, Site, Span, all_sites
+from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, Span, all_sites
 from circuitproof.text.codec import to_json
 from floats import agree
 from models import NORMS, tiny_architecture
 
-ORDER = (Reader.MLP, Reader.ATTENTION, Reader.LOGITS)
+ORDER = (NormReader.MLP, NormReader.ATTENTION, NormReader.LOGITS)
 
 changes = st.fixed_dictionaries(
     {
@@ -64,9 +64,9 @@ def test_a_norm_fades_from_none_to_all_in_equal_parts(changed):
 def test_the_spans_of_a_small_model_are_these():
     """Worked out by hand."""
     assert schedule().spans(1) == {
-        Site(Reader.MLP, 0): Span(3, 4),
-        Site(Reader.ATTENTION, 0): Span(6, 7),
-        Site(Reader.LOGITS): Span(9, 10),
+        Site(NormReader.MLP, 0): Span(3, 4),
+        Site(NormReader.ATTENTION, 0): Span(6, 7),
+        Site(NormReader.LOGITS): Span(9, 10),
     }
 
 
@@ -83,7 +83,7 @@ def test_a_run_must_last_until_the_last_norm_is_gone():
     ("changed", "sentence"),
     [
         ({"order": ORDER[:2]}, "order is mlp, attention; want each of mlp, attention, logits just once"),
-        ({"order": (*ORDER, Reader.MLP)}, "order is mlp, attention, logits, mlp; want each"),
+        ({"order": (*ORDER, NormReader.MLP)}, "order is mlp, attention, logits, mlp; want each"),
         ({"begin": 0}, "begin is 0, want at least 1"),
         ({"fade": 0}, "fade is 0, want at least 1"),
         ({"pause": -1}, "pause is -1, want at least 0"),

@@ -6,14 +6,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import Attention
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.checkpoint import StoredModel, model_files
 from circuitproof.lab.train.data import Batch, TaskData, TextData
-from circuitproof.lab.train.loop import NextToken, Plan, Watcher, fit
-from circuitproof.lab.train.norm_schedule import Reader, Schedule, Site, all_sites
+from circuitproof.lab.train.loop import NextToken, TrainingPlan, Watcher, fit
+from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET
 from circuitproof.lab.train.remove_norm import (
     Fading,
@@ -29,8 +29,10 @@ from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, random_tokens, ti
 
 LAYER_NORM = NORMS[1]
 SIZES = tiny_architecture(norm=LAYER_NORM)
-SCHEDULE = Schedule(order=(Reader.MLP, Reader.ATTENTION, Reader.LOGITS), begin=3, fade=2, pause=1, window=2)
-PLAN = Plan(
+SCHEDULE = Schedule(
+    order=(NormReader.MLP, NormReader.ATTENTION, NormReader.LOGITS), begin=3, fade=2, pause=1, window=2
+)
+PLAN = TrainingPlan(
     seed=1,
     steps=18,
     learning_rate=0.01,
@@ -41,8 +43,8 @@ PLAN = Plan(
     evaluate_every=6,
     checkpoint_every=4,
 )
-MLP_0 = Site(Reader.MLP, 0)
-LOGITS = Site(Reader.LOGITS)
+MLP_0 = Site(NormReader.MLP, 0)
+LOGITS = Site(NormReader.LOGITS)
 
 
 class Killed(Exception):  # noqa: N818  # not an error of the program under test

@@ -4,8 +4,8 @@ from fractions import Fraction
 import pytest
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.architecture import BandNorm, LeakyRelu, Lift
 from circuitproof.declare.circuits.graph import Mlp
+from circuitproof.declare.operators import BandNorm, LeakyRelu, Lift
 from circuitproof.errors import InputError
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface, Span

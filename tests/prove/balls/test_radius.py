@@ -2,7 +2,7 @@ from fractions import Fraction
 
 from hypothesis import given, settings
 
-from circuitproof.declare.architecture import BandNorm, Lift
+from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.prove.balls.attack import attack
 from circuitproof.prove.balls.disturbed import Question
 from circuitproof.prove.balls.radius import find_radius

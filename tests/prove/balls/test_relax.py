@@ -3,8 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.architecture import BandNorm, Lift
 from circuitproof.declare.circuits.graph import Head, Mlp
+from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.declare.programs.text import parse
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface, Span

@@ -104,7 +104,7 @@ def test_a_violation_is_shown_only_after_the_exact_forward_pass_has_seen_it(draw
 
 def test_signs_are_split_in_three_only_where_zero_is_a_branch_of_its_own():
     """The continuous lift and the inside of the band need two parts, which share no perturbation."""
-    from circuitproof.declare.architecture import BandNorm, Lift
+    from circuitproof.declare.operators import BandNorm, Lift
 
     residual, readout = [Fraction(1), Fraction(0), Fraction(-1)], [[1, 0, 0], [0, 0, 1]]
     parts = {}

@@ -4,7 +4,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import LeakyRelu
+from circuitproof.declare.operators import LeakyRelu
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import grid_of_fractions
 from circuitproof.prove.patterns.deferred import Deferred

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.atoms import Bracketed, Brackets, Tally
 from circuitproof.declare.programs.meaning import row
-from circuitproof.declare.programs.syntax import Bracketed, Brackets, Tally, atoms
+from circuitproof.declare.programs.syntax import atoms
 from circuitproof.declare.programs.text import parse
 from circuitproof.prove.patterns.regions import Missing, UnsettledError
 from circuitproof.prove.patterns.rows import Key, Query, classes_of, row_machine

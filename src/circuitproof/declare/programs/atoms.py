@@ -1,42 +1,21 @@
-"""The single conditions of programs: comparisons of features and counts, and how brackets stand."""
+"""The single conditions of programs, and their words: comparisons of features and counts, and brackets."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, pairwise
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+from circuitproof.declare.programs.features import Comparison, Feature, Value, WordKind, value_text
 from circuitproof.errors import DeclarationError
+from circuitproof.text.words import Reader
 
+Member = TypeVar("Member")
+
+_WHOLE = re.compile(r"[0-9]+")
 NUMBER_DIGITS = 18
 """How many digits a token, position, distance or count may have."""
-
-
-class Feature(StrEnum):
-    """What a condition may look at in a pair of a query and a key."""
-
-    KEY_POSITION = "key_position"
-    QUERY_POSITION = "query_position"
-    RELATIVE_DISTANCE = "relative_distance"
-    """Query position minus key position."""
-    ABSOLUTE_DISTANCE = "absolute_distance"
-    """The relative distance without its sign."""
-    KEY_TOKEN = "key_token"  # noqa: S105  # a token of text
-    QUERY_TOKEN = "query_token"  # noqa: S105  # the same
-    TOKEN_MATCH = "token_match"  # noqa: S105  # the same
-    """Whether query and key hold the same token."""
-
-
-class Comparison(StrEnum):
-    """How a condition compares a feature with its value."""
-
-    EQUAL = "=="
-    UNEQUAL = "!="
-    LESS = "<"
-    AT_MOST = "<="
-    MORE = ">"
-    AT_LEAST = ">="
-    AMONG = "in"
 
 
 class Place(StrEnum):
@@ -55,15 +34,6 @@ class Link(StrEnum):
     """The query holds the closer of the opener at the key."""
 
 
-Value: TypeAlias = bool | int | tuple[int, ...]
-"""A boolean for `token_match`, an increasing tuple for `in`, and a number for everything else."""
-
-TOKEN_FEATURES = frozenset({Feature.KEY_TOKEN, Feature.QUERY_TOKEN})
-"""The features whose value is a token's number."""
-
-_EQUALITIES = frozenset({Comparison.EQUAL, Comparison.UNEQUAL})
-
-
 @dataclass(frozen=True, slots=True)
 class Condition:
     """One comparison of a feature with a value.
@@ -77,9 +47,10 @@ class Condition:
 
     def __post_init__(self) -> None:
         where = f"condition '{self.feature} {self.comparison} ...'"
-        if self.feature is Feature.TOKEN_MATCH:
+        has_order = not (self.comparison.is_equality or self.comparison is Comparison.AMONG)
+        if self.feature.words is None:
             self._check_match(where)
-        elif self.feature in TOKEN_FEATURES and self.comparison not in {*_EQUALITIES, Comparison.AMONG}:
+        elif self.feature.words is WordKind.TOKEN and has_order:
             raise DeclarationError(f"{where}: tokens have no order to compare; want ==, != or in")
         else:
             _check_value(self.comparison, self.value, where)
@@ -88,12 +59,17 @@ class Condition:
         """Return the numbers that the feature is compared with; `token_match` is compared with none."""
         return () if isinstance(self.value, bool) else _numbers(self.value)
 
+    def __str__(self) -> str:
+        if self.feature.words is None and self.comparison is Comparison.EQUAL:
+            return f"{self.feature}" if self.value else f"not {self.feature}"
+        return f"{self.feature} {self.comparison} {value_text(self.value)}"
+
     def tokens(self) -> Iterable[int]:
         """Return the tokens that the condition mentions."""
-        return self.numbers() if self.feature in TOKEN_FEATURES else ()
+        return self.numbers() if self.feature.words is WordKind.TOKEN else ()
 
     def _check_match(self, where: str) -> None:
-        if self.comparison not in _EQUALITIES:
+        if not self.comparison.is_equality:
             raise DeclarationError(f"{where}: '{self.comparison}' is not for it, want == or !=")
         if not isinstance(self.value, bool):
             raise DeclarationError(f"{where}: value {self.value!r}, want true or false")
@@ -119,6 +95,9 @@ class Brackets:
         if both := self.openers & {closer for _, closer in self.pairs}:
             raise DeclarationError(f"brackets: token {min(both)} opens and closes, want one of the two")
 
+    def __str__(self) -> str:
+        return f"{{{', '.join(f'{opener}: {closer}' for opener, closer in self.pairs)}}}"
+
     @property
     def openers(self) -> frozenset[int]:
         """Return the tokens that open."""
@@ -131,6 +110,9 @@ class Bracketed:
 
     link: Link
     brackets: Brackets
+
+    def __str__(self) -> str:
+        return f"{self.link} {self.brackets}"
 
     def tokens(self) -> Iterable[int]:
         """Return the tokens that the condition mentions."""
@@ -163,6 +145,10 @@ class Tally:
                 "and numbers up to it"
             )
 
+    def __str__(self) -> str:
+        counted = self.of if isinstance(self.of, Brackets) else value_text(self.of)
+        return f"{self.name} {counted} up to {self.bound} {self.comparison} {value_text(self.value)}"
+
     @property
     def name(self) -> str:
         """Return what the count is called in the text of a program."""
@@ -178,9 +164,114 @@ class Tally:
 
 
 Atom: TypeAlias = Condition | Tally | Bracketed
+"""A condition that is not made of others; `AtomReader` reads its text back."""
 
 MATCH = Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True)
 """Query and key hold the same token."""
+
+
+_TALLIES = {f"{at}_{kind}": (at, kind) for at in Place for kind in ("count", "depth")}
+BEGINNINGS = (*Feature, *_TALLIES, *Link)
+"""The words that a condition may begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many tokens and positions there are, where that is known: larger numbers are refused."""
+
+    tokens: int | None = None
+    positions: int | None = None
+
+
+NO_LIMITS = Limits()
+
+
+class _Truth(StrEnum):
+    TRUE = "true"
+    FALSE = "false"
+
+
+@dataclass(frozen=True, slots=True)
+class AtomReader:
+    """Reads single conditions from the words of a text."""
+
+    reader: Reader
+    limits: Limits
+
+    def read(self, wanted: str) -> Atom:
+        """Read a condition; `wanted` says all that could begin here."""
+        start = self.reader.word
+        word = self.reader.one_of(BEGINNINGS, wanted)
+        if word == Feature.TOKEN_MATCH:
+            return _match(self.reader)
+        if word in tuple(Link):
+            return self.reader.build(start, lambda: Bracketed(Link(word), self._brackets()))
+        if word in _TALLIES:
+            return self.reader.build(start, lambda: self._tally(*_TALLIES[word]))
+        return self.reader.build(start, lambda: self._comparison(Feature(word)))
+
+    def _comparison(self, feature: Feature) -> Condition:
+        number = self._token if feature.words is WordKind.TOKEN else self._position
+        return Condition(feature, *self._compared(number))
+
+    def _tally(self, at: Place, kind: str) -> Tally:
+        of = self._brackets() if kind == "depth" else self._set(self._token)
+        self.reader.expect("up", "'up to' and how far it is counted")
+        self.reader.expect("to")
+        bound = _whole(self.reader)
+        return Tally(at, of, bound, *self._compared(lambda: _whole(self.reader)))
+
+    def _compared(self, number: Callable[[], int]) -> tuple[Comparison, int | tuple[int, ...]]:
+        comparison = self.reader.choice(Comparison)
+        return comparison, self._set(number) if comparison is Comparison.AMONG else number()
+
+    def _brackets(self) -> Brackets:
+        return Brackets(tuple(sorted(self._members(self._pair))))
+
+    def _pair(self) -> tuple[int, int]:
+        opener = self._token()
+        self.reader.expect(":")
+        return opener, self._token()
+
+    def _set(self, number: Callable[[], int]) -> tuple[int, ...]:
+        return tuple(sorted(self._members(number)))
+
+    def _members(self, read: Callable[[], Member]) -> list[Member]:
+        self.reader.expect("{")
+        members = [read()]
+        while self.reader.skip(","):
+            members.append(read())
+        self.reader.expect("}", "',' or '}'")
+        return members
+
+    def _token(self) -> int:
+        return _below(self.reader, self.limits.tokens, "token", "tokens")
+
+    def _position(self) -> int:
+        return _below(self.reader, self.limits.positions, "position or distance", "positions")
+
+
+def _match(reader: Reader) -> Condition:
+    for comparison in (Comparison.EQUAL, Comparison.UNEQUAL):
+        if reader.skip(comparison):
+            return Condition(Feature.TOKEN_MATCH, comparison, value=reader.choice(_Truth) is _Truth.TRUE)
+    return Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True)
+
+
+def _below(reader: Reader, limit: int | None, one: str, many: str) -> int:
+    start = reader.word
+    number = _whole(reader)
+    if limit is not None and number >= limit:
+        raise reader.refusal(start, f"found {one} {number}, but there are {limit} {many}, 0 to {limit - 1}")
+    return number
+
+
+def _whole(reader: Reader) -> int:
+    start = reader.word
+    text = reader.matching(_WHOLE, "a whole number from 0")
+    if len(text) > NUMBER_DIGITS:
+        raise reader.refusal(start, f"found a number of {len(text)} digits, want at most {NUMBER_DIGITS}")
+    return int(text)
 
 
 def _numbers(value: int | tuple[int, ...]) -> tuple[int, ...]:

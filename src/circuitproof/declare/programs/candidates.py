@@ -7,29 +7,20 @@ that can be counted without listing it, listed, and written into a certificate.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from math import comb
 from typing import TypeVar
 
+from circuitproof.declare.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.features import Comparison, Feature, WordKind
 from circuitproof.declare.programs.syntax import (
-    MATCH,
-    TOKEN_FEATURES,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Feature,
     Formula,
-    Link,
     Otherwise,
     Pick,
-    Place,
     Program,
     Rule,
     Scan,
-    Tally,
     any_of,
     atoms,
     negate,
@@ -42,14 +33,6 @@ from circuitproof.text.reading import Fields, reading_part, write_rational
 Value = TypeVar("Value")
 
 
-class WordKind(StrEnum):
-    """What a number in a condition stands for."""
-
-    TOKEN = "token"  # noqa: S105  # a token of text
-    POSITION = "position"
-    DISTANCE = "distance"
-
-
 @dataclass(frozen=True, slots=True)
 class Word:
     """A token, position or distance that conditions may name."""
@@ -60,16 +43,6 @@ class Word:
     def __str__(self) -> str:
         return f"{self.kind} {self.number}"
 
-
-KINDS = {
-    Feature.KEY_TOKEN: WordKind.TOKEN,
-    Feature.QUERY_TOKEN: WordKind.TOKEN,
-    Feature.KEY_POSITION: WordKind.POSITION,
-    Feature.QUERY_POSITION: WordKind.POSITION,
-    Feature.RELATIVE_DISTANCE: WordKind.DISTANCE,
-    Feature.ABSOLUTE_DISTANCE: WordKind.DISTANCE,
-}
-"""Which words each feature is compared with."""
 
 FEATURES = tuple(feature for feature in Feature if feature is not Feature.ABSOLUTE_DISTANCE)
 """Every feature but the absolute distance, which for causal keys is the relative one."""
@@ -120,7 +93,7 @@ class Grammar:
 
     def kinds(self) -> frozenset[WordKind]:
         """Return the kinds of words that some condition can name."""
-        named = {KINDS[feature] for feature in self.features if feature in KINDS}
+        named = {feature.words for feature in self.features if feature.words is not None}
         return frozenset(named | ({WordKind.TOKEN} if self.picks else set()))
 
     def to_json(self) -> Json:
@@ -201,13 +174,14 @@ class Language:
         return sorted(word.number for word in self.words if word.kind is kind)
 
     def _compared(self, feature: Feature) -> Iterator[Formula]:
-        if feature is Feature.TOKEN_MATCH:
+        if feature.words is None:
             yield from (MATCH, negate(MATCH))
             return
-        for comparison in _NAMED if feature in TOKEN_FEATURES else _ORDERED:
-            for number in self._numbers(KINDS[feature]):
+        is_token = feature.words is WordKind.TOKEN
+        for comparison in _NAMED if is_token else _ORDERED:
+            for number in self._numbers(feature.words):
                 yield Condition(feature, comparison, number)
-        if feature in TOKEN_FEATURES:
+        if is_token:
             yield from (one for one in self._memberships(feature) if len(one.numbers()) > 1)
 
     def _memberships(self, feature: Feature) -> list[Condition]:

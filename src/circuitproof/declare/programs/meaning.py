@@ -1,63 +1,23 @@
 """What a program means: for each query of a prompt, the exact weights of the keys it attends to."""
 
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
-from itertools import accumulate
+from functools import lru_cache
+from itertools import accumulate, repeat
 from math import lcm
 from typing import TypeAlias, assert_never
 
-from circuitproof.declare.programs.syntax import (
-    AllOf,
-    AnyOf,
-    Atom,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Feature,
-    Formula,
-    Link,
-    Not,
-    Otherwise,
-    Pick,
-    Place,
-    Program,
-    Scan,
-    Tally,
-    Value,
-    atoms,
-)
+from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.features import Operand, comparing
+from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Otherwise, Pick, Program, Scan
 from circuitproof.errors import InputError
 
 Row: TypeAlias = tuple[tuple[int, Fraction], ...]
 """The keys with weight, by position, and their weights, which sum to 1 unless there are none."""
 
-_Reading: TypeAlias = Callable[[Sequence[int], int, int], int]
 _Filter: TypeAlias = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
 """From the tokens up to the query, the last of them, and some keys: those that are kept, in order."""
-
-_READINGS: dict[Feature, _Reading] = {
-    Feature.KEY_POSITION: lambda _, __, key: key,
-    Feature.QUERY_POSITION: lambda _, query, __: query,
-    Feature.RELATIVE_DISTANCE: lambda _, query, key: query - key,
-    Feature.ABSOLUTE_DISTANCE: lambda _, query, key: abs(query - key),
-    Feature.KEY_TOKEN: lambda seen, _, key: seen[key],
-    Feature.QUERY_TOKEN: lambda seen, query, _: seen[query],
-    Feature.TOKEN_MATCH: lambda seen, query, key: seen[query] == seen[key],
-}
-
-# The constant of a condition comes first so that `partial` can hold it: `5 > x` says `x < 5`.
-_COMPARISONS: dict[Comparison, Callable[[int, int], bool]] = {
-    Comparison.EQUAL: operator.eq,
-    Comparison.UNEQUAL: operator.ne,
-    Comparison.LESS: operator.gt,
-    Comparison.AT_MOST: operator.ge,
-    Comparison.MORE: operator.lt,
-    Comparison.AT_LEAST: operator.le,
-}
 
 
 def row(program: Program, prompt: Sequence[int], query: int) -> Row:
@@ -81,23 +41,6 @@ def row(program: Program, prompt: Sequence[int], query: int) -> Row:
         for key in keep(seen, range(len(seen))):
             weights[key] += weight
     return _normalised(weights) or _fallback(program.otherwise, query)
-
-
-def reads(program: Program) -> frozenset[Feature]:
-    """Return the features that the rows of a program may depend on.
-
-    The row of a query is determined by its position and by these features of it and its causal keys, taken
-    together: a scan, a count or a stack looks at other keys than the one it speaks of. A rule of weight zero
-    reads nothing.
-    """
-    return frozenset(
-        feature
-        for rule in program.rules
-        if rule.weight
-        for condition in rule.conditions
-        for atom in atoms(condition)
-        for feature in _features(atom)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +73,6 @@ def closings(seen: Sequence[int], brackets: Brackets) -> dict[int, int | None]:
     return closed
 
 
-def _features(atom: Atom) -> Iterable[Feature]:
-    match atom:
-        case Condition(feature):
-            return (feature,)
-        case Tally() | Bracketed():
-            return (Feature.KEY_TOKEN,)
-        case _:
-            assert_never(atom)
-
-
 @lru_cache(maxsize=256)
 def _filters(program: Program) -> tuple[_Filter, ...]:
     return tuple(_chain([_filter(condition) for condition in rule.conditions]) for rule in program.rules)
@@ -166,13 +99,33 @@ def _filter(formula: Formula) -> _Filter:
 
 
 def _comparison(condition: Condition) -> _Filter:
-    read = _READINGS[condition.feature]
-    holds = _test(condition.comparison, condition.value)
-    return lambda seen, keys: [key for key in keys if holds(read(seen, len(seen) - 1, key))]
+    feature = condition.feature
+    holds = comparing(condition.comparison, condition.value)
+
+    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+        columns = [_column(operand, seen, keys) for operand in feature.operands]
+        return [key for key, found in zip(keys, map(feature.compute, *columns), strict=True) if holds(found)]
+
+    return keep
+
+
+def _column(operand: Operand, seen: Sequence[int], keys: Sequence[int]) -> Iterable[int]:
+    """Return an operand for each of the keys."""
+    match operand:
+        case Operand.QUERY_POSITION:
+            return repeat(len(seen) - 1, len(keys))
+        case Operand.KEY_POSITION:
+            return keys
+        case Operand.QUERY_TOKEN:
+            return repeat(seen[-1], len(keys))
+        case Operand.KEY_TOKEN:
+            return map(seen.__getitem__, keys)
+        case _:
+            assert_never(operand)
 
 
 def _tally(tally: Tally) -> _Filter:
-    holds = _test(tally.comparison, tally.value)
+    holds = comparing(tally.comparison, tally.value)
 
     def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
         counts = _counts(seen, tally.of)
@@ -237,12 +190,6 @@ def _union(filters: Sequence[_Filter]) -> _Filter:
         return [key for key in keys if key in kept]
 
     return keep
-
-
-def _test(comparison: Comparison, value: Value) -> Callable[[int], bool]:
-    if isinstance(value, tuple):
-        return frozenset(value).__contains__
-    return partial(_COMPARISONS[comparison], value)
 
 
 def _normalised(weights: Sequence[int]) -> Row:

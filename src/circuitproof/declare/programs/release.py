@@ -2,15 +2,9 @@
 
 from fractions import Fraction
 
-from circuitproof.declare.programs.syntax import (
-    Comparison,
-    Condition,
-    Feature,
-    Otherwise,
-    Program,
-    Rule,
-    Value,
-)
+from circuitproof.declare.programs.atoms import Condition
+from circuitproof.declare.programs.features import Comparison, Feature, Value
+from circuitproof.declare.programs.syntax import Otherwise, Program, Rule
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.reading import Fields
 
@@ -57,6 +51,6 @@ def _condition(fields: Fields) -> Condition:
 def _value(fields: Fields, feature: Feature, comparison: Comparison) -> Value:
     if comparison is Comparison.AMONG:
         return tuple(sorted(fields.integers("value")))
-    if feature is Feature.TOKEN_MATCH:
+    if feature.words is None:
         return fields.boolean("value")
     return fields.integer("value")

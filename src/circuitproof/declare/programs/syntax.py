@@ -9,51 +9,11 @@ from typing import TypeAlias
 
 from circuitproof.declare.programs.atoms import (
     MATCH,
-    NUMBER_DIGITS,
-    TOKEN_FEATURES,
     Atom,
-    Bracketed,
-    Brackets,
-    Comparison,
     Condition,
-    Feature,
-    Link,
-    Place,
-    Tally,
-    Value,
 )
+from circuitproof.declare.programs.features import Comparison, Feature
 from circuitproof.errors import DeclarationError
-
-__all__ = [
-    "DEEPEST",
-    "MATCH",
-    "NUMBER_DIGITS",
-    "TOKEN_FEATURES",
-    "WEIGHT_DIGITS",
-    "AllOf",
-    "AnyOf",
-    "Atom",
-    "Bracketed",
-    "Brackets",
-    "Comparison",
-    "Condition",
-    "Feature",
-    "Formula",
-    "Link",
-    "Not",
-    "Otherwise",
-    "Pick",
-    "Place",
-    "Program",
-    "Rule",
-    "Scan",
-    "Tally",
-    "Value",
-    "all_of",
-    "any_of",
-    "atoms",
-    "negate",
-]
 
 
 class Pick(StrEnum):
@@ -171,12 +131,14 @@ class Program:
 
 def atoms(formula: Formula) -> Iterator[Atom]:
     """Return the comparisons and bracket conditions that a formula is made of, from left to right."""
-    match formula:
-        case Condition() | Tally() | Bracketed():
-            yield formula
-        case _:
-            for part in _parts(formula):
-                yield from atoms(part)
+    return (part for part in walk(formula) if not isinstance(part, (Not, Scan, AllOf, AnyOf)))
+
+
+def walk(formula: Formula) -> Iterator[Formula]:
+    """Return a formula and all that it is made of, from left to right."""
+    yield formula
+    for part in _parts(formula):
+        yield from walk(part)
 
 
 def all_of(formulas: Iterable[Formula]) -> Formula:

@@ -13,34 +13,21 @@ which programs are stored, which has no comments, blank lines and decimals.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
-from typing import TypeVar, assert_never
 
+from circuitproof.declare.programs.atoms import BEGINNINGS, NO_LIMITS, AtomReader, Limits
 from circuitproof.declare.programs.syntax import (
     DEEPEST,
-    NUMBER_DIGITS,
-    TOKEN_FEATURES,
     WEIGHT_DIGITS,
     AllOf,
     AnyOf,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Feature,
     Formula,
-    Link,
     Not,
     Otherwise,
     Pick,
-    Place,
     Program,
     Rule,
     Scan,
-    Tally,
-    Value,
     all_of,
     any_of,
     negate,
@@ -48,33 +35,12 @@ from circuitproof.declare.programs.syntax import (
 from circuitproof.text.reading import write_rational
 from circuitproof.text.words import LINE_END, TEXT_END, Grammar, Reader
 
-Member = TypeVar("Member")
-
 _GRAMMAR = Grammar(r"[A-Za-z_]+|-?[0-9]+(?:[/.][0-9]+)?|[=!<>]=|[<>{}(),:]", r"[ \t\r]+|#.*", has_lines=True)
-_WHOLE = re.compile(r"[0-9]+")
 _WEIGHT = re.compile(r"[0-9]+(?:[/.][0-9]+)?")
 _PARTS = re.compile(r"[/.]")
-_TALLIES = {f"{at}_{kind}": (at, kind) for at in Place for kind in ("count", "depth")}
-_BEGINNINGS = (*Feature, *_TALLIES, *Link)
-_WANTED = f"a condition: 'not', first, last, nearest, '(' or one of {', '.join(_BEGINNINGS)}"
+_WANTED = f"a condition: 'not', first, last, nearest, '(' or one of {', '.join(BEGINNINGS)}"
 _OPEN_ENDED, _JOINED, _SINGLE = range(3)
 """How tightly a formula must bind to stand without parentheses: any, all but `or`, neither `or` nor `and`."""
-
-
-class _Truth(StrEnum):
-    TRUE = "true"
-    FALSE = "false"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How many tokens and positions there are, where that is known: larger numbers are refused."""
-
-    tokens: int | None = None
-    positions: int | None = None
-
-
-NO_LIMITS = Limits()
 
 
 def to_text(program: Program) -> str:
@@ -121,13 +87,6 @@ def _rule_text(rule: Rule) -> str:
 
 def _text(formula: Formula, binding: int) -> str:
     match formula:
-        case Condition():
-            return _condition_text(formula)
-        case Tally(_, of, bound, comparison, value):
-            counted = _pairs_text(of) if isinstance(of, Brackets) else _value_text(of)
-            return f"{formula.name} {counted} up to {bound} {comparison} {_value_text(value)}"
-        case Bracketed(link, brackets):
-            return f"{link} {_pairs_text(brackets)}"
         case Not(part):
             return f"not {_text(part, _SINGLE)}"
         case Scan(pick, part):
@@ -137,27 +96,11 @@ def _text(formula: Formula, binding: int) -> str:
         case AnyOf(parts):
             return _in_parentheses(" or ".join(_text(part, _JOINED) for part in parts), binding > _OPEN_ENDED)
         case _:
-            assert_never(formula)
+            return str(formula)
 
 
 def _in_parentheses(text: str, wanted: bool) -> str:  # noqa: FBT001  # called in the two lines above
     return f"({text})" if wanted else text
-
-
-def _condition_text(condition: Condition) -> str:
-    if condition.feature is Feature.TOKEN_MATCH and condition.comparison is Comparison.EQUAL:
-        return f"{condition.feature}" if condition.value else f"not {condition.feature}"
-    return f"{condition.feature} {condition.comparison} {_value_text(condition.value)}"
-
-
-def _value_text(value: Value) -> str:
-    if isinstance(value, tuple):
-        return f"{{{', '.join(map(str, value))}}}"
-    return str(value).lower()
-
-
-def _pairs_text(brackets: Brackets) -> str:
-    return f"{{{', '.join(f'{opener}: {closer}' for opener, closer in brackets.pairs)}}}"
 
 
 def _rules(reader: Reader, limits: Limits) -> Iterator[Rule]:
@@ -206,87 +149,13 @@ class _Formulas:
             part = self._part()
             formula = self._reader.build(start, lambda: _applied(start.text, part))
         else:
-            formula = self._atom()
+            formula = AtomReader(self._reader, self._limits).read(_WANTED)
         self._levels -= 1
         return formula
-
-    def _atom(self) -> Formula:
-        start = self._reader.word
-        word = self._reader.one_of(_BEGINNINGS, _WANTED)
-        if word == Feature.TOKEN_MATCH:
-            return _match(self._reader)
-        if word in tuple(Link):
-            return self._reader.build(start, lambda: Bracketed(Link(word), self._brackets()))
-        if word in _TALLIES:
-            return self._reader.build(start, lambda: self._tally(*_TALLIES[word]))
-        return self._reader.build(start, lambda: self._comparison(Feature(word)))
-
-    def _comparison(self, feature: Feature) -> Condition:
-        number = self._token if feature in TOKEN_FEATURES else self._position
-        return Condition(feature, *self._compared(number))
-
-    def _tally(self, at: Place, kind: str) -> Tally:
-        of = self._brackets() if kind == "depth" else self._set(self._token)
-        self._reader.expect("up", "'up to' and how far it is counted")
-        self._reader.expect("to")
-        bound = _whole(self._reader)
-        return Tally(at, of, bound, *self._compared(lambda: _whole(self._reader)))
-
-    def _compared(self, number: Callable[[], int]) -> tuple[Comparison, int | tuple[int, ...]]:
-        comparison = self._reader.choice(Comparison)
-        return comparison, self._set(number) if comparison is Comparison.AMONG else number()
-
-    def _brackets(self) -> Brackets:
-        return Brackets(tuple(sorted(self._members(self._pair))))
-
-    def _pair(self) -> tuple[int, int]:
-        opener = self._token()
-        self._reader.expect(":")
-        return opener, self._token()
-
-    def _set(self, number: Callable[[], int]) -> tuple[int, ...]:
-        return tuple(sorted(self._members(number)))
-
-    def _members(self, read: Callable[[], Member]) -> list[Member]:
-        self._reader.expect("{")
-        members = [read()]
-        while self._reader.skip(","):
-            members.append(read())
-        self._reader.expect("}", "',' or '}'")
-        return members
-
-    def _token(self) -> int:
-        return _below(self._reader, self._limits.tokens, "token", "tokens")
-
-    def _position(self) -> int:
-        return _below(self._reader, self._limits.positions, "position or distance", "positions")
 
 
 def _applied(word: str, part: Formula) -> Formula:
     return negate(part) if word == "not" else Scan(Pick(word), part)
-
-
-def _match(reader: Reader) -> Condition:
-    for comparison in (Comparison.EQUAL, Comparison.UNEQUAL):
-        if reader.skip(comparison):
-            return Condition(Feature.TOKEN_MATCH, comparison, value=reader.choice(_Truth) is _Truth.TRUE)
-    return Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True)
-
-
-def _below(reader: Reader, limit: int | None, one: str, many: str) -> int:
-    start = reader.word
-    number = _whole(reader)
-    if limit is not None and number >= limit:
-        raise reader.refusal(start, f"found {one} {number}, but there are {limit} {many}, 0 to {limit - 1}")
-    return number
-
-
-def _whole(reader: Reader) -> int:
-    start = reader.word
-    text = reader.matching(_WHOLE, "a whole number from 0")
-    if len(text) > NUMBER_DIGITS:
-        raise reader.refusal(start, f"found a number of {len(text)} digits, want at most {NUMBER_DIGITS}")
-    return int(text)
 
 
 def _weight(reader: Reader) -> Fraction:

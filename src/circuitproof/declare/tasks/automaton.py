@@ -1,7 +1,7 @@
 """The automaton of a pattern: reads prompts token by token, so that nothing is counted twice.
 
-The state after some tokens is what of the shape is still to come (its derivative), with the counts of the
-clauses. Tokens that no class tells apart are one *atom*.
+The state after some tokens is what of the shape is still to come (its Brzozowski derivative), with the counts
+of the clauses. Tokens that no class tells apart are one *atom*.
 """
 
 from bisect import bisect_left

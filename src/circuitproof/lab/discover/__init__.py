@@ -1,1 +1,6 @@
-"""Discovery: finding the circuit of a model that does a task, and choosing among those found."""
+"""Discovery: finding the circuit of a model that does a task, and choosing among those found.
+
+May use: text, declare, lab.model.
+Names: `choices.Objective`, `choices.Order`, `choices.Search`, `choices.Rule`, `objective.Measure`,
+`objective.Meter`, `attribute.arrange`, `sweep.sweep`, `selection.select`.
+"""

@@ -15,7 +15,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from circuitproof.declare.architecture import NoNorm
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.domain import by_length
@@ -74,7 +73,7 @@ def calibrate(
     """Return a copy of the model with its program heads calibrated; every other tensor is the same."""
     if not model.programs:
         raise DeclarationError("the model has no program heads, so there is nothing that may be calibrated")
-    if not isinstance(model.architecture.norm, NoNorm):
+    if model.architecture.has_norm:
         raise DeclarationError("calibration wants a model without norms; remove them first")
     readouts, decider = _Readouts(model, rung), _Decider(model)
     optimizer = torch.optim.Adam(readouts.parameters(), lr=plan.learning_rate)

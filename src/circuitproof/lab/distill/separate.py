@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from circuitproof.declare.programs.candidates import Language, Word, WordKind
+from circuitproof.declare.programs.candidates import Language, Word
+from circuitproof.declare.programs.features import WordKind
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.lab.distill.ground import Bytes
 from circuitproof.lab.distill.meanings import Meanings

@@ -12,8 +12,9 @@ head, decide as wanted on every prompt of every task, in exact arithmetic; a tie
 
 The whole bounded language is ranked at once, or it grows (`Growth.GUIDED`): the search then begins without
 any token, position or distance to speak of, and as long as every program over its words is refuted, the best
-of them shows which word it lacks. Guided search finds a program of few words, the other one of large overlap.
-At the end of both stands the whole language and a certificate that nothing in it will do.
+of them shows which word it lacks: counterexample-guided inductive synthesis (CEGIS). Guided search finds a
+program of few words, the other one of large overlap. At the end of both stands the whole language and a
+certificate that nothing in it will do.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional
 
-from circuitproof.declare.architecture import Activation, BandNorm, Gelu, GeluForm, LeakyRelu, Relu
+from circuitproof.declare.operators import Activation, BandNorm, Gelu, GeluForm, LeakyRelu, Relu
 from circuitproof.errors import NumericError
 
 _APPROXIMATIONS = {GeluForm.EXACT: "none", GeluForm.TANH: "tanh"}

@@ -1,7 +1,6 @@
 """Where program heads attend in a batch of prompts, worked out for all of them at once."""
 
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import TypeAlias, assert_never
 
@@ -9,40 +8,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.features import Comparison, Operand, Value
 from circuitproof.declare.programs.meaning import Row, row, whole_weights
-from circuitproof.declare.programs.syntax import (
-    AllOf,
-    AnyOf,
-    Bracketed,
-    Brackets,
-    Comparison,
-    Condition,
-    Feature,
-    Formula,
-    Link,
-    Not,
-    Otherwise,
-    Pick,
-    Place,
-    Program,
-    Scan,
-    Tally,
-    Value,
-)
+from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Otherwise, Pick, Program, Scan
 
 _EXACT = 2**53
 """Integers up to here are FP64 numbers, so sums below are exact and a quotient is rounded once."""
 _LARGEST = 2**62
 """More than any token, position or count: what a larger number is compared as."""
-
-_COMPARISONS: dict[Comparison, Callable[[Tensor, int], Tensor]] = {
-    Comparison.EQUAL: operator.eq,
-    Comparison.UNEQUAL: operator.ne,
-    Comparison.LESS: operator.lt,
-    Comparison.AT_MOST: operator.le,
-    Comparison.MORE: operator.gt,
-    Comparison.AT_LEAST: operator.ge,
-}
 
 Pattern: TypeAlias = Float[Tensor, "prompt query key"]
 
@@ -73,13 +47,20 @@ class _Pairs:
         places = torch.arange(tokens.shape[1], device=tokens.device)
         self.keys, self.queries = places[None, None], places[None, :, None]
         self.causal = self.keys <= self.queries
+        self._operands = {
+            Operand.QUERY_POSITION: self.queries,
+            Operand.KEY_POSITION: self.keys,
+            Operand.QUERY_TOKEN: _at(self.tokens, Place.QUERY),
+            Operand.KEY_TOKEN: _at(self.tokens, Place.KEY),
+        }
         self._closings: dict[Brackets, Tensor] = {}
 
     def hold(self, formula: Formula) -> Bool[Tensor, "_ _ _"]:
         """Say of each pair whether a formula holds; what it says of keys behind the query means nothing."""
         match formula:
             case Condition(feature, comparison, value):
-                return _compare(self._read(feature), comparison, value)
+                found = feature.compute(*(self._operands[operand] for operand in feature.operands))
+                return _compare(found, comparison, value)
             case Tally(at, of, bound, comparison, value):
                 return _compare(_at(self._counts(of).clamp(max=_clip(bound)), at), comparison, value)
             case Bracketed(link, brackets):
@@ -94,25 +75,6 @@ class _Pairs:
                 return reduce(torch.logical_or, map(self.hold, parts))
             case _:
                 assert_never(formula)
-
-    def _read(self, feature: Feature) -> Tensor:
-        match feature:
-            case Feature.KEY_POSITION:
-                return self.keys
-            case Feature.QUERY_POSITION:
-                return self.queries
-            case Feature.RELATIVE_DISTANCE:
-                return self.queries - self.keys
-            case Feature.ABSOLUTE_DISTANCE:
-                return (self.queries - self.keys).abs()
-            case Feature.KEY_TOKEN:
-                return _at(self.tokens, Place.KEY)
-            case Feature.QUERY_TOKEN:
-                return _at(self.tokens, Place.QUERY)
-            case Feature.TOKEN_MATCH:
-                return _at(self.tokens, Place.KEY) == _at(self.tokens, Place.QUERY)
-            case _:
-                assert_never(feature)
 
     def _pick(self, pick: Pick, held: Tensor) -> Tensor:
         allowed = held & (self.keys < self.queries if pick is Pick.NEAREST else self.causal)
@@ -199,7 +161,7 @@ def _closing(tokens: Tensor, brackets: Brackets) -> Int[Tensor, "prompt position
 def _compare(found: Tensor, comparison: Comparison, value: Value) -> Tensor:
     if isinstance(value, tuple):
         return _among(found, value)
-    return _COMPARISONS[comparison](found, _clip(value))
+    return comparison.of_constant(_clip(value))(found)
 
 
 def _among(found: Tensor, numbers: Sequence[int]) -> Tensor:

@@ -11,22 +11,11 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from circuitproof.declare.architecture import (
-    Activation,
-    Architecture,
-    Attention,
-    BandNorm,
-    LeakyRelu,
-    Lift,
-    NoNorm,
-    Norm,
-    inverse_root,
-    is_float32,
-    tensor_shapes,
-)
+from circuitproof.declare.architecture import Architecture, inverse_root, is_float32, tensor_shapes
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.operators import Activation, Attention, BandNorm, LeakyRelu, Lift, NoNorm, Norm
 from circuitproof.declare.programs.release import read_release_program
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet

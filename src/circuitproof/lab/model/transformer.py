@@ -8,9 +8,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from circuitproof.declare.architecture import Architecture, Attention, BandNorm, LayerNorm, NoNorm
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.operators import Attention, BandNorm, LayerNorm, NoNorm
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs

@@ -1,1 +1,5 @@
-"""Reports: results as figures and pages. What they show is computed elsewhere."""
+"""Reports: results as figures. What they show is computed elsewhere.
+
+May use: text.
+Names: `frontier.draw_frontier`, `lesions.draw_lesions`.
+"""

@@ -1,1 +1,8 @@
-"""From a recipe to finished work: what a command calls."""
+"""From a recipe or a request to finished work: what a command calls, one function each.
+
+May use: text, declare, forward, prove, bundle, solvers, lab.model, lab.train, lab.discover, lab.distill,
+lab.surrogate, lab.reports.
+Names: `verification.verify`, `verification.Request`, `training.train_recipe`, `extraction.extract`,
+`localisation.localise`, `distillation.distill`, `construction.construct`, `surrogate.run_surrogate`,
+`radii.find_radii`, `synthesis.synthesise`, `cost.count_costs`.
+"""

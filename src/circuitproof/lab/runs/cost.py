@@ -24,7 +24,7 @@ from circuitproof.prove.properties import (
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cost import Tally, account, add_tallies
 from circuitproof.solvers.find import find_solver
-from circuitproof.solvers.obligations import Docket, Plan
+from circuitproof.solvers.obligations import Docket, QueryPlan
 from circuitproof.solvers.rulings import Bench, Ruling
 from circuitproof.text.canonical import Json
 
@@ -129,7 +129,7 @@ def count_costs(request: CostRequest) -> Costs:
 def _account(model: Path, circuit: Path, request: CostRequest) -> Account:
     properties = four_properties(request.epsilon)
     claim = listed_claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
-    docket = Docket(claim, Plan(request.branching, batch=1, anchors=request.anchors))
+    docket = Docket(claim, QueryPlan(request.branching, batch=1, anchors=request.anchors))
     tallies: list[tuple[Property, Tally]] = []
     rulings: list[Ruling] = []
     bench = Bench(tuple(map(find_solver, request.engine.solvers)), request.seconds)

@@ -20,7 +20,7 @@ from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.find import find_solver
-from circuitproof.solvers.obligations import Docket, Plan
+from circuitproof.solvers.obligations import Docket, QueryPlan
 from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.text.canonical import Json, refuse_existing, write_directory, write_file
@@ -121,7 +121,7 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
 
 def compare(claim: Claim, battery: Battery | None, asking: Asking) -> tuple[Compared, ...]:
     """Put every property of a claim to solvers, and compare with the exact answers if there are any."""
-    docket = Docket(claim, Plan(asking.branching, anchors=asking.anchors))
+    docket = Docket(claim, QueryPlan(asking.branching, anchors=asking.anchors))
     bench = Bench(tuple(map(find_solver, asking.engine.solvers)), asking.seconds)
     answers = [None] * len(claim.properties) if battery is None else battery.answers
     found: list[Compared] = []
@@ -147,7 +147,7 @@ def count_obligations(claim: Claim, prop: Property) -> int:
 def write_queries(request: Request, asking: Asking, out: Path) -> int:
     """Write every query of a claim as an SMT-LIB file, and return how many there are."""
     claim = listed_claim_of(request)
-    docket = Docket(claim, Plan(asking.branching, anchors=asking.anchors))
+    docket = Docket(claim, QueryPlan(asking.branching, anchors=asking.anchors))
     written: list[Path] = []
 
     def fill(folder: Path) -> None:

@@ -14,7 +14,7 @@ from circuitproof.lab.distill.migrate import LesionGates
 from circuitproof.lab.distill.synthesis import Bounds, Scope
 from circuitproof.lab.runs.extraction import Method
 from circuitproof.lab.runs.recipe import Recipe, TasksSource, codec_in
-from circuitproof.lab.train.loop import Plan, Seed
+from circuitproof.lab.train.loop import Seed, TrainingPlan
 from circuitproof.text.canonical import Digest, digest_file, digest_json, digest_together
 from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
@@ -24,7 +24,7 @@ from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 class Therapy:
     """How models with programs are healed, under every objective alike but for its terms."""
 
-    plan: Plan
+    plan: TrainingPlan
     draw: Draw
     weighings: Mapping[Treatment, Weighing]
 
@@ -129,7 +129,7 @@ def _read_therapy(codec: Codec, fields: Fields) -> Therapy:
             weights = {term: part.number(term, above=0) for term in TERMS[treatment]}
         weighings[treatment] = Weighing(treatment, weights)
     return Therapy(
-        plan=codec.record(Plan, fields, seed=0, initial_deviation=0.0),
+        plan=codec.record(TrainingPlan, fields, seed=0, initial_deviation=0.0),
         draw=codec.record(Draw, fields, seed=0),
         weighings=weighings,
     )

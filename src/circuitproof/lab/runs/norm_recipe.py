@@ -6,7 +6,7 @@ from typing import Annotated
 
 from circuitproof.lab.runs.recipe import Recipe, codec_in, read_seed
 from circuitproof.lab.train.fold_norm import FoldLimits
-from circuitproof.lab.train.loop import Plan
+from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.lab.train.norm_schedule import Schedule
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Key
@@ -20,7 +20,7 @@ class NormRecipe:
     name: str
     source: Recipe
     """How the model with norms is trained when none is given, and which data all training is on."""
-    plan: Annotated[Plan, Key("training")]
+    plan: Annotated[TrainingPlan, Key("training")]
     schedule: Schedule
     limits: Annotated[FoldLimits, Key("fold")]
     digest: Digest
@@ -32,6 +32,6 @@ def load_norm_recipe(path: Path) -> NormRecipe:
     codec = codec_in(path.parent)
     with reading(read_toml(path), path.name) as fields:
         source = codec.value(Recipe, fields, "source")
-        plan = codec.part(Plan, fields, "training", seed=read_seed(fields), initial_deviation=0.0)
+        plan = codec.part(TrainingPlan, fields, "training", seed=read_seed(fields), initial_deviation=0.0)
         digest = digest_together(digest_file(path), source.digest)
         return codec.record(NormRecipe, fields, source=source, plan=plan, digest=digest)

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from circuitproof.declare.architecture import Architecture, LayerNorm
+from circuitproof.declare.architecture import Architecture
+from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.declaration import WEIGHTS, read_declaration
 from circuitproof.lab.model.checkpoint import (

@@ -9,7 +9,7 @@ from circuitproof.declare.architecture import Architecture, read_architecture
 from circuitproof.declare.tasks.loading import is_task_file, load_listed_task, task_spec
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.train.loop import SEEDS, Plan
+from circuitproof.lab.train.loop import SEEDS, TrainingPlan
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, Key
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
@@ -51,7 +51,7 @@ class Recipe:
     name: str
     architecture: Architecture
     source: Annotated[Source, Key("data")]
-    plan: Annotated[Plan, Key("training")]
+    plan: Annotated[TrainingPlan, Key("training")]
     digest: Digest
     """The digest of the recipe and of the files it names: a run goes on only with what began it."""
 
@@ -61,7 +61,7 @@ def load_recipe(path: Path) -> Recipe:
     codec = codec_in(path.parent)
     with reading(read_toml(path), path.name) as fields:
         architecture = codec.value(Architecture, fields, "architecture")
-        plan = codec.part(Plan, fields, "training", seed=read_seed(fields))
+        plan = codec.part(TrainingPlan, fields, "training", seed=read_seed(fields))
         given = {"architecture": architecture, "plan": plan, "digest": digest_file(path)}
         recipe = codec.record(Recipe, fields, **given)
     _refuse_misfit(recipe, path.name)

@@ -11,12 +11,12 @@ from circuitproof.lab.runs.recipe import codec_in, read_seed
 from circuitproof.lab.surrogate.data import read_data
 from circuitproof.lab.surrogate.fitting import Fitting
 from circuitproof.lab.surrogate.machines import TEMPLATES, find_template, ladder
-from circuitproof.lab.surrogate.program import Program, read_program
-from circuitproof.lab.surrogate.study import Plan as StudyPlan
+from circuitproof.lab.surrogate.program import FilledTemplate, read_program
+from circuitproof.lab.surrogate.study import StudyPlan
 from circuitproof.lab.surrogate.teachers import Question, Rendering
 from circuitproof.lab.surrogate.template import Signature, Template
 from circuitproof.lab.surrogate.words import read_words
-from circuitproof.lab.train.loop import Plan
+from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.solvers.choices import SolverName
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, Key, Positive
@@ -30,10 +30,10 @@ class TrainedTeacher:
 
     tag: ClassVar[str] = "trained"
     files: ClassVar[tuple[Path, ...]] = ()
-    rule: Program
+    rule: FilledTemplate
     architecture: Architecture
     batch: Count
-    plan: Annotated[Plan, Key("training")]
+    plan: Annotated[TrainingPlan, Key("training")]
     threshold: Positive | None = None
     """If given, not the whole model teaches but a circuit of it, extracted at this many nats."""
 
@@ -124,12 +124,15 @@ def _codec(question: Question, folder: Path, seed: int) -> Codec:
     """Return what reads the parts of a study: programs over its tokens, models trained with its seed."""
     codec, signature = codec_in(folder), _signature(question)
 
-    def program(fields: Fields, key: str) -> Program:
+    def program(fields: Fields, key: str) -> FilledTemplate:
         with reading_part(fields, key) as part:
             return read_program(part, signature)
 
     return codec.knowing(
-        {Plan: lambda fields, key: codec.part(Plan, fields, key, seed=seed), Program: program}
+        {
+            TrainingPlan: lambda fields, key: codec.part(TrainingPlan, fields, key, seed=seed),
+            FilledTemplate: program,
+        }
     )
 
 

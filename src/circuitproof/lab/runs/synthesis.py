@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import assert_never
 
 from circuitproof.declare.circuits.spelling import load_circuit, parse_head
-from circuitproof.declare.programs.syntax import Brackets
+from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.text import to_text
 from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.errors import InputError

@@ -7,7 +7,7 @@ from typing import TypeAlias, assert_never
 
 from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.lab.surrogate.network import Network
-from circuitproof.lab.surrogate.program import Automaton, Program
+from circuitproof.lab.surrogate.program import FilledTemplate, MooreMachine
 from circuitproof.lab.surrogate.queries import disagreement, spelled_word, symbols
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.prove.verdict import Verdict
@@ -78,7 +78,7 @@ class Examiners:
     dispute: Path
 
 
-def compare(program: Program, network: Network, examiners: Examiners) -> Equivalence:
+def compare(program: FilledTemplate, network: Network, examiners: Examiners) -> Equivalence:
     """Ask whether a program equals a surrogate on every word.
 
     A domain that can be listed is gone through; the solvers see symbolic words in any case. Every
@@ -103,7 +103,7 @@ def compare(program: Program, network: Network, examiners: Examiners) -> Equival
     return _settle(automaton, network, replies, (text, examiners.dispute))
 
 
-def enumerate_words(automaton: Automaton, network: Network) -> Reply:
+def enumerate_words(automaton: MooreMachine, network: Network) -> Reply:
     """Go through every word in order, exactly."""
     words = list(network.shape.words)
     row = automaton.row(network.shape.words).tolist()
@@ -113,14 +113,14 @@ def enumerate_words(automaton: Automaton, network: Network) -> Reply:
     return Same()
 
 
-def replay(automaton: Automaton, network: Network, word: Word) -> Counterexample | None:
+def replay(automaton: MooreMachine, network: Network, word: Word) -> Counterexample | None:
     """Compute what both say to a word, and return it if they disagree."""
     (found,) = network.decide([word])
     answer = automaton.answer(word)
     return Counterexample(word, answer, found) if found != frozenset({answer}) else None
 
 
-def refuse_other_signature(program: Program, network: Network) -> None:
+def refuse_other_signature(program: FilledTemplate, network: Network) -> None:
     """Refuse a program over other tokens, answers or lengths than the surrogate's."""
     signature, shape = program.signature, network.shape
     if (signature.tokens, signature.answers) != (shape.words.tokens, shape.answers):
@@ -146,7 +146,7 @@ def describe(reply: Reply) -> str:
 
 
 def _settle(
-    automaton: Automaton, network: Network, replies: Mapping[str, Reply], question: tuple[str, Path]
+    automaton: MooreMachine, network: Network, replies: Mapping[str, Reply], question: tuple[str, Path]
 ) -> Equivalence:
     differing = [reply.word for reply in replies.values() if isinstance(reply, Differs)]
     is_proved = any(isinstance(reply, Same) for reply in replies.values())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from circuitproof.declare.architecture import Relu
+from circuitproof.declare.operators import Relu
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.exact.exact import Exact

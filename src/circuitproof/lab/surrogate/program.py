@@ -17,8 +17,8 @@ from circuitproof.text.reading import Fields, reading_part
 
 
 @dataclass(frozen=True, slots=True)
-class Automaton:
-    """A machine that starts in state 0; what a program means on words up to a length.
+class MooreMachine:
+    """A Moore machine that starts in state 0; what a program means on words up to a length.
 
     States that only words of the full length reach take no further step; they lead back to themselves.
     """
@@ -50,7 +50,7 @@ class Automaton:
 
 
 @dataclass(frozen=True)
-class Program:
+class FilledTemplate:
     """A filled template over a signature."""
 
     template: Template
@@ -78,7 +78,7 @@ class Program:
         return self.template.lines(Fill(self.choices), self.signature)
 
     @cached_property
-    def automaton(self) -> Automaton:
+    def automaton(self) -> MooreMachine:
         """Return what the program means on words up to the signature's length."""
         return explore(self.template, Fill(self.choices), self.signature)
 
@@ -87,13 +87,13 @@ class Program:
         return {"template": self.template.name, "choices": dict(self.choices)}
 
 
-def read_program(fields: Fields, signature: Signature) -> Program:
+def read_program(fields: Fields, signature: Signature) -> FilledTemplate:
     """Read a program over a signature."""
     template = find_template(fields.text("template"), fields.path("template"))
     with reading_part(fields, "choices") as part:
         choices = {hole: part.text(hole) for hole in part.keys()}  # noqa: SIM118  # Fields is not a mapping
     try:
-        return Program(template, signature, choices)
+        return FilledTemplate(template, signature, choices)
     except InputError as error:
         raise InputError(f"{fields.where}: {error}") from error
 
@@ -106,7 +106,7 @@ def run(template: Template, fill: Fill, signature: Signature, word: Word) -> int
     return signature.answers.token(template.answer(fill, state))
 
 
-def explore(template: Template, fill: Fill, signature: Signature) -> Automaton:
+def explore(template: Template, fill: Fill, signature: Signature) -> MooreMachine:
     """Return the automaton of the states that words up to the signature's length reach."""
     places: dict[State, int] = {template.start: 0}
     steps: list[tuple[int, ...]] = []
@@ -119,4 +119,4 @@ def explore(template: Template, fill: Fill, signature: Signature) -> Automaton:
         front = list(places)[seen:]
     steps += [(len(steps) + extra,) * len(signature.tokens) for extra in range(len(front))]
     answers = (signature.answers.token(template.answer(fill, state)) for state in places)
-    return Automaton(tuple(steps), tuple(answers))
+    return MooreMachine(tuple(steps), tuple(answers))

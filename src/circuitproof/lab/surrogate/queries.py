@@ -11,11 +11,11 @@ from itertools import combinations
 from math import lcm
 
 from circuitproof.lab.surrogate.network import Layer, Network
-from circuitproof.lab.surrogate.program import Automaton
+from circuitproof.lab.surrogate.program import MooreMachine
 from circuitproof.lab.surrogate.words import Word, Words
 
 
-def disagreement(automaton: Automaton, network: Network) -> str:
+def disagreement(automaton: MooreMachine, network: Network) -> str:
     """Return SMT-LIB text that is satisfiable if and only if the two disagree on some word.
 
     They agree where the answer of the automaton is the only maximal one of the surrogate; a tie disagrees.
@@ -80,7 +80,7 @@ def _layers(network: Network) -> Iterator[str]:
         scale = above
 
 
-def _states(automaton: Automaton, words: Words) -> Iterator[str]:
+def _states(automaton: MooreMachine, words: Words) -> Iterator[str]:
     """Say after how many tokens the automaton is in which state; it rests where the word has ended."""
     states = range(len(automaton.steps))
     for state in states:
@@ -96,7 +96,7 @@ def _states(automaton: Automaton, words: Words) -> Iterator[str]:
             yield f"(define-fun {_in(position + 1, state)} () Bool {_any(sources[state])})"
 
 
-def _difference(automaton: Automaton, network: Network) -> Iterator[str]:
+def _difference(automaton: MooreMachine, network: Network) -> Iterator[str]:
     end, last = network.shape.words.longest, len(network.layers) - 1
     cases: list[str] = []
     for state, answer in enumerate(automaton.answers):

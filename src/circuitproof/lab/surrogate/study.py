@@ -8,7 +8,7 @@ import numpy as np
 from circuitproof.errors import InputError
 from circuitproof.lab.surrogate.equivalence import Counterexample, Equivalence, Examiners, compare
 from circuitproof.lab.surrogate.network import Fidelity, Network, measure_fidelity
-from circuitproof.lab.surrogate.program import Program
+from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.refutation import Refutation, certify
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.synthesis import Found, GaveUp, Goal, Synthesis, Trial, synthesise
@@ -19,7 +19,7 @@ from circuitproof.text.codec import Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class StudyPlan:
     """What is fixed before a study begins."""
 
     templates: tuple[Template, ...]
@@ -28,7 +28,7 @@ class Plan:
     """The finite dataset that the explanation is fitted to."""
     budget: Count = 100_000
     """The most partial programs that are looked at in a template."""
-    hypothesis: Program | None = None
+    hypothesis: FilledTemplate | None = None
     """An explanation that somebody proposes; without one, the smallest that agrees with the data."""
 
 
@@ -36,7 +36,7 @@ class Plan:
 class Tested:
     """A program, on how much of the data it agrees with the teacher, and what was proved of it."""
 
-    program: Program
+    program: FilledTemplate
     agreed: int
     equivalence: Equivalence
 
@@ -77,7 +77,7 @@ class Study:
         return Verdict.UNDECIDED if is_open else Verdict.REFUTED
 
 
-def run_study(relation: Relation, network: Network, plan: Plan, examiners: Examiners) -> Study:
+def run_study(relation: Relation, network: Network, plan: StudyPlan, examiners: Examiners) -> Study:
     """Test an explanation of a teacher through its surrogate, which must agree with it on every word."""
     fidelity = measure_fidelity(network, relation)
     if not fidelity.is_complete:
@@ -104,7 +104,7 @@ class _Teaching:
 
     relation: Relation
     network: Network
-    plan: Plan
+    plan: StudyPlan
     examiners: Examiners
 
     @property
@@ -113,7 +113,7 @@ class _Teaching:
         words = self.relation.words
         return Signature(words.tokens, self.relation.answers, words.longest)
 
-    def test(self, study: Study, program: Program, larger: Sequence[Template]) -> Study:
+    def test(self, study: Study, program: FilledTemplate, larger: Sequence[Template]) -> Study:
         """Prove or refute a program, and look for a repair among `larger` templates where it is refuted."""
         tested = self._examine(program)
         study = replace(study, explanation=tested)
@@ -137,18 +137,18 @@ class _Teaching:
             stopped=found.outcome if isinstance(found.outcome, GaveUp) else None,
         )
 
-    def wrong_on_data(self, program: Program) -> Word | None:
+    def wrong_on_data(self, program: FilledTemplate) -> Word | None:
         """Return the first word of the data on which a program disagrees with the teacher."""
         return next((word for word in self.plan.data if not self._agrees(program, word)), None)
 
-    def _wrong_anywhere(self, program: Program) -> Word | None:
+    def _wrong_anywhere(self, program: FilledTemplate) -> Word | None:
         words = self.relation.words
         wrong = np.flatnonzero(program.automaton.row(words) != np.array(self.relation.decided))
         return words.word(int(wrong[0])) if wrong.size else None
 
-    def _examine(self, program: Program) -> Tested:
+    def _examine(self, program: FilledTemplate) -> Tested:
         agreed = sum(self._agrees(program, word) for word in self.plan.data)
         return Tested(program, agreed, compare(program, self.network, self.examiners))
 
-    def _agrees(self, program: Program, word: Word) -> bool:
+    def _agrees(self, program: FilledTemplate, word: Word) -> bool:
         return program.automaton.answer(word) == self.relation.answer(word)

@@ -1,8 +1,9 @@
-"""Finding the smallest program that agrees with a teacher, by counterexamples; complete within the family.
+"""Counterexample-guided inductive synthesis (CEGIS) of the smallest program that agrees with a teacher.
 
-A search fills holes only where a run reads them. A partial program that some input already refutes stands
-for all programs that fill its other holes, so a template that is exhausted leaves a closed tree: splits on
-holes, and at each leaf an input that refutes every program below. `refutation.py` checks such trees.
+It is complete within the family: a search fills holes only where a run reads them. A partial program that
+some input already refutes stands for all programs that fill its other holes, so a template that is exhausted
+leaves a closed tree: splits on holes, and at each leaf an input that refutes every program below.
+`refutation.py` checks such trees.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError
-from circuitproof.lab.surrogate.program import Program, run
+from circuitproof.lab.surrogate.program import FilledTemplate, run
 from circuitproof.lab.surrogate.template import Fill, OpenHoleError, Signature, Template
 from circuitproof.lab.surrogate.words import Word
 
@@ -37,7 +38,7 @@ Tree: TypeAlias = Leaf | Split
 class Trial:
     """A program that agreed with every example so far, and the input that then refuted it."""
 
-    program: Program
+    program: FilledTemplate
     word: Word
 
 
@@ -53,7 +54,7 @@ class Exhausted:
 class Found:
     """The first program that the oracle does not refute."""
 
-    program: Program
+    program: FilledTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Goal:
     signature: Signature
     teach: Callable[[Word], int]
     """The teacher's answer to a word."""
-    oracle: Callable[[Program], Word | None]
+    oracle: Callable[[FilledTemplate], Word | None]
     """Return an input on which a program disagrees with the teacher, or none if there is none."""
 
 
@@ -105,7 +106,7 @@ class _Search:
     budget: int
     trials: list[Trial] = field(default_factory=list[Trial])
 
-    def explore(self, template: Template, fill: Fill) -> Tree | Program:
+    def explore(self, template: Template, fill: Fill) -> Tree | FilledTemplate:
         """Return a program that extends `fill` and agrees, or the tree that refutes all of them."""
         self._spend()
         while True:
@@ -122,11 +123,11 @@ class _Search:
             self.trials.append(Trial(program, word))
             self.examples.append(word)
 
-    def _split(self, template: Template, fill: Fill, hole: str) -> Tree | Program:
+    def _split(self, template: Template, fill: Fill, hole: str) -> Tree | FilledTemplate:
         children: list[Tree] = []
         for choice in template.holes(self.goal.signature)[hole]:
             below = self.explore(template, Fill({**fill, hole: choice}))
-            if isinstance(below, Program):
+            if isinstance(below, FilledTemplate):
                 return below
             children.append(below)
         return Split(hole, tuple(children))
@@ -142,17 +143,17 @@ class _Search:
                 needed = needed or error.hole
         return needed
 
-    def _completed(self, template: Template, fill: Fill) -> Program:
+    def _completed(self, template: Template, fill: Fill) -> FilledTemplate:
         holes = template.holes(self.goal.signature)
         choices = {hole: fill.get(hole, allowed[0]) for hole, allowed in holes.items()}
-        return Program(template, self.goal.signature, choices)
+        return FilledTemplate(template, self.goal.signature, choices)
 
     def _spend(self) -> None:
         if self.budget == 0:
             raise _BudgetError
         self.budget -= 1
 
-    def _refuse_idle(self, program: Program, word: Word) -> None:
+    def _refuse_idle(self, program: FilledTemplate, word: Word) -> None:
         """Refuse an oracle whose counterexample is none: the search would never end."""
         if program.automaton.answer(word) == self.goal.teach(word):
             raise DeclarationError(f"the oracle refutes a program with {word}, on which it agrees")
@@ -177,7 +178,7 @@ def synthesise(
         except _BudgetError:
             outcome = GaveUp(template, budget)
             break
-        if isinstance(found, Program):
+        if isinstance(found, FilledTemplate):
             outcome = Found(found)
             break
         exhausted.append(Exhausted(template, found))

@@ -1,1 +1,7 @@
-"""Training: one loop for every scale, deterministic, and resumable at any moment."""
+"""Training: one loop for every scale, deterministic, and resumable at any moment.
+
+May use: text, declare, forward, lab.model.
+Names: `loop.TrainingPlan`, `loop.Evaluation`, `loop.Watcher`, `loop.train`, `data.TaskData`,
+`data.TextData`, `norm_schedule.Schedule`, `remove_norm.make_fading`, `remove_norm.fix_norms`,
+`fold_norm.fold`.
+"""

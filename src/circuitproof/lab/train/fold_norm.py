@@ -10,13 +10,14 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from circuitproof.declare.architecture import Architecture, NoNorm
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import NoNorm
 from circuitproof.errors import NumericError
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.data import Batch
-from circuitproof.lab.train.norm_schedule import Reader, Site, all_sites
+from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET
 from circuitproof.lab.train.remove_norm import Deviations, refuse_bad_deviations
 from circuitproof.text.codec import Count, Positive, Range
@@ -104,8 +105,8 @@ def folded_architecture(model: Transformer) -> Architecture:
         sizes,
         norm=NoNorm(),
         tied=False,
-        biases=sizes.biases or bool(shifting & {Reader.MLP, Reader.ATTENTION}),
-        logit_bias=sizes.logit_bias or Reader.LOGITS in shifting,
+        biases=sizes.biases or bool(shifting & {NormReader.MLP, NormReader.ATTENTION}),
+        logit_bias=sizes.logit_bias or NormReader.LOGITS in shifting,
     )
 
 
@@ -151,11 +152,11 @@ def _refuse_not_finite(*logits: Tensor) -> None:
 def _readers(site: Site, sizes: Architecture, programs: ProgramHeads) -> Iterable[str]:
     """Return the linear maps that read through a norm; a program head has no query and no key."""
     match site.reader:
-        case Reader.MLP:
+        case NormReader.MLP:
             return (f"mlp.{site.layer}.up",)
-        case Reader.LOGITS:
+        case NormReader.LOGITS:
             return ("logits",)
-        case Reader.ATTENTION:
+        case NormReader.ATTENTION:
             return tuple(
                 f"head.{site.layer}.{index}.{role}"
                 for index in range(sizes.heads)

@@ -44,7 +44,7 @@ Rate: TypeAlias = Annotated[float, Range(above=0, most=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class TrainingPlan:
     """How to train. Nothing here depends on where or when it runs."""
 
     seed: Seed
@@ -130,14 +130,16 @@ class Trained:
     evaluations: tuple[Evaluation, ...]
 
 
-def train(architecture: Architecture, data: Data, plan: Plan, checkpoints: Path, watcher: Watcher) -> Trained:
+def train(
+    architecture: Architecture, data: Data, plan: TrainingPlan, checkpoints: Path, watcher: Watcher
+) -> Trained:
     """Train a model, going on from the newest checkpoint if there is one."""
     model = Transformer(architecture)
     initialise(model, plan.seed, plan.initial_deviation)
     return fit(model, NextToken(data), plan, checkpoints, watcher)
 
 
-def fit(model: Transformer, goal: Goal, plan: Plan, checkpoints: Path, watcher: Watcher) -> Trained:
+def fit(model: Transformer, goal: Goal, plan: TrainingPlan, checkpoints: Path, watcher: Watcher) -> Trained:
     """Train every parameter of `model` toward a goal, going on from the newest checkpoint if there is one.
 
     The model given is where the first step starts from, and it is changed in place; its buffers belong to
@@ -158,7 +160,7 @@ def fit(model: Transformer, goal: Goal, plan: Plan, checkpoints: Path, watcher: 
     return Trained(training.model, tuple(training.evaluations))
 
 
-def learning_rate(plan: Plan, step: int) -> float:
+def learning_rate(plan: TrainingPlan, step: int) -> float:
     """Return the learning rate of a step: a linear rise, then a cosine down to a tenth."""
     if step < plan.warmup:
         return plan.learning_rate * (step + 1) / plan.warmup
@@ -166,11 +168,11 @@ def learning_rate(plan: Plan, step: int) -> float:
     return plan.learning_rate * (0.55 + 0.45 * cos(pi * progress))
 
 
-def _optimizer(model: Transformer, plan: Plan) -> torch.optim.Optimizer:
+def _optimizer(model: Transformer, plan: TrainingPlan) -> torch.optim.Optimizer:
     return torch.optim.AdamW(model.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay)
 
 
-def _take_step(training: _Training, goal: Goal, plan: Plan) -> float:
+def _take_step(training: _Training, goal: Goal, plan: TrainingPlan) -> float:
     loss = goal.loss(training.model, training.step)
     if not is_finite(loss):
         raise NumericError(
@@ -203,7 +205,7 @@ def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
         shutil.rmtree(older)
 
 
-def _resume(model: Transformer, plan: Plan, checkpoints: Path) -> _Training | None:
+def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Training | None:
     stored = _stored(checkpoints)
     if not stored:
         return None

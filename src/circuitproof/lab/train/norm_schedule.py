@@ -8,7 +8,7 @@ from itertools import count
 from circuitproof.errors import DeclarationError
 
 
-class Reader(StrEnum):
+class NormReader(StrEnum):
     """Who reads through a norm."""
 
     MLP = "mlp"
@@ -20,12 +20,12 @@ class Reader(StrEnum):
 class Site:
     """Where a norm stands: before the MLP or the heads of a layer, or before the logits."""
 
-    reader: Reader
+    reader: NormReader
     layer: int = 0
 
     def __str__(self) -> str:
         """Return the name that the norm has in the layout of a model's file."""
-        return "logits.norm" if self.reader is Reader.LOGITS else f"{self.reader}.{self.layer}.norm"
+        return "logits.norm" if self.reader is NormReader.LOGITS else f"{self.reader}.{self.layer}.norm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Schedule:
     the former: a longer `pause` than `window` makes it so.
     """
 
-    order: tuple[Reader, ...]
+    order: tuple[NormReader, ...]
     begin: int
     """The step at which the first norm begins to fade."""
     fade: int
@@ -64,9 +64,9 @@ class Schedule:
     """Steps that the running average of a deviation looks back over."""
 
     def __post_init__(self) -> None:
-        if sorted(self.order) != sorted(Reader):
+        if sorted(self.order) != sorted(NormReader):
             raise DeclarationError(
-                f"order is {', '.join(self.order)}; want each of {', '.join(Reader)} just once"
+                f"order is {', '.join(self.order)}; want each of {', '.join(NormReader)} just once"
             )
         for name, least in (("begin", 1), ("fade", 1), ("pause", 0), ("window", 1)):
             if getattr(self, name) < least:
@@ -93,11 +93,11 @@ class Schedule:
         return tuple(site for reader in self.order for site in sites_of(reader, layers))
 
 
-def sites_of(reader: Reader, layers: int) -> tuple[Site, ...]:
+def sites_of(reader: NormReader, layers: int) -> tuple[Site, ...]:
     """Return the norms of one kind in a model of so many layers."""
-    return tuple(Site(reader, layer) for layer in range(1 if reader is Reader.LOGITS else layers))
+    return tuple(Site(reader, layer) for layer in range(1 if reader is NormReader.LOGITS else layers))
 
 
 def all_sites(layers: int) -> tuple[Site, ...]:
     """Return every norm of a model, in no order of time."""
-    return tuple(site for reader in Reader for site in sites_of(reader, layers))
+    return tuple(site for reader in NormReader for site in sites_of(reader, layers))

@@ -9,12 +9,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from circuitproof.declare.architecture import LayerNorm
+from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.stream import State
 from circuitproof.lab.model.transformer import AttentionLayer, MlpLayer, NormLayer, Transformer
 from circuitproof.lab.train.data import Batch, Data
-from circuitproof.lab.train.norm_schedule import Reader, Schedule, Site, all_sites
+from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
 
 Deviations: TypeAlias = Mapping[Site, float]
@@ -142,20 +142,20 @@ def refuse_bad_deviations(deviations: Deviations, layers: int) -> None:
 
 def _holder(model: Transformer, site: Site) -> AttentionLayer | MlpLayer | Transformer:
     match site.reader:
-        case Reader.ATTENTION:
+        case NormReader.ATTENTION:
             holder = model.attentions[site.layer]
-        case Reader.MLP:
+        case NormReader.MLP:
             holder = model.mlps[site.layer]
-        case Reader.LOGITS:
+        case NormReader.LOGITS:
             holder = model
     assert isinstance(holder, AttentionLayer | MlpLayer | Transformer)  # noqa: S101  # torch types module lists as Module
     return holder
 
 
-def _counted(batch: Batch, reader: Reader) -> Bool[Tensor, "prompt position"]:
+def _counted(batch: Batch, reader: NormReader) -> Bool[Tensor, "prompt position"]:
     """Return where it matters what a norm does: for the logits, where a token is asked for.
 
     For others it is every position up to the last of those; what stands behind it is padding.
     """
     asked = batch.targets != NO_TARGET
-    return asked if reader is Reader.LOGITS else asked.flip(-1).cummax(-1).values.flip(-1)
+    return asked if reader is NormReader.LOGITS else asked.flip(-1).cummax(-1).values.flip(-1)

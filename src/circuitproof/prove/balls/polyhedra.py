@@ -1,7 +1,8 @@
 """Exact questions about regions of perturbations: is one empty, is a form positive in it, how near is it?
 
 A region is a ball cut by bounds, some of them strict. Each question is a linear programme or a few of them,
-and each answer that something is not there comes with weights that show it (`regions.is_positive`).
+and each answer that something is not there comes with weights that show it, after Farkas and Motzkin
+(`regions.is_positive`).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """The radius of a decision: the infimum of ‖η‖∞ over perturbations that change it, exactly or between bounds.
 
-First an attack finds some perturbation that changes the decision. Then the open ball below it is searched.
+Branch and bound: an attack finds some perturbation that changes the decision, and the open ball below that
+incumbent is searched.
 Whenever a leaf holds a smaller one, the leaf's own infimum, a linear programme, becomes the radius, and the
 search goes on in the smaller ball: what is closed already stays closed. When nothing is open the radius is
 exact, and the tree proves it.
@@ -15,8 +16,8 @@ from circuitproof.prove.balls.disturbed import Point, Question
 from circuitproof.prove.balls.polyhedra import Reached, guess, keep_positive, nearest, nothing, sample
 from circuitproof.prove.balls.regions import Tree, Void, Weights, searched_radius
 from circuitproof.prove.balls.search import (
+    BranchAndBound,
     Effort,
-    Frontier,
     Unstable,
     Violation,
     confirmed,
@@ -90,7 +91,7 @@ def _unreached(question: Question, budget: int) -> Bracket:
     return Bracket(searched_radius(found, radius), None, is_attained=False, eta=None, tree=found)
 
 
-class _Shrinking(Frontier):
+class _Shrinking(BranchAndBound):
     """A search of the open ball below the smallest known perturbation that changes the decision."""
 
     def __init__(self, question: Question, budget: int, eta: Point) -> None:

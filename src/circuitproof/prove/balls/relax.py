@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from circuitproof.declare.architecture import Activation, Attention, NoNorm, Norm, slope_of
+from circuitproof.declare.operators import Activation, Attention, NoNorm, Norm, slope_of
 from circuitproof.errors import NotExactError
 from circuitproof.exact.affine import Affine, Forms, Scores
 from circuitproof.exact.exact import Exact

@@ -1,4 +1,8 @@
-"""The search for evidence: split a ball where a branch is open, until all leaves are proved or one is not."""
+"""The search for evidence by branch and bound: split a ball where a branch is open, until leaves are proved.
+
+Cases are split on the sign of a form that an operator stopped at, as DPLL(T) splits on an atom; linear
+programmes close the leaves, with Farkas weights, or find a perturbation that changes the decision.
+"""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -42,7 +46,7 @@ def search_ball(question: Question, radius: Fraction, effort: Effort) -> Tree | 
     if eta is not None and size_of(eta) <= radius:
         return Violation(confirmed(question, eta))
     try:
-        return Frontier(question, radius, effort.budget).explore()
+        return BranchAndBound(question, radius, effort.budget).explore()
     except _ReachedError as found:
         return Violation(confirmed(question, found.point))
 
@@ -76,7 +80,7 @@ def _trace(question: Question, region: Region) -> Tree | Violation | Unstable:
     if open_conditions:
         return Unstable(tuple(open_conditions))
     try:
-        return Frontier(question, region.radius, 1).keep(region, zero, margins)
+        return BranchAndBound(question, region.radius, 1).keep(region, zero, margins)
     except _ReachedError as found:
         return Violation(confirmed(question, found.point))
 
@@ -95,8 +99,8 @@ class _Node:
     leaf: Kept | Void | None = None
 
 
-class Frontier:
-    """A search of a ball, the parts nearest to no perturbation first."""
+class BranchAndBound:
+    """Branch and bound over the parts of a ball, those nearest to no perturbation first."""
 
     def __init__(self, question: Question, radius: Fraction, budget: int) -> None:
         self.question, self.radius, self.budget = question, radius, budget

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from circuitproof.declare.architecture import Activation, Attention, Norm
+from circuitproof.declare.operators import Activation, Attention, Norm
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import Grid, Row, add, matmul, uniform
 from circuitproof.exact.protocol import Contexts, RationalRow

@@ -1,7 +1,7 @@
 """The least margin over all prompts of a region, exactly, and a prompt that attains it.
 
 The sum of a plan is least along a cheapest path. A row N/D that varies is at least λ where Σ wⱼ(mⱼ − λ) is
-not negative on any path; λ is lowered to the value of a path until that holds.
+not negative on any path; λ is lowered to the value of a path until that holds (Dinkelbach's method).
 """
 
 from collections.abc import Callable, Iterator

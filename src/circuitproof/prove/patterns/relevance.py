@@ -10,17 +10,8 @@ from dataclasses import dataclass, field
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Head, Node
-from circuitproof.declare.programs.syntax import (
-    AllOf,
-    AnyOf,
-    Condition,
-    Feature,
-    Formula,
-    Not,
-    Program,
-    Scan,
-    atoms,
-)
+from circuitproof.declare.programs.atoms import Condition
+from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Program, walk
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.patterns.regions import Missing, UnsettledError
 from circuitproof.prove.patterns.rows import Key, Query, row_machine
@@ -115,18 +106,9 @@ def projections(runs: Runs, positions: frozenset[int], most: int) -> list[Prompt
 
 def _is_local(program: Program) -> bool:
     """Say whether rules look at single pairs of tokens, and not at whether they are the same."""
-    found = [atom for rule in program.rules for condition in rule.conditions for atom in atoms(condition)]
-    plain = all(isinstance(atom, Condition) and atom.feature is not Feature.TOKEN_MATCH for atom in found)
-    return plain and not any(_has_scan(condition) for rule in program.rules for condition in rule.conditions)
+    parts = [part for rule in program.rules for condition in rule.conditions for part in walk(condition)]
+    return all(isinstance(part, Not | AllOf | AnyOf) or _reads_alone(part) for part in parts)
 
 
-def _has_scan(formula: Formula) -> bool:
-    match formula:
-        case Scan():
-            return True
-        case Not(part):
-            return _has_scan(part)
-        case AllOf(parts) | AnyOf(parts):
-            return any(map(_has_scan, parts))
-        case _:
-            return False
+def _reads_alone(part: Formula) -> bool:
+    return isinstance(part, Condition) and part.feature.words is not None

@@ -5,44 +5,21 @@ which are guessed: of all guesses one survives to the end of the prompt. What it
 query; where a region does not tell enough of it, `UnsettledError` names what is missing.
 """
 
-import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import lcm
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.syntax import (
-    AllOf,
-    AnyOf,
-    Bracketed,
-    Comparison,
-    Condition,
-    Feature,
-    Formula,
-    Not,
-    Pick,
-    Place,
-    Program,
-    Scan,
-    Tally,
-    Value,
-    atoms,
-)
+from circuitproof.declare.programs.atoms import Bracketed, Condition, Place, Tally
+from circuitproof.declare.programs.features import Operand, comparing
+from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Pick, Program, Scan, atoms
 from circuitproof.declare.tasks.patterns import Tokens
 from circuitproof.prove.patterns.regions import Missing, UnsettledError
 
 State: TypeAlias = Any
 """What is remembered and guessed: numbers in nested tuples."""
-_COMPARE: dict[Comparison, Callable[[int, int], bool]] = {
-    Comparison.EQUAL: operator.eq,
-    Comparison.UNEQUAL: operator.ne,
-    Comparison.LESS: operator.lt,
-    Comparison.AT_MOST: operator.le,
-    Comparison.MORE: operator.gt,
-    Comparison.AT_LEAST: operator.ge,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +94,7 @@ def classes_of(program: Program) -> tuple[Tokens, ...]:
 def _machine(formula: Formula, query: Query) -> Machine:
     match formula:
         case Condition():
-            return _stateless(lambda key: _truth(formula, key, query))
+            return _stateless(_truth(formula, query))
         case Not(part):
             inner = _machine(part, query)
             return Machine(
@@ -197,7 +174,7 @@ def _last(part: Machine, *, may_be_query: bool) -> Machine:
 
 
 def _key_count(tally: Tally, of: frozenset[int]) -> Machine:
-    test = _test(tally.comparison, tally.value)
+    test = comparing(tally.comparison, tally.value)
 
     def step(state: State, key: Key) -> Iterator[tuple[bool, State]]:
         count = min(state + (key.token in of), tally.bound)
@@ -208,7 +185,7 @@ def _key_count(tally: Tally, of: frozenset[int]) -> Machine:
 
 def _query_count(tally: Tally, of: frozenset[int]) -> Machine:
     """Return the machine that guesses the count at the query and is held to it."""
-    test = _test(tally.comparison, tally.value)
+    test = comparing(tally.comparison, tally.value)
 
     def step(state: State, key: Key) -> Iterator[tuple[bool, State]]:
         guess, count = state
@@ -220,31 +197,38 @@ def _query_count(tally: Tally, of: frozenset[int]) -> Machine:
     return Machine(starts, step, lambda state: state[0] == state[1])
 
 
-def _truth(condition: Condition, key: Key, query: Query) -> bool:
-    test = _test(condition.comparison, condition.value)
-    match condition.feature:
-        case Feature.KEY_POSITION:
-            return test(key.position)
-        case Feature.KEY_TOKEN:
-            return test(key.token)
-        case Feature.QUERY_TOKEN:
-            return _settled({test(token) for token in _query_tokens(key, query)}, query)
-        case Feature.TOKEN_MATCH:
-            return test(_matches(key, query))
+def _truth(condition: Condition, query: Query) -> Callable[[Key], bool]:
+    """Return what says whether a condition holds of a key, for every query that a region allows."""
+    test, feature = comparing(condition.comparison, condition.value), condition.feature
+    if feature.words is None:
+        return lambda key: test(_matches(key, query))
+    is_placed = query.length is not None or Operand.QUERY_POSITION not in feature.operands
+    is_of_query = Operand.QUERY_TOKEN in feature.operands
+
+    def holds(key: Key) -> bool:
+        if not (is_placed or key.is_last):
+            raise UnsettledError(Missing.LENGTH, f"the program of {query.head} reads {feature}")
+        place = key.position if key.is_last or query.length is None else query.length - 1
+        tokens = query.tokens if is_of_query and not key.is_last else (key.token,)
+        found = [[_operand(one, key, place, token) for one in feature.operands] for token in tokens]
+        return _settled({test(feature.compute(*operands)) for operands in found}, query)
+
+    return holds
+
+
+def _operand(operand: Operand, key: Key, place: int, token: int) -> int:
+    """Return an operand of a feature for a query at a place that holds this token."""
+    match operand:
+        case Operand.QUERY_POSITION:
+            return place
+        case Operand.KEY_POSITION:
+            return key.position
+        case Operand.QUERY_TOKEN:
+            return token
+        case Operand.KEY_TOKEN:
+            return key.token
         case _:
-            return test(_distance_or_place(condition.feature, key, query))
-
-
-def _test(comparison: Comparison, value: Value) -> Callable[[int], bool]:
-    if isinstance(value, tuple):
-        members = frozenset(value)
-        return lambda number: number in members
-    compare = _COMPARE[comparison]
-    return lambda number: compare(number, value)
-
-
-def _query_tokens(key: Key, query: Query) -> tuple[int, ...]:
-    return (key.token,) if key.is_last else query.tokens
+            assert_never(operand)
 
 
 def _settled(truths: set[bool], query: Query) -> bool:
@@ -257,10 +241,3 @@ def _matches(key: Key, query: Query) -> bool:
     if key.is_last or (query.is_single and query.last == (key.atom,)):
         return True
     return _settled({False, True} if key.atom in query.last else {False}, query)
-
-
-def _distance_or_place(feature: Feature, key: Key, query: Query) -> int:
-    if not key.is_last and query.length is None:
-        raise UnsettledError(Missing.LENGTH, f"the program of {query.head} reads {feature}")
-    place = key.position if key.is_last or query.length is None else query.length - 1
-    return place if feature is Feature.QUERY_POSITION else place - key.position

@@ -1,0 +1,132 @@
+"""What a condition may compare in a pair of a query and a key.
+
+Each feature has its one home here: its word, the operands it is computed from, how, and what it is compared
+with. The grammar, rows, cells of patterns and batches in torch follow, so `compute` must work on numbers and
+on arrays of them.
+"""
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+from functools import partial
+from typing import Any, TypeAlias
+
+Value: TypeAlias = bool | int | tuple[int, ...]
+"""A boolean for `token_match`, an increasing tuple for `in`, and a number for everything else."""
+
+
+class Operand(Enum):
+    """What a feature may be computed from."""
+
+    QUERY_POSITION = auto()
+    KEY_POSITION = auto()
+    QUERY_TOKEN = auto()
+    KEY_TOKEN = auto()
+
+
+class WordKind(StrEnum):
+    """What a number in a condition stands for."""
+
+    TOKEN = "token"  # noqa: S105  # a token of text
+    POSITION = "position"
+    DISTANCE = "distance"
+
+
+class Feature(StrEnum):
+    """What a condition may look at in a pair of a query and a key."""
+
+    KEY_POSITION = "key_position"
+    QUERY_POSITION = "query_position"
+    RELATIVE_DISTANCE = "relative_distance"
+    """Query position minus key position."""
+    ABSOLUTE_DISTANCE = "absolute_distance"
+    """The relative distance without its sign."""
+    KEY_TOKEN = "key_token"  # noqa: S105  # a token of text
+    QUERY_TOKEN = "query_token"  # noqa: S105  # the same
+    TOKEN_MATCH = "token_match"  # noqa: S105  # the same
+    """Whether query and key hold the same token."""
+
+    @property
+    def words(self) -> WordKind | None:
+        """Return what it is compared with; nothing where it says whether both tokens are the same."""
+        return _SENSES[self].words
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """Return all that it depends on."""
+        return _SENSES[self].operands
+
+    @property
+    def compute(self) -> Callable[..., Any]:
+        """Return what gives its value for operands in their order."""
+        return _SENSES[self].compute
+
+
+@dataclass(frozen=True, slots=True)
+class _Sense:
+    words: WordKind | None
+    operands: tuple[Operand, ...]
+    compute: Callable[..., Any] = operator.pos
+
+
+def _gap(query: Any, key: Any) -> Any:  # noqa: ANN401  # numbers, or arrays of any library
+    return abs(query - key)
+
+
+_PLACES = (Operand.QUERY_POSITION, Operand.KEY_POSITION)
+_SENSES = {
+    Feature.KEY_POSITION: _Sense(WordKind.POSITION, (Operand.KEY_POSITION,)),
+    Feature.QUERY_POSITION: _Sense(WordKind.POSITION, (Operand.QUERY_POSITION,)),
+    Feature.RELATIVE_DISTANCE: _Sense(WordKind.DISTANCE, _PLACES, operator.sub),
+    Feature.ABSOLUTE_DISTANCE: _Sense(WordKind.DISTANCE, _PLACES, _gap),
+    Feature.KEY_TOKEN: _Sense(WordKind.TOKEN, (Operand.KEY_TOKEN,)),
+    Feature.QUERY_TOKEN: _Sense(WordKind.TOKEN, (Operand.QUERY_TOKEN,)),
+    Feature.TOKEN_MATCH: _Sense(None, (Operand.QUERY_TOKEN, Operand.KEY_TOKEN), operator.eq),
+}
+
+
+class Comparison(StrEnum):
+    """How a condition compares a feature with its value."""
+
+    EQUAL = "=="
+    UNEQUAL = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    MORE = ">"
+    AT_LEAST = ">="
+    AMONG = "in"
+
+    @property
+    def is_equality(self) -> bool:
+        """Say whether it needs no order."""
+        return self in {Comparison.EQUAL, Comparison.UNEQUAL}
+
+    def of_constant(self, value: int) -> Callable[[Any], Any]:
+        """Return what says of a number, or of each in an array, how it compares with `value`."""
+        return partial(_REVERSED[self], value)
+
+
+# The constant of a condition comes first so that `partial` can hold it: `5 > x` says `x < 5`.
+_REVERSED: dict[Comparison, Callable[[Any, Any], Any]] = {
+    Comparison.EQUAL: operator.eq,
+    Comparison.UNEQUAL: operator.ne,
+    Comparison.LESS: operator.gt,
+    Comparison.AT_MOST: operator.ge,
+    Comparison.MORE: operator.lt,
+    Comparison.AT_LEAST: operator.le,
+}
+
+
+def comparing(comparison: Comparison, value: Value) -> Callable[[int], bool]:
+    """Return what says of a number whether the comparison with `value` holds.
+
+    >>> list(map(comparing(Comparison.LESS, 2), range(4)))
+    [True, True, False, False]
+    """
+    return frozenset(value).__contains__ if isinstance(value, tuple) else comparison.of_constant(value)
+
+
+def value_text(value: Value) -> str:
+    """Return a value as it stands in the text of a program."""
+    return f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else str(value).lower()

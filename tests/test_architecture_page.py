@@ -1,0 +1,153 @@
+"""docs/architecture.md and the faces of the rooms say what is so."""
+
+import ast
+import importlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from circuitproof.declare.operators import Activation, Norm
+from circuitproof.declare.programs.atoms import Atom
+from circuitproof.declare.programs.features import Feature
+from circuitproof.prove.properties import Kind, Property
+from circuitproof.solvers.choices import SolverName
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "circuitproof"
+PAGE = (ROOT / "docs" / "architecture.md").read_text()
+ROOMS = sorted(
+    ".".join(file.parent.relative_to(SOURCE).parts)
+    for file in SOURCE.rglob("__init__.py")
+    if file.parent != SOURCE
+)
+NAMED = re.compile(r"`((?:{})(?:\.\w+)+)`".format("|".join(sorted({room.split(".")[0] for room in ROOMS}))))
+WORDS = ("Plan", "Ledger", "Program", "Automaton", "Frontier", "Reader")
+KINDS = {
+    "An activation": get_args(Activation),
+    "A norm": get_args(Norm),
+    "A property": (*get_args(Property), Kind),
+    "A feature": (Feature,),
+    "Another atom": get_args(Atom),
+    "A solver": (SolverName,),
+}
+
+
+@cache
+def tree(file):
+    """Return the syntax tree of a file."""
+    return ast.parse(file.read_text())
+
+
+def resolve(name):
+    """Return what a dotted name below `circuitproof` stands for."""
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        file = SOURCE.joinpath(*parts[:length])
+        if file.with_suffix(".py").exists():
+            found = importlib.import_module(".".join(("circuitproof", *parts[:length])))
+            for part in parts[length:]:
+                found = getattr(found, part)
+            return found
+    raise LookupError(name)
+
+
+def section(title):
+    """Return the lines of the page below a heading, up to the next."""
+    return PAGE.split(f"### {title}\n")[1].split("\n#")[0]
+
+
+def imports(file):
+    """Return (module, name) of all that a file imports by name, and its own names."""
+    own = ".".join(("circuitproof", *file.relative_to(SOURCE).with_suffix("").parts))
+    found = {(own, node.name) for node in tree(file).body if isinstance(node, ast.ClassDef)}
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.ImportFrom):
+            found |= {(node.module, alias.name) for alias in node.names}
+    return found
+
+
+def decided(node):
+    """Return the names of classes and enumerations that a case of `match` or the key of a table speaks of."""
+    if isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name):
+        return [node.cls.id]
+    members = (
+        [node.value] if isinstance(node, ast.MatchValue) else node.keys if isinstance(node, ast.Dict) else []
+    )
+    return [
+        one.value.id for one in members if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)
+    ]
+
+
+def deciders(classes):
+    """Return the files that define some classes, or have a `match` or a table over them."""
+    homes = {(one.__module__, one.__name__) for one in classes}
+    return {
+        file.relative_to(SOURCE).as_posix()
+        for file in SOURCE.rglob("*.py")
+        if (
+            (known := {name for _, name in homes & imports(file)})
+            and any(name in known for node in ast.walk(tree(file)) for name in decided(node))
+        )
+        or any(node.name in known for node in tree(file).body if isinstance(node, ast.ClassDef))
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_files_to_touch_are_those_that_decide_by_kind(kind):
+    """A file that begins to tell members apart must be named on the page, where somebody will wince."""
+    listed = set(re.findall(r"^- `([\w/]+\.py)`", section(kind), re.MULTILINE))
+    assert deciders(KINDS[kind]) == listed
+
+
+def test_what_is_added_often_is_added_in_few_files():
+    """The checker is apart: it is a stranger and decides for itself."""
+    assert all(
+        len(deciders(KINDS[kind])) <= 4 for kind in ("An activation", "A norm", "A feature", "Another atom")
+    )
+
+
+def test_every_file_and_function_that_the_page_names_is_there():
+    """Names are looked up, so a renamed function breaks the page."""
+    for path in re.findall(r"`([\w/]+/\w+\.(?:py|md|toml))`", PAGE):
+        assert (SOURCE / path).exists() or (ROOT / path).exists(), path
+    for name in NAMED.findall(PAGE):
+        assert resolve(name) is not None
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_face_says_what_the_room_is_which_rooms_it_uses_and_its_names(room):
+    """At most ten lines; it names, and imports nothing, so that entering a room costs nothing."""
+    face = SOURCE.joinpath(*room.split("."), "__init__.py")
+    (only,) = tree(face).body
+    words = ast.get_docstring(tree(face))
+    assert isinstance(only, ast.Expr)
+    assert len(words.splitlines()) <= 10
+    for name in re.findall(r"`(\w+\.\w+)`", words):
+        assert resolve(f"{room}.{name}") is not None
+    allowed = re.findall(r"[a-z.]*[a-z]", words.split("May use: ")[1].split("Names:")[0])
+    assert "every" in allowed or uses(room) <= {*allowed, room, room.split(".")[0]}
+
+
+def uses(room):
+    """Return the rooms that a room imports from; those of the laboratory are told apart."""
+    found = set()
+    for file in SOURCE.joinpath(*room.split(".")).glob("*.py"):
+        for module, _ in imports(file):
+            parts = (module or "").split(".")
+            if parts[0] == "circuitproof" and len(parts) > 2:
+                found.add(".".join(parts[1:3]) if parts[1] == "lab" else parts[1])
+    return found
+
+
+def test_a_word_of_the_trade_names_one_class():
+    """Two classes of one name are two things that a reader takes for one."""
+    names = [
+        node.name
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(tree(file))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert all(names.count(name) == 1 for name in WORDS)
