@@ -70,6 +70,7 @@ def progress(title: str, total: int) -> "Iterator[Progress]":
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
         console=_console(stderr=True),
+        disable=not sys.stderr.isatty(),
     )
     bar.add_task(title, total=total, note="")
     with bar:

@@ -28,7 +28,9 @@ Anchors = Annotated[
         "--anchors", min=1, help="Ask solvers about so many prompts. [default: all]", show_default=False
     ),
 ]
-Seconds = Annotated[float, typer.Option("--seconds", min=0.001, help="What a solver has for a query.")]
+Seconds = Annotated[
+    float, typer.Option("--seconds", min=0.001, max=1e6, help="What a solver has for a query.")
+]
 Branched = Annotated[
     Branching,
     typer.Option("--branches", help="Keep every branch, or follow the exact engine's, checked first."),

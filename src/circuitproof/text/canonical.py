@@ -112,10 +112,22 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
 
 
 def refuse_existing(*paths: Path | None) -> None:
-    """Refuse, before any work is done, to write what is already there; nothing asked for is nothing there."""
+    """Refuse, before any work, to write what is there or where nothing can be; no path is no matter."""
     for path in paths:
         if path is not None and os.path.lexists(path):
             raise InputError(f"{path} already exists; remove it or choose another place")
+        if path is not None:
+            _refuse_unwritable(path)
+
+
+def _refuse_unwritable(path: Path) -> None:
+    """Try to write where a path is to be, in the nearest folder that is there."""
+    nearest = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {nearest}: {error.strerror}") from error
 
 
 def _encode(text: str) -> bytes:

@@ -17,6 +17,8 @@ from circuitproof.errors import InputError
 Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
 
+_RATIONAL = re.compile(r"[-+]?([0-9]+(/[0-9]+|\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+"""What `Fraction` reads, without underscores, blanks and the digits of other scripts."""
 _LONG_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4,}")
 """An exponent of four digits or more: written out as an exact number it can fill the memory."""
 _SHOWN = 40
@@ -143,7 +145,7 @@ class Fields:
         if _LONG_EXPONENT.search(str(value)):
             raise InputError(f"{self.path(key)} is {value}, want an exponent of at most three digits")
         try:
-            return Fraction(value)
+            return Fraction(value if not isinstance(value, str) or _RATIONAL.fullmatch(value) else "")
         except (ValueError, ZeroDivisionError) as error:
             raise InputError(f"{self.path(key)} is {value!r}, want a rational such as 22/5") from error
 

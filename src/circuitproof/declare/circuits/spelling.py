@@ -39,12 +39,12 @@ def load_circuit(path: Path) -> Circuit:
 def parse_circuit(content: object, where: str) -> Circuit:
     """Read a circuit in any of the three spellings; the shape of `edges` and the key `n_layers` tell."""
     fields = Fields(content, where)
-    edges = fields.value("edges")
-    if isinstance(edges, dict):
-        return _parse_eap_ig(fields)
-    if fields.has("n_layers"):
-        return _parse_release(fields)
-    return _parse_ours(content, where)
+    try:
+        if isinstance(fields.value("edges"), dict):
+            return _parse_eap_ig(fields)
+        return _parse_release(fields) if fields.has("n_layers") else _parse_ours(content, where)
+    except DeclarationError as error:
+        raise InputError(f"{where}: {error}") from error
 
 
 def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
@@ -91,6 +91,8 @@ def _parse_ours(content: object, where: str) -> Circuit:
             source, arrow, target = text.partition(" -> ")
             if not arrow:
                 raise InputError(f"{where}.edges[{index}] is {text!r}, want 'source -> target'")
+            if (source, target) in names:
+                raise InputError(f"{where}.edges[{index}] is {text!r} once more, want each edge once")
             names.append((source, target))
     return _kept(graph, ablation, names, where)
 
@@ -173,12 +175,5 @@ def _kept(graph: Graph, ablation: Ablation, names: Iterable[tuple[str, str]], wh
     for source, target in names:
         for one in parse_nodes(source, graph, where):
             for other in parse_nodes(target, graph, where):
-                edges.add(_edge(one, other, where))
+                edges.add(Edge(one, other))
     return Circuit(graph, frozenset(edges), ablation)
-
-
-def _edge(source: Node, target: Node, where: str) -> Edge:
-    try:
-        return Edge(source, target)
-    except DeclarationError as error:
-        raise InputError(f"{where}: {error}") from error

@@ -29,6 +29,8 @@ from circuitproof.errors import InputError
 State: TypeAlias = tuple[int, tuple[int, ...]]
 """What is to come, by number, and the counts."""
 _MOST_STATES = 200_000
+_MOST_BITS = 1 << 32
+"""What the counts of all states may need: each has as many bits as the tokens of its prompts together."""
 
 
 class _Stop(Enum):
@@ -161,19 +163,25 @@ class Automaton:
         if self._completions:
             return
         layers: list[dict[State, list[tuple[int, State]]]] = []
-        states = {self.start}
+        states, reached = {self.start}, 0
         for position in count():
             if not states:
                 break
             layers.append({state: list(self._targets(state, position)) for state in sorted(states)})
             states = {target for targets in layers[-1].values() for _, target in targets}
-            self._refuse_many(sum(map(len, layers)))
+            reached += len(layers[-1])
+            self._refuse_many(reached, position)
         for position in reversed(range(len(layers))):
             for state, targets in layers[position].items():
                 below = sum(self.sizes[atom] * self._completions[position + 1, s] for atom, s in targets)
                 self._completions[position, state] = self.accepts(state) + below
 
-    def _refuse_many(self, states: int) -> None:
+    def _refuse_many(self, states: int, length: int) -> None:
+        if states * length * self.vocabulary.bit_length() > _MOST_BITS:
+            raise InputError(
+                f"the prompts of the pattern are too many to count: it has {states} states up to a length of "
+                f"{length} tokens; shorten it by 'up to N tokens', N the model's context"
+            )
         if states > _MOST_STATES:
             raise InputError(
                 f"the pattern has more than {_MOST_STATES} states; write repetitions without bounds and "

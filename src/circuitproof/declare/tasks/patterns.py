@@ -63,7 +63,7 @@ class Repeat:
     def __post_init__(self) -> None:
         if self.least < 0 or (self.most is not None and (self.most < self.least or not self.most)):
             raise DeclarationError(
-                f"repeated {self.least} to {self.most} times, want at least as many as least"
+                f"repeated {self.least} to {self.most} times, want a most of at least 1 and the least"
             )
 
 
@@ -81,7 +81,7 @@ class Count:
     def __post_init__(self) -> None:
         if self.least < 0 or (self.most is not None and self.most < self.least):
             raise DeclarationError(
-                f"counted {self.least} to {self.most} times, want at least as many as least"
+                f"counted {self.least} to {self.most} times, want a most that is no less than the least"
             )
 
 

@@ -92,6 +92,7 @@ def synthesise(request: Request, out: Path) -> Report:
     names = [task.name for task in tasks]
     circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))
     head = parse_head(request.head, stored.model.graph, "--head")
+    _refuse_unknown_brackets(request.bounds, stored.model.architecture.vocabulary)
     start = time.perf_counter()
     found = search(stored.model, tasks, head, circuits, request.bounds)
     seconds = time.perf_counter() - start
@@ -99,6 +100,14 @@ def synthesise(request: Request, out: Path) -> Report:
     report = Report(found, tuple((task.name, task.digest) for task in tasks), digest, seconds)
     write_file(report_path(out), readable_json(report.to_json()))
     return report
+
+
+def _refuse_unknown_brackets(bounds: Bounds, vocabulary: int) -> None:
+    for pair in (pair for brackets in bounds.grammar.brackets for pair in brackets.pairs):
+        if max(pair) >= vocabulary:
+            raise InputError(
+                f"--pair {pair[0]}:{pair[1]} names token {max(pair)}, the model has 0 to {vocabulary - 1}"
+            )
 
 
 def recheck_certificate(file: Path, model: Path, tasks: Sequence[str]) -> Unrealisable:

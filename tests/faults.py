@@ -1,0 +1,422 @@
+"""Bad input for every command: models, circuits, tasks, recipes and flags that cannot be used.
+
+A fault spoils a good file or flag; a `Case` is a command line with one fault and what the answer must name.
+"""
+
+# ruff: noqa: E501  # a table of command lines
+import json
+import re
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from circuitproof.text.sealed import seal
+from places import RECIPES
+
+GOOD_CIRCUIT: dict[str, Any] = {
+    "layers": 1,
+    "heads": 1,
+    "ablation": "zero",
+    "edges": ["embed -> head 0.0", "head 0.0 -> logits"],
+}
+GOOD_TASK = """
+name = "marks"
+vocabulary = 32
+candidates = [9, 10]
+answers = [[9, 9], [10, 10]]
+pattern = "any{1..6} with exactly 1 of [9, 10]"
+"""
+LISTED_TASK = """
+name = "letters"
+alphabet = ["a", "b", "c"]
+prompts = ["a c", "b c"]
+answers = ["a", "b"]
+classes = ["a", "b"]
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command line, made in an empty folder beside a good `model`, and what its answer holds."""
+
+    name: str
+    make: Callable[[Path], list[object]]
+    words: tuple[str, ...] = ()
+    code: int = 3
+
+
+def resealed(directory: Path) -> None:
+    """Let the manifest say what the files are now."""
+    (directory / "manifest.json").unlink(missing_ok=True)
+    seal(directory)
+
+
+def declared(**changes: Any) -> Callable[[Path], None]:
+    """Return what changes the architecture of a model's declaration."""
+
+    def spoil(directory: Path) -> None:
+        file = directory / "model.json"
+        content = json.loads(file.read_text())
+        content["architecture"].update(changes)
+        file.write_text(json.dumps(content))
+        resealed(directory)
+
+    return spoil
+
+
+def weights(change: Callable[[dict[str, Any], bytearray], None]) -> Callable[[Path], None]:
+    """Return what changes the header or the bytes of a model's tensors."""
+
+    def spoil(directory: Path) -> None:
+        file = directory / "weights.safetensors"
+        content = file.read_bytes()
+        (length,) = struct.unpack("<Q", content[:8])
+        header, data = json.loads(content[8 : 8 + length]), bytearray(content[8 + length :])
+        change(header, data)
+        text = json.dumps(header).encode()
+        file.write_bytes(struct.pack("<Q", len(text)) + text + data)
+        resealed(directory)
+
+    return spoil
+
+
+def content(name: str, data: bytes, *, is_sealed: bool = True) -> Callable[[Path], None]:
+    """Return what gives a file of a model another content."""
+
+    def spoil(directory: Path) -> None:
+        (directory / name).write_bytes(data)
+        if is_sealed:
+            resealed(directory)
+
+    return spoil
+
+
+def _rename(header: dict[str, Any], _: bytearray) -> None:
+    header["embed.other"] = header.pop("embed.token")
+
+
+def _reshape(header: dict[str, Any], _: bytearray) -> None:
+    header["embed.token"]["shape"].reverse()
+
+
+def _double(header: dict[str, Any], _: bytearray) -> None:
+    header["embed.token"]["dtype"] = "F64"
+
+
+def _overlap(header: dict[str, Any], _: bytearray) -> None:
+    header["embed.token"]["data_offsets"] = header["embed.position"]["data_offsets"]
+
+
+def _infinite(header: dict[str, Any], data: bytearray) -> None:
+    start, end = header["embed.token"]["data_offsets"]
+    data[start:end] = struct.pack("<f", float("nan")) * ((end - start) // 4)
+
+
+MODELS: Mapping[str, tuple[Callable[[Path], None], str]] = {
+    "missing": (rmtree, "model"),
+    "a file": (lambda path: (rmtree(path), path.write_text("model")), "model"),
+    "empty": (lambda path: [file.unlink() for file in path.iterdir()], ".json"),
+    "unsealed": (lambda path: (path / "manifest.json").unlink(), "manifest.json"),
+    "a manifest of nothing": (content("manifest.json", b'{"files": {}}', is_sealed=False), "manifest.json"),
+    "a manifest that is no JSON": (content("manifest.json", b"{", is_sealed=False), "manifest.json"),
+    "a manifest that leads outside": (
+        content("manifest.json", b'{"files": {"../model.json": "0"}}', is_sealed=False),
+        "manifest.json",
+    ),
+    "a changed declaration": (content("model.json", b"{}", is_sealed=False), "model.json"),
+    "a declaration that is no JSON": (content("model.json", b"no"), "model.json"),
+    "an empty declaration": (content("model.json", b"{}"), "model.json"),
+    "a declaration of another encoding": (content("model.json", b"\xff\xfe{"), "model.json"),
+    "a thousand million layers": (declared(layers=10**9), "model.json"),
+    "wide": (declared(width=10**9), "model.json"),
+    "no heads": (declared(heads=0), "model.json"),
+    "a fraction of a layer": (declared(layers=1.5), "model.json"),
+    "an unknown norm": (declared(norm={"kind": "group"}), "model.json"),
+    "an unknown activation": (declared(activation={"kind": "swish"}), "model.json"),
+    "an unknown key": (declared(depth=3), "model.json"),
+    "weights of another length": (content("weights.safetensors", b"1234"), "weights.safetensors"),
+    "weights without end": (content("weights.safetensors", b"\xff" * 8), "weights.safetensors"),
+    "empty weights": (content("weights.safetensors", b""), "weights.safetensors"),
+    "a tensor less": (weights(_rename), "weights.safetensors"),
+    "a tensor of another shape": (weights(_reshape), "weights.safetensors"),
+    "a tensor of doubles": (weights(_double), "weights.safetensors"),
+    "tensors that overlap": (weights(_overlap), "weights.safetensors"),
+    "no numbers": (weights(_infinite), "embed.token"),
+}
+"""What can be wrong with a model, and what the answer names."""
+
+OF_A_MODEL: Mapping[str, Callable[[Path], list[object]]] = {
+    "verify": lambda at: ["verify", "--model", at / "model", "--task", "quotes", "--out", at / "out"],
+    "evaluate": lambda at: ["evaluate", at / "model", "--task", "quotes"],
+    "radius": lambda at: ["radius", at / "model", "--task", "quotes"],
+    "minimal": lambda at: ["minimal", at / "model", "--task", "quotes", "--most", 1, "--out", at / "out"],
+    "extract": lambda at: ["extract", "--model", at / "model", "--task", "quotes", "--out", at / "out"],
+    "model": lambda at: ["model", at / "model"],
+}
+"""Commands that read a model, each with all that it needs."""
+
+
+def spoiled_models() -> Iterator[Case]:
+    """Every fault of a model, met by every command that reads one."""
+    for command, arguments in OF_A_MODEL.items():
+        for name, (spoil, word) in MODELS.items():
+
+            def make(at: Path, arguments=arguments, spoil=spoil) -> list[object]:
+                spoil(at / "model")
+                return arguments(at)
+
+            yield Case(f"{command}: a model that is {name}", make, (word,))
+
+
+def _circuit(**changes: Any) -> bytes:
+    return json.dumps({**GOOD_CIRCUIT, **changes}).encode()
+
+
+CIRCUITS: Mapping[str, bytes | None] = {
+    "missing": None,
+    "no JSON": b"{",
+    "a list": b"[]",
+    "of another encoding": b"\xff\xfe",
+    "deep": b"[" * 100_000,
+    "huge": _circuit(layers=10**9),
+    "of huge layers": _circuit(heads=10**9),
+    "of another graph": _circuit(layers=2),
+    "without edges": _circuit(edges=[]),
+    "with an unknown node": _circuit(edges=["embed -> neck 0.0", "head 0.0 -> logits"]),
+    "with a node outside": _circuit(edges=["embed -> head 7.0", "head 7.0 -> logits"]),
+    "with an edge backwards": _circuit(edges=["logits -> embed"]),
+    "with an edge twice": _circuit(edges=["embed -> logits", "embed -> logits"]),
+    "without a way to the logits": _circuit(edges=["embed -> head 0.0"]),
+    "of another ablation": _circuit(ablation="mean"),
+    "with edges as numbers": _circuit(edges=[1, 2]),
+    "with an unknown key": _circuit(color="red"),
+    "with a repeated key": b'{"layers": 1, "layers": 1, "heads": 1, "ablation": "zero", "edges": []}',
+}
+OF_A_CIRCUIT: Mapping[str, Callable[[Path], list[object]]] = {
+    "verify": lambda at: [*OF_A_MODEL["verify"](at), "--circuit", at / "circuit.json"],
+    "radius": lambda at: [*OF_A_MODEL["radius"](at), "--circuit", at / "circuit.json"],
+    "evaluate": lambda at: [*OF_A_MODEL["evaluate"](at), "--circuit", at / "circuit.json"],
+    "cost": lambda at: ["cost", at / "model", "--task", "quotes", "--circuit", at / "circuit.json"],
+    "queries": lambda at: [
+        "queries", "--model", at / "model", "--task", "quotes", "--out", at / "out", "--circuit", at / "circuit.json"
+    ],
+}  # fmt: skip
+
+
+def spoiled_circuits() -> Iterator[Case]:
+    """Every fault of a circuit, met by every command that reads one."""
+    for command, arguments in OF_A_CIRCUIT.items():
+        for name, data in CIRCUITS.items():
+            if command == "evaluate" and name in ("without edges", "without a way to the logits"):
+                continue  # such circuits can be evaluated, they cannot be claimed
+
+            def make(at: Path, arguments=arguments, data=data) -> list[object]:
+                if data is not None:
+                    (at / "circuit.json").write_bytes(data)
+                return arguments(at)
+
+            word = "embed does not reach logits" if name.startswith("without") else ""
+            about = "layers" if name == "of another graph" else "circuit.json"
+            yield Case(f"{command}: a circuit {name}", make, (word or about,))
+
+
+def changed(text: str, before: str, after: str) -> bytes:
+    """Return a text with a part replaced, which must be there."""
+    assert before in text, before
+    return text.replace(before, after).encode()
+
+
+TASKS: Mapping[str, tuple[bytes | None, str]] = {
+    "missing": (None, "task.toml"),
+    "empty": (b"", "task.toml"),
+    "no TOML": (b"name = ", "task.toml"),
+    "of another encoding": (b"name = '\xff'", "task.toml"),
+    "without candidates": (changed(GOOD_TASK, "candidates = [9, 10]\n", ""), "candidates"),
+    "with one candidate": (changed(GOOD_TASK, "[9, 10]\nanswers", "[9]\nanswers"), "candidates"),
+    "with a candidate twice": (changed(GOOD_TASK, "[9, 10]\nanswers", "[9, 9]\nanswers"), "candidates"),
+    "with an unknown candidate": (changed(GOOD_TASK, "[9, 10]\nanswers", "[9, 99]\nanswers"), "99"),
+    "with an unknown key": (GOOD_TASK.encode() + b"colour = 3\n", "colour"),
+    "with an answer that is no candidate": (changed(GOOD_TASK, "[10, 10]]", "[10, 11]]"), "11"),
+    "with an opener twice": (changed(GOOD_TASK, "[10, 10]]", "[9, 10]]"), "9"),
+    "of an empty pattern": (changed(GOOD_TASK, "any{1..6} with", "any{0..0} with"), "pattern"),
+    "of a pattern of too many tokens": (changed(GOOD_TASK, "{1..6}", "{1..99999}"), "tokens"),
+    "of a pattern backwards": (changed(GOOD_TASK, "{1..6}", "{6..1}"), "pattern"),
+    "of a pattern with two openers": (changed(GOOD_TASK, "exactly 1", "exactly 2"), "opener"),
+    "of a pattern with an unknown set": (changed(GOOD_TASK, "any{1..6}", "some{1..6}"), "some"),
+    "of a pattern that does not end": (changed(GOOD_TASK, "any{1..6}", "(any"), "pattern"),
+    "of a pattern that is no text": (
+        changed(GOOD_TASK, '"any{1..6} with exactly 1 of [9, 10]"', "7"),
+        "pattern",
+    ),
+    "of no vocabulary": (changed(GOOD_TASK, "vocabulary = 32", "vocabulary = 0"), "vocabulary"),
+    "of a huge vocabulary": (
+        changed(GOOD_TASK, "vocabulary = 32", "vocabulary = 1000000000000"),
+        "vocabulary",
+    ),
+    "listed without prompts": (changed(LISTED_TASK, '["a c", "b c"]', "[]"), "prompts"),
+    "listed with a prompt twice": (changed(LISTED_TASK, '["a c", "b c"]', '["a c", "a c"]'), "prompt"),
+    "listed with an unknown token": (changed(LISTED_TASK, '"b c"]', '"b d"]'), "d"),
+    "listed with an empty prompt": (changed(LISTED_TASK, '"b c"]', '""]'), "prompt"),
+    "listed with too few answers": (
+        changed(LISTED_TASK, 'answers = ["a", "b"]', 'answers = ["a"]'),
+        "answers",
+    ),
+    "listed with a name twice": (changed(LISTED_TASK, '["a", "b", "c"]', '["a", "b", "a"]'), "a"),
+}
+OF_A_TASK: Mapping[str, Callable[[Path], list[object]]] = {
+    "task": lambda at: ["task", at / "task.toml"],
+    "verify": lambda at: ["verify", "--model", at / "model", "--task", at / "task.toml", "--out", at / "out"],
+}
+
+
+def spoiled_tasks() -> Iterator[Case]:
+    """Every fault of a task file, told or verified."""
+    for command, arguments in OF_A_TASK.items():
+        for name, (data, word) in TASKS.items():
+
+            def make(at: Path, arguments=arguments, data=data) -> list[object]:
+                if data is not None:
+                    (at / "task.toml").write_bytes(data)
+                return arguments(at)
+
+            yield Case(f"{command}: a task {name}", make, (word,))
+
+
+OF_A_RECIPE = {
+    "train": "toy.toml",
+    "remove-norm": "toy-norm-free.toml",
+    "localise": "toy-localisation.toml",
+    "construct": "gpt2-openers.toml",
+    "distill": "toy-programs.toml",
+    "surrogate": "surrogate.toml",
+}
+"""Commands that read a recipe, and one that is shipped."""
+_KEY = re.compile(r"([a-z_]+) = [^#\n]*", re.ASCII)
+
+
+def spoiled_recipes() -> Iterator[Case]:
+    """Every key of a shipped recipe with a value that fits none, and files that are no recipes."""
+    for command, shipped in OF_A_RECIPE.items():
+        lines = (RECIPES / shipped).read_text().splitlines()
+        for place, line in enumerate(lines):
+            if found := _KEY.match(line):
+                key = found[1]
+                spoiled = [*lines[:place], f"{key} = [[]]", *lines[place + 1 :]]
+                yield _recipe(command, f"with {key} in line {place + 1} of no use", "\n".join(spoiled), key)
+        whole = "\n".join(lines)
+        yield _recipe(command, "with an unknown key", f"colour = 3\n{whole}", "colour")
+        yield _recipe(command, "with an unknown part", f"{whole}\n[colour]\nred = 3\n", "colour")
+        yield _recipe(command, "with a name that leads outside", _named(lines, "../../escaped"), "name")
+        yield _recipe(command, "with a name of two folders", _named(lines, "a/b"), "name")
+        yield _recipe(command, "with an empty name", _named(lines, ""), "name")
+        yield _recipe(command, "that is empty", "", "recipe.toml")
+        yield _recipe(command, "that is no TOML", "name = ", "recipe.toml")
+        yield _recipe(command, "that is missing", None, "recipe.toml")
+
+
+def _named(lines: Sequence[str], name: str) -> str:
+    return "\n".join(f'name = "{name}"' if line.startswith("name = ") else line for line in lines)
+
+
+def _recipe(command: str, fault: str, text: str | None, word: str) -> Case:
+    def make(at: Path) -> list[object]:
+        if text is not None:
+            (at / "recipe.toml").write_text(text)
+        return [command, at / "recipe.toml", "--out", at / "out"]
+
+    return Case(f"{command}: a recipe {fault}", make, (word,))
+
+
+def flags(*given: object, words: tuple[str, ...], code: int = 3) -> Case:
+    """Return a case of `verify` on a good model with further flags."""
+
+    def make(at: Path) -> list[object]:
+        (at / "circuit.json").write_bytes(_circuit())
+        return [*OF_A_CIRCUIT["verify"](at), *given]
+
+    return Case(f"verify {' '.join(map(str, given))}", make, words, code)
+
+
+def command(*given: str, words: tuple[str, ...], code: int = 3) -> Case:
+    """Return a case of any command; AT stands for the folder."""
+    return Case(" ".join(given), lambda at: [one.replace("AT", str(at)) for one in given], words, code)
+
+
+SYNTHESIS = ("synthesise", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
+FLAGS = (
+    flags("--epsilon", "0", words=("epsilon",)),
+    flags("--epsilon", "-1", words=("epsilon",)),
+    flags("--epsilon", "1/0", words=("epsilon",)),
+    flags("--epsilon", "nan", words=("epsilon",)),
+    flags("--epsilon", "inf", words=("epsilon",)),
+    flags("--epsilon", "1_000", words=("epsilon",)),
+    flags("--epsilon", "١", words=("epsilon",)),  # noqa: RUF001  # a digit of another script
+    flags("--epsilon", "", words=("epsilon",)),
+    flags("--epsilon", "1/10", "--at", "mlp 7 output", words=("mlp 7",)),
+    flags("--epsilon", "1/10", "--at", "nowhere", words=("nowhere",)),
+    flags("--epsilon", "1/10", "--at", "embed input", words=("embed",)),
+    flags("--epsilon", "1/10", "--at", "mlp 0 output", words=("mlp 0",)),
+    flags("--epsilon", "1/10", "--at", "blocks.9.hook_mlp_out", words=("blocks.9",)),
+    flags("--epsilon", "1/10", "--positions", "9999", words=("position",)),
+    flags("--epsilon", "1/10", "--positions", "3,2", words=("position",)),
+    flags("--epsilon", "1/10", "--positions", "first", words=("position",)),
+    flags("--epsilon", "1/10", "--positions", "0", words=("reach",)),
+    flags("--property", "robustness", words=("epsilon",)),
+    flags("--property", "minimum", words=("circuitproof minimal",)),
+    flags("--property", "lesion identity", words=("circuitproof construct",)),
+    flags("--property", "beauty", words=("beauty",), code=2),
+    flags("--property", "equivalence", "--epsilon", "1", words=("robustness",)),
+    flags("--pattern", "any{1..2}", words=("pattern",)),
+    flags("--limits", words=("--limits",)),
+    flags("--regions", "0", words=("regions",), code=2),
+    flags("--budget", "many", words=("budget",), code=2),
+    flags("--seconds", "inf", "--engine", "all", words=("seconds",), code=2),
+    flags("--seconds", "nan", "--engine", "all", words=("seconds",), code=2),
+    flags("--seconds", "0", "--engine", "all", words=("seconds",), code=2),
+    flags("--engine", "prolog", words=("engine",), code=2),
+    flags("--colour", words=("--colour",), code=2),
+    flags("--task", "nothing", words=("nothing",)),
+    command("verify", words=("--model",), code=2),
+    command("verify", "--model", "AT/model", words=("--task",), code=2),
+    command("dance", words=("dance",), code=2),
+    command("task", "dance", words=("dance",)),
+    command("task", "AT", words=("AT",)),
+    command("task", "quotes", "--out", "AT/model", words=("already exists",)),
+    command("circuit", "AT/none.json", words=("none.json",)),
+    command("circuit", "AT", words=("",)),
+    command("ledger", "AT/none", words=("none",)),
+    command("ledger", "AT", words=("",)),
+    command("import-release", "AT/none", "--out", "AT/out", words=("none",)),
+    command("import-release", "AT/model", "--out", "AT/out", words=("model",)),
+    command("recheck", "AT/none", "--model", "AT/model", "--task", "quotes", words=("none",)),
+    command("recheck", "AT/model/model.json", "--model", "AT/model", "--task", "quotes", words=("model.json",)),
+    command("minimal", "AT/model", "--task", "quotes", "--most", "0", words=("most",), code=2),
+    command("radius", "AT/model", "--task", "brackets", "--at", "head 0.0", words=("head 0.0",)),
+    command("extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/model", words=("already exists",)),
+    command(
+        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "-1", words=("threshold",)
+    ),
+    command(
+        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "nan", words=("threshold",)
+    ),
+    command(*SYNTHESIS, "--head", "7.0", words=("7.0",)),
+    command(*SYNTHESIS, "--head", "mlp 0", words=("mlp 0",)),
+    command(*SYNTHESIS, "--head", "0.0", "--pair", "11", words=("--pair",)),
+    command(*SYNTHESIS, "--head", "0.0", "--pair", "11:99", words=("99",)),
+    command(*SYNTHESIS, "--head", "0.0", "--pair", "11:11", words=("11",)),
+    command(*SYNTHESIS, "--head", "0.0", "--scope", "circuit", words=("circuit",)),
+    command(*SYNTHESIS, "--head", "0.0", "--circuit", "AT/none.json", words=("none.json",)),
+    command("cost", "AT/model", "--task", "quotes", "--circuit", "AT/none.json", words=("none.json",)),
+    command("install", "AT/model", "--program", "0.0=AT/none", "--out", "AT/out", words=("none",)),
+    command("verify", "--model", "AT/model", "--task", "quotes", "--out", "AT/model/model.json/x", words=("model.json",)),
+    command("verify", "--model", "AT/model", "--task", "quotes", "--out", "/proc/x", words=("/proc/x",)),
+    command("train", "AT/model/model.json", "--out", "AT/out", words=("model.json",)),
+)  # fmt: skip
+
+
+def cases() -> list[Case]:
+    """Return every case."""
+    return [*spoiled_models(), *spoiled_circuits(), *spoiled_tasks(), *spoiled_recipes(), *FLAGS]
