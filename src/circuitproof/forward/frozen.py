@@ -124,10 +124,7 @@ class Frozen:
 
     def logit_bias(self, tokens: Sequence[int]) -> Grid | None:
         """Return the output biases of these tokens as a single row, if the model has any."""
-        if not self.architecture.logit_bias:
-            return None
-        full = self.tensor("logits.bias")
-        return Grid(full.numbers[:, list(tokens)], full.exponent, full.denominators)
+        return self.file.grid("logits.bias", tokens) if self.architecture.logit_bias else None
 
     @property
     def unembedding_name(self) -> str:

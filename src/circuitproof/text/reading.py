@@ -234,10 +234,17 @@ def write_rational(value: Fraction) -> str:
     >>> write_rational(Fraction(22, 5)), write_rational(Fraction(3))
     ('22/5', '3')
     """
-    limit = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
-    try:
+    with long_numbers():
         return str(value)
+
+
+@contextmanager
+def long_numbers() -> Generator[None, None, None]:
+    """Let numbers have any number of digits: exact logits of deep circuits have more than Python allows."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
     finally:
         sys.set_int_max_str_digits(limit)
 

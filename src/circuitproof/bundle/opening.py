@@ -1,0 +1,178 @@
+"""Opening a bundle again: its claim as typed data, its weights as a model, its evidence as it was written.
+
+Whoever opens a bundle has let the checker judge it before: what is read here is not judged again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
+from circuitproof.declare.architecture import Shapes, read_architecture
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.tasks.domain import Domain, read_domain
+from circuitproof.declare.tasks.patterns import Pattern, read_pattern
+from circuitproof.declare.tasks.rules import AnswerRule, RelationRule, read_rules
+from circuitproof.errors import InputError
+from circuitproof.forward.declaration import Declaration, read_program_lines
+from circuitproof.forward.frozen import Frozen, WeightFile, open_weights
+from circuitproof.forward.interface import Span, parse_interface
+from circuitproof.prove.properties import (
+    Base,
+    Digests,
+    Equivalence,
+    Faithfulness,
+    Invariance,
+    Kind,
+    LesionIdentity,
+    Minimum,
+    Necessity,
+    Property,
+    Robustness,
+    SubsetMinimality,
+)
+from circuitproof.prove.verdict import Verdict
+from circuitproof.text.canonical import Digest
+from circuitproof.text.reading import Fields, read_json, reading_part
+
+_PLAIN = {one.kind: one for one in (Equivalence, Invariance, Necessity, Faithfulness, SubsetMinimality)}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(WeightFile):
+    """The weights of a bundle: some tensors, and of some of these only some rows."""
+
+    full: Shapes
+    """The shapes that the tensors have in the model."""
+    rows: Mapping[str, Mapping[int, int]]
+    """Where the rows of a tensor stand that is not here whole."""
+
+    def shapes(self) -> Shapes:
+        """Return the shape that every tensor has in the model."""
+        return self.full
+
+    def raw(self, name: str, rows: Sequence[int] | None = None) -> bytes:
+        """Return the bytes of a tensor, or of some of the model's rows of it."""
+        places = self.rows.get(name)
+        if places is None:
+            return WeightFile.raw(self, name, rows)
+        wanted = range(self.full[name][0]) if rows is None else rows
+        if absent := [row for row in wanted if row not in places]:
+            raise InputError(f"{self.path} lacks row {absent[0]} of tensor {name}")
+        return WeightFile.raw(self, name, [places[row] for row in wanted])
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTask:
+    """What a claim says of its task; `names` are a stranger's and may be any text."""
+
+    name: str
+    declaration: str | None
+    names: Mapping[int, str]
+    candidates: tuple[int, ...]
+    answer: AnswerRule
+    relation: RelationRule
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A property, the verdict on it, its remarks, and the evidence as the certificate has it."""
+
+    prop: Property
+    verdict: Verdict
+    remarks: tuple[str, ...]
+    evidence: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A bundle: what is claimed of which circuit of which model, on which prompts, and the answers."""
+
+    path: Path
+    frozen: Frozen
+    circuit: Circuit
+    task: AskedTask
+    domain: Domain
+    pattern: Pattern | None
+    answers: tuple[Answered, ...]
+
+
+def open_bundle(path: Path) -> Opened:
+    """Read a bundle that the checker has judged."""
+    claim, asked = _fields(path / CLAIM), _fields(path / DOMAIN)
+    architecture = read_architecture(claim.fields("architecture"))
+    programs = read_program_lines(claim.fields("programs"), architecture)
+    graph = Graph(architecture.layers, architecture.heads)
+    answers = _fields(path / CERTIFICATE).each("answers", lambda one: _read_answer(one, graph))
+    return Opened(
+        path,
+        Frozen(Declaration(architecture, programs, None), _read_weights(path / WEIGHTS, claim)),
+        parse_circuit(claim.value("circuit"), claim.path("circuit")),
+        _read_task(claim.fields("task")),
+        read_domain(asked),
+        read_pattern(asked.fields("pattern")) if asked.has("pattern") else None,
+        answers,
+    )
+
+
+def _fields(path: Path) -> Fields:
+    return Fields(read_json(path), str(path))
+
+
+def _read_weights(path: Path, claim: Fields) -> Kept:
+    file, listed = open_weights(path), claim.fields("weights")
+    parts = {name: listed.fields(name) for name in listed.keys()}  # noqa: SIM118  # Fields is not a mapping
+    rows = {
+        name: {row: place for place, row in enumerate(part.integers("rows"))}
+        for name, part in parts.items()
+        if part.value("rows") is not None
+    }
+    full = {name: part.integers("shape") for name, part in parts.items()}
+    return Kept(file.path, file.content, file.places, full, rows)
+
+
+def _read_task(fields: Fields) -> AskedTask:
+    names, declaration = fields.fields("names"), fields.value("declaration")
+    answer, relation = read_rules(fields)
+    return AskedTask(
+        name=fields.text("name"),
+        declaration=None if declaration is None else fields.text("declaration"),
+        names={int(token): names.text(token) for token in names.keys()},  # noqa: SIM118  # Fields is not a mapping
+        candidates=fields.integers("candidates"),
+        answer=answer,
+        relation=relation,
+    )
+
+
+def _read_answer(fields: Fields, graph: Graph) -> Answered:
+    return Answered(
+        _read_property(fields.fields("property"), graph),
+        fields.choice("verdict", Verdict),
+        fields.texts("remarks"),
+        fields.fields("evidence"),
+    )
+
+
+def _read_property(fields: Fields, graph: Graph) -> Property:
+    kind = fields.choice("kind", Kind)
+    if kind is Kind.ROBUSTNESS:
+        is_span = isinstance(fields.value("positions"), str)
+        positions = fields.choice("positions", Span) if is_span else fields.integers("positions")
+        return Robustness(fields.rational("epsilon"), parse_interface(fields.text("at"), graph, positions))
+    if kind is Kind.MINIMUM:
+        sizes = {"layers": graph.layers, "heads": graph.heads, "ablation": "zero"}
+        rows = fields.text_rows("circuits")
+        return Minimum(tuple(parse_circuit({**sizes, "edges": list(row)}, fields.where) for row in rows))
+    if kind is Kind.LESION_IDENTITY:
+        with reading_part(fields, "base") as base:
+            architecture = read_architecture(base.fields("architecture"))
+            programs = read_program_lines(base.fields("programs"), architecture)
+            before = Base(architecture, programs, _read_digests(base.fields("tensors")))
+        return LesionIdentity(before, _read_digests(fields.fields("artifact")))
+    return _PLAIN[kind]()
+
+
+def _read_digests(fields: Fields) -> Digests:
+    return tuple((name, Digest(fields.text(name))) for name in sorted(fields.keys()))

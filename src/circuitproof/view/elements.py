@@ -1,0 +1,94 @@
+"""A tree of elements: what a page is made of. Text is escaped where it is written, never before."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from circuitproof.text.canonical import Json
+
+_VOID = frozenset({"meta", "input", "br", "hr"})
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A tag, its attributes, and what stands inside."""
+
+    tag: str
+    attributes: tuple[tuple[str, str], ...]
+    children: "tuple[Element | Source | str, ...]"
+
+    def attribute(self, name: str) -> str:
+        """Return an attribute's value, or nothing."""
+        return dict(self.attributes).get(name, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Text of ours or JSON that stands in a `script` or `style` as it is; it cannot end that element."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if "</" in self.text or "<!--" in self.text:
+            raise ValueError("a source that could end its element; write the sign < as an escape")
+
+
+Child = Element | Source | str
+
+
+def el(tag: str, *children: Child, **attributes: str | int | bool) -> Element:
+    """Return an element; `class_` is spelled `class`, `data_x` `data-x`, and an attribute may be just there.
+
+    >>> render(el("p", "a < b", class_="note", hidden=True))
+    '<p class="note" hidden="">a &lt; b</p>'
+    """
+    spelled = (
+        (name.rstrip("_").replace("_", "-"), "" if value is True else str(value))
+        for name, value in attributes.items()
+        if value is not False
+    )
+    return Element(tag, tuple(spelled), children)
+
+
+def json_source(value: Json) -> Source:
+    r"""Return JSON that no HTML parser takes for markup.
+
+    >>> json_source({"name": "</script>"}).text
+    '{"name":"\\u003c/script\\u003e"}'
+    """
+    spelled = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return Source(spelled.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026"))
+
+
+def render(element: Element) -> str:
+    """Return an element as HTML."""
+    return "".join(_pieces(element))
+
+
+def _pieces(child: Child) -> Iterator[str]:
+    match child:
+        case str():
+            yield escape(child, quote=False)
+        case Source(text):
+            yield text
+        case Element(tag, attributes, children):
+            yield f"<{tag}" + "".join(f' {name}="{escape(value)}"' for name, value in attributes) + ">"
+            for one in children:
+                yield from _pieces(one)
+            if tag not in _VOID:
+                yield f"</{tag}>"
+
+
+def table(columns: tuple[str, ...], rows: Sequence[tuple[Child, ...]], **attributes: str) -> Element:
+    """Return a table; a column whose title ends in # holds numbers."""
+    kinds = ["number" if column.endswith("#") else "" for column in columns]
+    heads = [
+        el("th", column.removesuffix("#"), scope="col", class_=kind)
+        for column, kind in zip(columns, kinds, strict=True)
+    ]
+    body = [
+        el("tr", *(el("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)))
+        for row in rows
+    ]
+    return el("table", el("thead", el("tr", *heads)), el("tbody", *body), **attributes)

@@ -1,0 +1,151 @@
+"""One prompt explained: its cell, what heads read, what edges bring to the margin, what would flip it."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from circuitproof.bundle.opening import Opened
+from circuitproof.declare.circuits.graph import LOGITS, Edge
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.errors import InputError, InvalidError
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import long_numbers, write_rational
+from circuitproof.view.numbers import Cell, Numbers, Reading
+from circuitproof.view.regions import labelled_prompts
+from circuitproof.view.story import Story, Uncomputed, Unjudged, answer_to, numbers_of
+from circuitproof.view.words import shown_text, token_name
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What the circuit does on one prompt."""
+
+    bundle: Opened
+    prompt: Prompt
+    answer: int | None
+    """The right answer; nothing where the claim does not speak of the prompt."""
+    number: int | None
+    """The number of its cell among those of the bundle's prompts."""
+    shared: int
+    """How many of the bundle's prompts are in the cell."""
+    cell: Cell
+    needed: tuple[Edge, ...] | None
+    """The edges without which the decision is another one or a tie; nothing where that is not computed."""
+    readings: tuple[Reading, ...]
+
+    def to_json(self) -> Json:
+        """Return the explanation with all numbers exactly."""
+        task, cell, candidates = self.bundle.task, self.cell, self.bundle.task.candidates
+        flow, flip = cell.flow, cell.flip
+        return {
+            "prompt": list(self.prompt),
+            "text": [token_name(task, token) for token in self.prompt],
+            "answer": self.answer,
+            "cell": self.number,
+            "prompts_in_cell": self.shared,
+            "logits": {str(t): write_rational(x) for t, x in zip(candidates, cell.fold.logits, strict=True)},
+            "decision": [candidates[place] for place in sorted(cell.fold.decision)],
+            "rival": candidates[cell.runner],
+            "margin": write_rational(cell.margin),
+            "contributions": {}
+            if flow is None
+            else {str(e): write_rational(x) for e, x in flow.edges.items()},
+            "own": {} if flow is None else {str(n): write_rational(x) for n, x in flow.own.items()},
+            "needed": None if self.needed is None else [str(edge) for edge in self.needed],
+            "radius": None if flip is None else write_rational(flip.radius),
+            "flips_to": None if flip is None else candidates[flip.competitor],
+            "moves": None if flip is None else list(flip.direction),
+            "reads": [
+                {
+                    "head": str(one.head),
+                    "query": one.query,
+                    "weights": {str(key): write_rational(weight) for key, weight in one.weights},
+                }
+                for one in self.readings
+            ],
+        }
+
+    def terms(self) -> tuple[tuple[str, Fraction], ...]:
+        """Return what sums to the margin: the edges into `logits`, and what is added there."""
+        if self.cell.flow is None:
+            return ()
+        edges = [(str(e), share) for e, share in self.cell.flow.edges.items() if e.target == LOGITS]
+        return (*edges, ("biases and norm at logits", self.cell.flow.own[LOGITS]))
+
+    def inner(self) -> tuple[tuple[str, Fraction], ...]:
+        """Return what the other edges bring, which flows on through the nodes that they lead to."""
+        flow = self.cell.flow
+        return () if flow is None else tuple((str(e), x) for e, x in flow.edges.items() if e.target != LOGITS)
+
+
+def explain(story: Story | Unjudged, spelled: str) -> Explanation:
+    """Explain a prompt of a bundle that the checker has judged."""
+    if isinstance(story, Unjudged):
+        raise InvalidError(f"nothing of {story.path} can be explained: {story.judgement.reason}")
+    with long_numbers():
+        return explain_prompt(story, find_prompt(story.bundle, spelled))
+
+
+def explain_prompt(story: Story, prompt: Prompt) -> Explanation:
+    """Explain a prompt given by its tokens, computing all that there is to say of it."""
+    found = numbers_of(story.bundle, (prompt,))
+    if isinstance(found, Uncomputed):
+        raise InputError(f"the prompt cannot be computed: {found.reason}")
+    return _explanation(story, prompt, found, 0)
+
+
+def explain_place(story: Story, numbers: Numbers, place: int) -> Explanation:
+    """Explain a prompt of the bundle with the numbers that are known already."""
+    return _explanation(story, story.bundle.domain.prompts[place], numbers, place)
+
+
+def _explanation(story: Story, prompt: Prompt, found: Numbers, at: int) -> Explanation:
+    prompts, numbers = story.bundle.domain.prompts, story.numbers
+    place = prompts.index(prompt) if prompt in prompts else None
+    number = None if place is None or isinstance(numbers, Uncomputed) else numbers.cell_of[place]
+    shared = 0 if number is None or isinstance(numbers, Uncomputed) else numbers.cell_of.count(number)
+    needed = (edge for edge, needs in found.needs.items() if at in needs.flips or at in needs.ties)
+    return Explanation(
+        bundle=story.bundle,
+        prompt=prompt,
+        answer=_answer(story.bundle, place, prompt),
+        number=number,
+        shared=shared,
+        cell=found.cells[found.cell_of[at]],
+        needed=tuple(needed) if found.needs else None,
+        readings=found.readings(prompt),
+    )
+
+
+def _answer(bundle: Opened, place: int | None, prompt: Prompt) -> int | None:
+    if place is not None:
+        return answer_to(bundle, place, prompt)
+    task = labelled_prompts(bundle)
+    return task.label_of(prompt).answer if task is not None and prompt in task.machine else None
+
+
+def find_prompt(bundle: Opened, spelled: str) -> Prompt:
+    """Return the prompt that is meant: `#3` for that of a place, tokens by name or by number otherwise."""
+    prompts = bundle.domain.prompts
+    if spelled.startswith("#") and spelled[1:].isdecimal():
+        if (place := int(spelled[1:])) < len(prompts):
+            return prompts[place]
+        raise InputError(f"there is no prompt {spelled}: the bundle lists #0 to #{len(prompts) - 1}")
+    tokens = {token_name(bundle.task, token): token for token in bundle.task.names}
+    words = spelled.split()
+    prompt = tuple(_token(bundle, tokens, word) for word in words)
+    sizes = bundle.frozen.architecture
+    if not 1 <= len(prompt) <= sizes.context:
+        raise InputError(f"the prompt has {len(prompt)} tokens, want 1 to {sizes.context}")
+    return prompt
+
+
+def _token(bundle: Opened, tokens: dict[str, int], word: str) -> int:
+    if word in tokens:
+        return tokens[word]
+    number = word.removeprefix("<").removesuffix(">")
+    if number.isascii() and number.isdecimal() and int(number) < bundle.frozen.architecture.vocabulary:
+        return int(number)
+    some = " ".join(list(tokens)[:8])
+    raise InputError(
+        f"{shown_text(word)!r} is no token of this bundle; give #PLACE, numbers, or names such as {some}"
+    )

@@ -1,0 +1,180 @@
+"""What each edge brings to a margin, exactly: a margin followed back through the branches that were taken.
+
+With attention weights and branches as they were, every node is an affine map of what it reads. So a margin
+splits into a term for each edge into `logits` and a constant; what such an edge brings splits into terms for
+the edges into its source and a constant; and so on. What flows into a node and its constant sum to what flows
+out. Queries and keys are not followed: where a head looks is taken as it is.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+import numpy as np
+
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Embed, Head, Logits, Mlp, Node
+from circuitproof.declare.operators import slope_of
+from circuitproof.errors import DeclarationError
+from circuitproof.exact.exact import SideBranch
+from circuitproof.exact.grid import Grid, add, grid_of_fractions, matmul, multiply, multiply_columns
+from circuitproof.forward.cells import BiasPart, Part, PositionPart, StagePart, TokenPart
+from circuitproof.forward.frozen import Frozen
+from circuitproof.view.trace import CircuitTrace, Sides, Traced
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What each edge brings to the margin of a decision, and each node of its own."""
+
+    edges: Mapping[Edge, Fraction]
+    own: Mapping[Node, Fraction]
+    """What a node adds that no edge brings: biases, and what its norm adds. That of `logits` has its shared
+    biases too: with the edges into `logits` it sums to the margin."""
+
+    def into(self, node: Node) -> Fraction:
+        """Return what the edges into a node bring together."""
+        return sum((share for edge, share in self.edges.items() if edge.target == node), Fraction(0))
+
+
+def flow_of(frozen: Frozen, trace: CircuitTrace, row: int, rivals: tuple[int, int]) -> Flow:
+    """Return what each edge brings to the margin of one token over another, in a row of the logits."""
+    leader, runner = frozen.unembedding(rivals).fractions()
+    gap = grid_of_fractions([[a - b for a, b in zip(leader, runner, strict=True)]], len(leader))
+    return _Backward(frozen, trace).run(row, gap, rivals)
+
+
+class _Backward:
+    """Follows a linear function of the logits' input back to everything that is read on the way."""
+
+    def __init__(self, frozen: Frozen, trace: CircuitTrace) -> None:
+        self._frozen, self._trace = frozen, trace
+        self._edges: dict[Edge, Fraction] = defaultdict(Fraction)
+        self._own: dict[Node, Fraction] = defaultdict(Fraction)
+        self._wanted: list[dict[int, Grid]] = [{} for _ in trace.stages]
+        """For each stage and row, how the margin depends on it."""
+        self._rows: dict[tuple[str, int], Grid] = {}
+
+    def run(self, row: int, gap: Grid, rivals: tuple[int, int]) -> Flow:
+        last = len(self._trace.stages) - 1
+        self._read(last, row, gap, LOGITS)
+        for number in reversed(range(last)):
+            for place, slope in self._wanted[number].items():
+                self._through(number, place, slope)
+        outgoing = {**_leaving(self._edges), LOGITS: self._margin(row, rivals)}
+        flow = Flow(dict(self._edges), {})
+        own = {node: share - flow.into(node) for node, share in outgoing.items() if node != EMBED}
+        return Flow(flow.edges, own)
+
+    def _margin(self, row: int, rivals: tuple[int, int]) -> Fraction:
+        places = [self._trace.candidates.index(token) for token in rivals]
+        leader, runner = (self._trace.logits[row][place] for place in places)
+        return leader - runner
+
+    def _through(self, number: int, row: int, slope: Grid) -> None:
+        """Pass what the margin wants of an output on to what the node reads for it."""
+        traced = self._trace.stages[number]
+        match traced.stage.node:
+            case Head(layer, index) as head:
+                name = f"head.{layer}.{index}"
+                mixed = matmul(slope, self._frozen.tensor(f"{name}.output.weight"))
+                value = matmul(mixed, self._frozen.tensor(f"{name}.value.weight"))
+                for source, weight in traced.mix(row):
+                    if weight:
+                        self._read(number, source, multiply(value, weight), head)
+            case Mlp(layer) as mlp:
+                hidden = matmul(slope, self._frozen.tensor(f"mlp.{layer}.down.weight"))
+                bent = multiply_columns(hidden, self._bends(traced, row))
+                self._read(number, row, matmul(bent, self._frozen.tensor(f"mlp.{layer}.up.weight")), mlp)
+            case Embed() | Logits():
+                raise DeclarationError(f"{traced.stage.node} is read by no stage")
+            case _:
+                assert_never(traced.stage.node)
+
+    def _bends(self, traced: Traced, row: int) -> Grid:
+        """Return the slopes of the activation, 1 where its input is positive."""
+        below, signs = slope_of(self._frozen.architecture.activation), traced.signs
+        if signs is None:
+            raise DeclarationError("an MLP was traced without its signs")
+        return grid_of_fractions(
+            [[Fraction(1) if sign > 0 else below for sign in signs[row]]], signs.shape[1]
+        )
+
+    def _read(self, number: int, place: int, slope: Grid, node: Node) -> None:
+        """Share what is wanted of an input among the parts that it adds up."""
+        traced = self._trace.stages[number]
+        if traced.sides:
+            slope = _before_norm(multiply_columns(slope, self._scale(node)), traced.sides[place])
+        for part, row in zip(traced.stage.parts, traced.inputs[place], strict=True):
+            source, value = self._part(part, row)
+            if source is not None:
+                share = matmul(slope, value.transposed()).fractions()[0][0]
+                self._edges[Edge(source, node)] += share
+            if isinstance(part, StagePart):
+                wanted = self._wanted[part.stage]
+                wanted[row] = add(wanted[row], slope) if row in wanted else slope
+
+    def _scale(self, node: Node) -> Grid:
+        match node:
+            case Head(layer):
+                return self._frozen.tensor(f"attention.{layer}.norm.scale")
+            case Mlp(layer):
+                return self._frozen.tensor(f"mlp.{layer}.norm.scale")
+            case Logits() | Embed():
+                return self._frozen.tensor("logits.norm.scale")
+            case _:
+                assert_never(node)
+
+    def _part(self, part: Part, row: int) -> tuple[Node | None, Grid]:
+        """Return the node that a part comes from, none for a shared bias, and its value."""
+        cells = self._trace.cells
+        match part:
+            case StagePart(number):
+                source = self._trace.stages[number]
+                return source.stage.node, source.outputs.take([row])
+            case TokenPart():
+                return EMBED, self._embedded("embed.token", list(cells.tokens)[row])
+            case PositionPart():
+                return EMBED, self._embedded("embed.position", list(cells.positions)[row])
+            case BiasPart(layer):
+                return None, self._frozen.tensor(f"attention.{layer}.output.bias")
+            case _:
+                assert_never(part)
+
+    def _embedded(self, name: str, row: int) -> Grid:
+        if (name, row) not in self._rows:
+            self._rows[name, row] = self._frozen.file.grid(name, [row])
+        return self._rows[name, row]
+
+
+def _leaving(edges: Mapping[Edge, Fraction]) -> Mapping[Node, Fraction]:
+    """Return what leaves each node along its edges."""
+    found: dict[Node, Fraction] = defaultdict(Fraction)
+    for edge, share in edges.items():
+        found[edge.source] += share
+    return found
+
+
+def _before_norm(slope: Grid, sides: Sides) -> Grid:
+    """Follow a linear function of a band-normed row back to the row, in the branches of its sides."""
+    inner = _centred(slope)
+    first, second = (_of_side(inner, side) for side in sides)
+    return _centred(add(first, second))
+
+
+def _centred(slope: Grid) -> Grid:
+    """Return a single row without its mean."""
+    numbers, width = slope.numbers.astype(object), slope.shape[1]
+    return Grid(numbers * width - numbers.sum(), slope.exponent, (slope.denominators[0] * width,))
+
+
+def _of_side(slope: Grid, side: SideBranch) -> Grid:
+    """Keep the coordinates of a side; where all of them were moved by the same amount, centre them."""
+    places = list(side.support)
+    numbers = np.zeros(slope.shape, dtype=object)
+    numbers[0, places] = slope.numbers.astype(object)[0, places]
+    if side.position == 0 or not places:
+        return Grid(numbers, slope.exponent, slope.denominators)
+    numbers[0, places] = numbers[0, places] * len(places) - numbers.sum()
+    return Grid(numbers, slope.exponent, (slope.denominators[0] * len(places),))

@@ -1,0 +1,107 @@
+"""A page: its parts in order, as one HTML file that needs nothing else, or as text.
+
+A new kind of evidence or claim adds a part to `PARTS` and changes no other.
+"""
+
+from collections.abc import Callable
+from importlib.resources import files
+
+from circuitproof import __version__
+from circuitproof.text.canonical import Json
+from circuitproof.view.data import page_data
+from circuitproof.view.elements import Element, Source, el, json_source, render
+from circuitproof.view.parts.circuit import circuit
+from circuitproof.view.parts.claim import claim
+from circuitproof.view.parts.explanation import explanation
+from circuitproof.view.parts.heading import heading, unjudged
+from circuitproof.view.parts.heads import program_heads
+from circuitproof.view.parts.of_runs import RUN_PARTS
+from circuitproof.view.parts.prompts import prompts
+from circuitproof.view.parts.regions import regions
+from circuitproof.view.parts.spread import spreads
+from circuitproof.view.parts.verdicts import limits, verdicts
+from circuitproof.view.parts.witnesses import witnesses
+from circuitproof.view.plain import as_text, words
+from circuitproof.view.run import RunStory
+from circuitproof.view.story import Story, Unjudged
+
+PARTS: tuple[Callable[[Story], Element | None], ...] = (
+    heading,
+    verdicts,
+    claim,
+    limits,
+    circuit,
+    explanation,
+    program_heads,
+    prompts,
+    spreads,
+    witnesses,
+    regions,
+)
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+"""A browser refuses whatever a page would fetch."""
+
+
+def bundle_page(story: Story | Unjudged) -> str:
+    """Return the page of a bundle; of one that was not judged to its end it has only the reason."""
+    return page(bundle_parts(story), {} if isinstance(story, Unjudged) else page_data(story))
+
+
+def bundle_text(story: Story | Unjudged) -> str:
+    """Return what the page of a bundle says, in 80 columns."""
+    return as_text(el("main", *bundle_parts(story)))
+
+
+def run_page(run: RunStory) -> str:
+    """Return the page of a run."""
+    return page(run_parts(run), {})
+
+
+def run_parts(run: RunStory) -> tuple[Element, ...]:
+    """Return the parts that there are of a run."""
+    return tuple(made for part in RUN_PARTS if (made := part(run)) is not None)
+
+
+def bundle_parts(story: Story | Unjudged) -> tuple[Element, ...]:
+    """Return the parts that there are of a bundle."""
+    if isinstance(story, Unjudged):
+        return (unjudged(story),)
+    return tuple(made for part in PARTS if (made := part(story)) is not None)
+
+
+def page(parts: tuple[Element, ...], data: Json) -> str:
+    """Return a whole HTML file with these parts and the data of its script."""
+    body = el(
+        "body",
+        el("a", "to the content", href="#main", class_="skip"),
+        el("nav", *(_entry(part) for part in parts if part.attribute("id")), _toggle(), aria_label="parts"),
+        el("main", *parts, id="main"),
+        el("footer", el("p", f"Made by circuitproof {__version__}. It loads nothing and sends nothing.")),
+        el("script", json_source(data), type="application/json", id="data"),
+        el("script", _ours("page.js")),
+    )
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("title", words(_title(parts[0]))),
+        el("style", _ours("page.css")),
+    )
+    return "<!doctype html>\n" + render(el("html", head, body, lang="en")) + "\n"
+
+
+def _title(part: Element) -> Element:
+    return next(one for one in part.children if isinstance(one, Element))
+
+
+def _entry(part: Element) -> Element:
+    return el("a", part.attribute("id"), href=f"#{part.attribute('id')}")
+
+
+def _toggle() -> Element:
+    return el("button", "light or dark", type="button", id="theme")
+
+
+def _ours(name: str) -> Source:
+    return Source(files("circuitproof.view").joinpath(name).read_text(encoding="utf-8"))

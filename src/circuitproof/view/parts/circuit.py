@@ -1,0 +1,95 @@
+"""The circuit: drawn in layers, and its edges with what they bring and who needs them."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from circuitproof.declare.circuits.graph import Edge
+from circuitproof.prove.findings import shown
+from circuitproof.view.drawing import draw_circuit
+from circuitproof.view.elements import Child, Element, el, table
+from circuitproof.view.numbers import Numbers
+from circuitproof.view.parts.section import link, section
+from circuitproof.view.story import Story
+from circuitproof.view.words import plural
+
+
+def circuit(story: Story) -> Element:
+    """Return the drawing and the table of edges."""
+    kept, titles = story.bundle.circuit, {edge: _title(story, edge) for edge in story.bundle.circuit}
+    rows = [_row(story, place, edge) for place, edge in enumerate(kept)]
+    return section(
+        "circuit",
+        "The circuit",
+        el(
+            "p",
+            "Choose an edge to see which prompts need it, or a prompt to see what edges bring to it.",
+            data_page=True,
+        ),
+        el(
+            "div",
+            draw_circuit(kept, titles, frozenset(story.bundle.frozen.programs)),
+            class_="scroll drawing",
+        ),
+        el("p", id="edge-note", class_="note", aria_live="polite", data_page=True),
+        el(
+            "div",
+            table(("edge", "flips#", "ties#", "brings, least#", "most#"), rows, id="edges"),
+            class_="scroll tall",
+            tabindex="0",
+        ),
+        *_notes(story),
+    )
+
+
+def _row(story: Story, place: int, edge: Edge) -> tuple[Child, ...]:
+    brought = shares_of(story, edge)
+    needs = story.numbers.needs.get(edge) if isinstance(story.numbers, Numbers) else None
+    return (
+        link(str(edge), f"edge-{place}", data_edge=place),
+        "–" if needs is None else f"{len(needs.flips):,}",
+        "–" if needs is None else f"{len(needs.ties):,}",
+        shown(min(brought)) if brought else "–",
+        shown(max(brought)) if brought else "–",
+    )
+
+
+def _title(story: Story, edge: Edge) -> str:
+    needs = story.numbers.needs.get(edge) if isinstance(story.numbers, Numbers) else None
+    if needs is None:
+        return str(edge)
+    return f"{edge}: without it {plural(len(needs.flips), 'decision')} flip and {len(needs.ties):,} tie"
+
+
+def shares_of(story: Story, edge: Edge) -> list[Fraction]:
+    """Return what an edge brings to the margin in each cell for which that was computed."""
+    if not isinstance(story.numbers, Numbers):
+        return []
+    flows = [cell.flow for cell in story.numbers.cells if cell.flow is not None]
+    return [flow.edges.get(edge, Fraction(0)) for flow in flows]
+
+
+def _notes(story: Story) -> Iterator[Element]:
+    if not isinstance(story.numbers, Numbers):
+        yield el("p", f"No numbers are shown: {story.numbers.reason}.", class_="note")
+        return
+    yield el(
+        "p",
+        "Flips and ties: prompts whose clear decision is another one, or a tie, without the edge. What an "
+        "edge brings: its exact share of the margin of the decision over the next candidate, with attention "
+        "and branches as they are; the shares of edges into logits and the biases there sum to the margin.",
+        class_="note",
+    )
+    computed = sum(cell.flow is not None for cell in story.numbers.cells)
+    if computed < len(story.numbers.cells):
+        yield el(
+            "p",
+            f"Shares are computed for {computed:,} of {len(story.numbers.cells):,} cells; circuitproof "
+            "explain tells them for any prompt.",
+            class_="note",
+        )
+    if not story.numbers.needs:
+        yield el(
+            "p",
+            "The circuit without each edge is not computed here: there are too many edges and prompts.",
+            class_="note",
+        )

@@ -1,0 +1,67 @@
+"""The claim: what is said of which circuit of which model, in words and as formulas."""
+
+from circuitproof.declare.architecture import Architecture
+from circuitproof.declare.operators import BandNorm, LayerNorm, NoNorm
+from circuitproof.declare.tasks.pattern_text import print_pattern
+from circuitproof.text.reading import scientific
+from circuitproof.view.elements import Element, el
+from circuitproof.view.parts.section import facts, section
+from circuitproof.view.regions import labelled_prompts
+from circuitproof.view.story import Story
+from circuitproof.view.words import meaning, plural, property_name, shown_text, token_name
+
+
+def claim(story: Story) -> Element:
+    """Return model, circuit, task and domain, and each property as a sentence and a formula."""
+    bundle = story.bundle
+    task = bundle.task
+    names = ", ".join(token_name(task, token) for token in task.candidates)
+    return section(
+        "claim",
+        "The claim",
+        facts(
+            ("task", el("bdi", shown_text(task.name))),
+            ("declaration", task.declaration or "none"),
+            ("candidates T", el("bdi", names)),
+            ("domain D", el("bdi", _domain(story))),
+            ("circuit C", f"{plural(len(bundle.circuit), 'edge')}, ablation {bundle.circuit.ablation}"),
+            ("model M", _model(bundle.frozen.architecture, len(bundle.frozen.programs))),
+        ),
+        el(
+            "p",
+            "The decision d(x) is the set of candidates of the largest logit that C computes at the last "
+            "token of x; P(x) is the right answer; x R x′ says that x and x′ must be decided alike. All "
+            "numbers are exact.",
+        ),
+        *(_property(story, place) for place in range(len(bundle.answers))),
+    )
+
+
+def _property(story: Story, place: int) -> Element:
+    prop = story.bundle.answers[place].prop
+    means = meaning(prop)
+    return el(
+        "div", el("h3", property_name(prop)), el("p", means.words), el("p", means.formula, class_="formula")
+    )
+
+
+def _domain(story: Story) -> str:
+    if (task := labelled_prompts(story.bundle)) is not None:
+        return f"all {scientific(task.size)} prompts of {shown_text(print_pattern(task.pattern), most=400)}"
+    sizes = story.bundle.domain.sizes()
+    strata = ", ".join(f"{count} {shown_text(name)}" for name, count in list(sizes.items())[:8])
+    listed = plural(len(story.bundle.domain), "listed prompt")
+    return f"{listed} ({strata}{', …' if len(sizes) > 8 else ''})" if len(sizes) > 1 else listed  # noqa: PLR2004  # as above
+
+
+def _model(sizes: Architecture, programs: int) -> str:
+    match sizes.norm:
+        case NoNorm():
+            norm = "no norm"
+        case BandNorm():
+            norm = "BandNorm"
+        case LayerNorm():
+            norm = "LayerNorm"
+    shape = f"{plural(sizes.layers, 'layer')} of {plural(sizes.heads, 'head')}, width {sizes.width}"
+    heads = f", {plural(programs, 'program head')}" if programs else ""
+    return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{heads}"

@@ -1,0 +1,95 @@
+"""One prompt explained, on the page that of the least margin until another is chosen."""
+
+from collections.abc import Iterator
+
+from circuitproof.prove.findings import shown
+from circuitproof.view.elements import Child, Element, el, table
+from circuitproof.view.explain import Explanation, explain_place
+from circuitproof.view.numbers import Numbers, Reading
+from circuitproof.view.parts.prompts import closest
+from circuitproof.view.parts.section import facts, section
+from circuitproof.view.story import Story
+from circuitproof.view.words import exact, plural, prompt_text, shown_text, token_name
+
+_MOVED = 8
+
+
+def explanation(story: Story) -> Element | None:
+    """Return the explanation of the prompt of the least margin."""
+    if not isinstance(story.numbers, Numbers):
+        return None
+    found = explain_place(story, story.numbers, closest(story)[0])
+    return explained("One prompt: that of the least margin", found)
+
+
+def explained(title: str, found: Explanation) -> Element:
+    """Return an explanation: facts, what each edge brings, and where heads look."""
+    return section(
+        "explanation",
+        title,
+        el("div", facts(*_facts(found)), id="explanation-facts"),
+        el("h3", "What each edge brings to the margin"),
+        el("div", _shares(found), class_="scroll", id="explanation-shares"),
+        el("h3", "Where heads look"),
+        el("div", _readings(found), class_="scroll", id="explanation-reads"),
+    )
+
+
+def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
+    task, cell = found.bundle.task, found.cell
+    decided = " = ".join(token_name(task, task.candidates[place]) for place in sorted(cell.fold.decision))
+    yield "prompt", el("bdi", shown_text(prompt_text(task, found.prompt), most=2000))
+    yield "answer", el("bdi", "not claimed" if found.answer is None else token_name(task, found.answer))
+    yield "decision", el("bdi", decided + ("" if cell.fold.is_clear else " (a tie)"))
+    yield "cell", _cell(found)
+    rival = token_name(task, task.candidates[cell.runner])
+    yield "margin", el("bdi", f"{exact(cell.margin)} over {rival}")
+    yield "flips by", el("bdi", _flip(found))
+    if found.needed is not None:
+        cut = ", ".join(map(str, found.needed))
+        yield "needs", cut or "no single edge: without any one of them the decision stays"
+
+
+def _cell(found: Explanation) -> str:
+    if found.number is None:
+        return "none of the bundle's prompts is this one"
+    return f"cell {found.number}, with {plural(found.shared, 'prompt')} of the bundle"
+
+
+def _flip(found: Explanation) -> str:
+    flip = found.cell.flip
+    if flip is None and found.bundle.frozen.architecture.has_norm:
+        return "no closed form: a norm reads the final residual (circuitproof radius searches)"
+    if flip is None:
+        return "anything: it is a tie" if not found.cell.fold.is_clear else "nothing at the final residual"
+    rival = token_name(found.bundle.task, found.bundle.task.candidates[flip.competitor])
+    places = ", ".join(f"{'+' if flip.direction[x] > 0 else '−'}{x}" for x in flip.support[:_MOVED])
+    more = ", …" if len(flip.support) > _MOVED else ""
+    moved = f"{plural(len(flip.support), 'coordinate')} of the final residual ({places}{more})"
+    return f"moving {moved} by {exact(flip.radius)}: then {rival} is level"
+
+
+def _shares(found: Explanation) -> Element:
+    rows: list[tuple[Child, ...]] = [(name, shown(share), "") for name, share in found.terms()]
+    rows.append(("sum: the margin", shown(found.cell.margin), ""))
+    rows.extend((name, "", shown(share)) for name, share in found.inner())
+    return table(("edge", "into logits#", "inside#"), rows)
+
+
+def _readings(found: Explanation) -> Element:
+    rows: list[tuple[Child, ...]] = [
+        (_head(found, one), f"{one.query}", el("bdi", _looks(found, one))) for one in found.readings
+    ]
+    return table(("head", "from#", "reads"), rows) if rows else el("p", "No head is read.")
+
+
+def _head(found: Explanation, one: Reading) -> str:
+    return f"{one.head}{' (program)' if one.head in found.bundle.frozen.programs else ''}"
+
+
+def _looks(found: Explanation, one: Reading) -> str:
+    task = found.bundle.task
+    parts = [
+        f"{token_name(task, found.prompt[key])} at {key}: {shown(weight)}" for key, weight in one.weights
+    ]
+    return ", ".join(parts) or "nothing"

@@ -1,0 +1,78 @@
+"""The table of prompts: what each is, what is decided, by how much, and in which cell."""
+
+from circuitproof.prove.findings import shown
+from circuitproof.view.elements import Child, Element, el, table
+from circuitproof.view.numbers import Cell, Numbers
+from circuitproof.view.parts.section import link, section
+from circuitproof.view.story import Story
+from circuitproof.view.words import plural, prompt_text, shown_text, token_name
+
+ROWS = 50
+"""How many prompts a table shows at first."""
+COLUMNS = ("prompt", "answer", "decision", "margin#", "radius#", "cell#")
+
+
+def prompts(story: Story) -> Element:
+    """Return the prompts of the least margins; the page searches and sorts all of them."""
+    order = closest(story)
+    rows = [_row(story, place) for place in order[:ROWS]]
+    return section(
+        "prompts",
+        "The prompts",
+        el("p", _summary(story)),
+        el(
+            "p",
+            el("label", "search ", el("input", type="search", id="search", autocomplete="off")),
+            el("button", "all prompts", type="button", id="unfilter", hidden=True),
+            el("span", id="found", aria_live="polite"),
+            class_="controls",
+            data_page=True,
+        ),
+        el("div", table(COLUMNS, rows, id="prompt-table"), class_="scroll tall", tabindex="0"),
+        el("p", el("button", "more", type="button", id="more"), data_page=True),
+    )
+
+
+def closest(story: Story) -> list[int]:
+    """Return the places of the prompts, those of the least margin first."""
+    places, found = list(range(len(story.bundle.domain))), story.numbers
+    if not isinstance(found, Numbers):
+        return places
+    ranks = {
+        cell: rank
+        for rank, cell in enumerate(sorted(range(len(found.cells)), key=lambda c: found.cells[c].margin))
+    }
+    return sorted(places, key=lambda place: ranks[found.cell_of[place]])
+
+
+def decided(story: Story, cell: Cell) -> str:
+    """Return the decision of a cell: a candidate, or those that tie."""
+    candidates = story.bundle.task.candidates
+    return " = ".join(
+        token_name(story.bundle.task, candidates[place]) for place in sorted(cell.fold.decision)
+    )
+
+
+def _row(story: Story, place: int) -> tuple[Child, ...]:
+    task = story.bundle.task
+    text = shown_text(prompt_text(task, story.bundle.domain.prompts[place]), most=200)
+    known = (link(text, "explanation", data_prompt=place), el("bdi", token_name(task, story.answers[place])))
+    if not isinstance(story.numbers, Numbers):
+        return (*known, "–", "–", "–", "–")
+    number = story.numbers.cell_of[place]
+    cell = story.numbers.cells[number]
+    radius = "–" if cell.flip is None else shown(cell.flip.radius)
+    return (*known, el("bdi", decided(story, cell)), shown(cell.margin), radius, f"{number}")
+
+
+def _summary(story: Story) -> str:
+    count = plural(len(story.bundle.domain), "prompt")
+    what = f"{count} shown of the pattern" if story.bundle.pattern is not None else count
+    if not isinstance(story.numbers, Numbers):
+        return f"{what}."
+    cells = plural(len(story.numbers.cells), "cell")
+    pairs = zip(story.numbers.cell_of, story.answers, strict=True)
+    candidates, found = story.bundle.task.candidates, story.numbers.cells
+    right = sum(found[c].fold.decision == frozenset({candidates.index(answer)}) for c, answer in pairs)
+    ties = sum(not found[c].fold.is_clear for c in story.numbers.cell_of)
+    return f"{what} in {cells}; {right:,} decided right, {plural(ties, 'tie')}. The least margins come first."

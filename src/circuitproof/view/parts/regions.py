@@ -1,0 +1,45 @@
+"""The regions of a pattern: which parts of it a proof looks at, and how many prompts they have."""
+
+from circuitproof.text.reading import scientific
+from circuitproof.view.elements import Child, Element, el
+from circuitproof.view.parts.section import section
+from circuitproof.view.regions import Region, RegionTree
+from circuitproof.view.story import Story
+from circuitproof.view.words import plural, property_name
+
+_SHOWN = 500
+"""How many regions of a tree are shown."""
+
+
+def regions(story: Story) -> Element | None:
+    """Return the trees of a claim about a pattern."""
+    if not story.trees:
+        return None
+    return section("regions", "Regions of the pattern", *(_tree(tree) for tree in story.trees))
+
+
+def _tree(tree: RegionTree) -> Element:
+    leaves = sum(bool(region.shows) for region in tree.regions)
+    rest = len(tree.regions) - _SHOWN
+    more = [el("p", f"{rest:,} further regions are not shown.", class_="note")] if rest > 0 else []
+    return el(
+        "details",
+        el("summary", f"{property_name(tree.prop)}: {plural(leaves, 'region')}"),
+        el(
+            "ul",
+            *(el("li", *_region(one), style=f"--depth:{one.depth}") for one in tree.regions[:_SHOWN]),
+            class_="tree",
+        ),
+        *more,
+        open=leaves <= 20,  # noqa: PLR2004  # what fits a screen
+    )
+
+
+def _region(one: Region) -> list[Child]:
+    count = [] if one.prompts is None else [f": {scientific(one.prompts)} prompts"]
+    return [
+        el("span", "· " * one.depth, class_="dots"),
+        el("bdi", one.words),
+        *count,
+        *([f"; {one.shows}"] if one.shows else []),
+    ]

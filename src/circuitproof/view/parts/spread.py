@@ -1,0 +1,55 @@
+"""How margins and radii are spread over the prompts."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from circuitproof.prove.findings import shown, spread
+from circuitproof.prove.properties import Robustness
+from circuitproof.view.drawing import draw_histogram
+from circuitproof.view.elements import Element, el
+from circuitproof.view.numbers import Numbers
+from circuitproof.view.parts.section import section
+from circuitproof.view.story import Story
+
+
+def spreads(story: Story) -> Element | None:
+    """Return a histogram of the margins and one of the radii, where they are known."""
+    if not isinstance(story.numbers, Numbers):
+        return None
+    cells = [story.numbers.cells[place] for place in story.numbers.cell_of]
+    radii = [cell.flip.radius for cell in cells if cell.flip is not None]
+    return section(
+        "spread",
+        "Margins and radii",
+        el("div", *_figure([cell.margin for cell in cells], "margins", ""), class_="figures")
+        if not radii
+        else el(
+            "div",
+            *_figure([cell.margin for cell in cells], "margins", ""),
+            *_figure(radii, "radii", _against(story)),
+            class_="figures",
+        ),
+        *([] if radii else [el("p", _unknown(story), class_="note")]),
+    )
+
+
+def _figure(values: list[Fraction], what: str, further: str) -> Iterator[Element]:
+    sizes = ", ".join(f"{name} {shown(size)}" for name, size in spread(values).items())
+    yield el(
+        "figure", draw_histogram(values, what), el("figcaption", f"{len(values):,} {what}: {sizes}{further}")
+    )
+
+
+def _against(story: Story) -> str:
+    asked = [answer.prop for answer in story.bundle.answers if isinstance(answer.prop, Robustness)]
+    final = [prop.epsilon for prop in asked if prop.at.is_final_residual]
+    about = "; the radius is how far the final residual must move, in each coordinate, to change the decision"
+    return about + (f"; robustness was claimed at {shown(final[0])}" if final else "")
+
+
+def _unknown(story: Story) -> str:
+    if story.bundle.frozen.architecture.has_norm:
+        return (
+            "A norm reads the final residual: radii have no closed form, but circuitproof radius finds them."
+        )
+    return "No decision is clear, so there are no radii."

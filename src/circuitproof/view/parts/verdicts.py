@@ -1,0 +1,71 @@
+"""The verdicts: what was answered, what it rests on, and what it does not say."""
+
+from circuitproof.view.elements import Element, el, table
+from circuitproof.view.evidence import rests_on
+from circuitproof.view.parts.section import section, verdict_badge
+from circuitproof.view.story import Story
+from circuitproof.view.words import meaning, property_name, remark_meaning, shown_text
+
+
+def verdicts(story: Story) -> Element:
+    """Return one row for each property."""
+    rows = [
+        (
+            property_name(answer.prop),
+            verdict_badge(answer.verdict),
+            "; ".join(answer.remarks),
+            shown_text(rests_on(answer, story.bundle), most=400),
+        )
+        for answer in story.bundle.answers
+    ]
+    return section(
+        "verdicts",
+        "The verdicts",
+        el(
+            "div",
+            table(("property", "verdict", "remarks", "rests on"), rows),
+            class_="scroll",
+            tabindex="0",
+        ),
+    )
+
+
+def limits(story: Story) -> Element:
+    """Return what the verdicts do not say: remarks, what was not compared, and where the domain ends."""
+    answers = story.bundle.answers
+    remarks = [
+        el("li", f"{property_name(answer.prop)} is marked “{remark}”: {remark_meaning(remark)}.")
+        for answer in answers
+        for remark in answer.remarks
+    ]
+    silent = [el("li", f"{property_name(answer.prop)}: {meaning(answer.prop).silent}") for answer in answers]
+    return section(
+        "limits",
+        "What the verdicts do not say",
+        el("ul", *remarks, *_uncompared(story), *silent, *_always(story)),
+    )
+
+
+def _uncompared(story: Story) -> list[Element]:
+    beside, said = story.judgement.beside, list[Element]()
+    if beside.against is None:
+        said.append(
+            el("li", "The model was not compared: the weights are those of the bundle. Give --against MODEL.")
+        )
+    if beside.task is None:
+        said.append(
+            el(
+                "li",
+                "The task was not compared: prompts and answers are those of the bundle. Give --task FILE.",
+            )
+        )
+    return said
+
+
+def _always(story: Story) -> list[Element]:
+    end = "this pattern" if story.bundle.pattern is not None else "this list"
+    return [
+        el("li", f"No prompt outside {end} is spoken of, whatever it looks like."),
+        el("li", "A cut edge carries zero. With another ablation the same edges may do something else."),
+        el("li", "That a circuit decides a task does not say that the model uses it for that."),
+    ]

@@ -1,0 +1,99 @@
+"""The same tree as text of at most 80 columns: what a page says, on a terminal."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from circuitproof.view.elements import Child, Element
+
+WIDTH = 80
+_ROWS = 41
+"""How many rows of a table are written, its titles included."""
+_LEAST = 6
+"""No column is narrower."""
+_SILENT = frozenset({"svg", "script", "style", "head", "nav", "button", "input", "label", "select"})
+
+
+def as_text(element: Element) -> str:
+    """Return what an element says; drawings, controls and what `data-page` marks say nothing."""
+    return "\n".join(_lines(element)).strip("\n") + "\n"
+
+
+def words(child: Child) -> str:
+    """Return the words inside an element, on one line."""
+    return " ".join("".join(_texts(child)).split())
+
+
+def _is_silent(element: Element) -> bool:
+    return element.tag in _SILENT or ("data-page", "") in element.attributes
+
+
+def _lines(child: Child) -> Iterator[str]:
+    if not isinstance(child, Element) or _is_silent(child):
+        return
+    match child.tag:
+        case "h1" | "h2" | "h3":
+            title = _wrapped(words(child))
+            rule = "=" if child.tag == "h1" else "-"
+            yield from ("", *title, *([rule * max(map(len, title), default=0)] if child.tag != "h3" else []))
+        case "p" | "figcaption" | "summary":
+            yield from _wrapped(words(child))
+        case "li":
+            yield from _wrapped(words(child), "- ")
+        case "pre":
+            for line in "".join(one for one in _texts(child)).splitlines():
+                yield from _wrapped(line, "    ", keep=True)
+        case "table":
+            yield from _table(child)
+        case _:
+            for one in child.children:
+                yield from _lines(one)
+
+
+def _texts(child: Child) -> Iterator[str]:
+    if isinstance(child, str):
+        yield child
+    elif isinstance(child, Element) and not _is_silent(child):
+        for one in child.children:
+            yield from _texts(one)
+
+
+def _wrapped(text: str, indent: str = "", *, keep: bool = False) -> list[str]:
+    further = " " * len(indent) + "  " * keep
+    return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=further, drop_whitespace=True)
+
+
+def _rows(element: Element) -> Iterator[Element]:
+    for one in element.children:
+        if isinstance(one, Element):
+            yield from [one] if one.tag == "tr" else _rows(one)
+
+
+def _table(element: Element) -> Iterator[str]:
+    """Lay cells out in columns as wide as they need, the widest narrowed until all fit."""
+    rows = [[words(cell) for cell in row.children] for row in _rows(element)]
+    rights = ["number" in cell.attribute("class") for cell in _cells(next(_rows(element)))]
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    while sum(widths) + 2 * (len(widths) - 1) > WIDTH and max(widths) > _LEAST:
+        widths[widths.index(max(widths))] -= 1
+    is_titled = element.attribute("class") != "facts"
+    for number, row in enumerate(rows[:_ROWS]):
+        yield from _row(row, widths, rights)
+        if number == 0 and is_titled:
+            yield "  ".join("-" * width for width in widths)
+    if len(rows) > _ROWS:
+        yield f"… and {len(rows) - _ROWS} more rows"
+
+
+def _cells(row: Element) -> Iterator[Element]:
+    yield from (cell for cell in row.children if isinstance(cell, Element))
+
+
+def _row(row: list[str], widths: list[int], rights: list[bool]) -> Iterator[str]:
+    cells = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+    for line in range(max(map(len, cells))):
+        parts = [cell[line] if line < len(cell) else "" for cell in cells]
+        placed = [
+            part.rjust(width) if is_right else part.ljust(width)
+            for part, width, is_right in zip(parts, widths, rights, strict=True)
+        ]
+        yield "  ".join(placed).rstrip()[:WIDTH]

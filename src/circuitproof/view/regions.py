@@ -1,0 +1,155 @@
+"""The tree of regions with which a claim about a pattern is proved, and how many prompts each has."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from circuitproof.bundle.opening import Opened
+from circuitproof.declare.tasks.labelled import NOTHING_OPENED, Label, Labelled
+from circuitproof.declare.tasks.labelled import Opened as Seen
+from circuitproof.declare.tasks.patterns import Tokens, read_tokens
+from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
+from circuitproof.prove.findings import shown
+from circuitproof.prove.properties import Property
+from circuitproof.text.reading import Fields
+from circuitproof.view.words import plural, token_name
+
+_WORK = 200_000
+"""The most steps of an automaton for the counts of one tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A set of prompts of a pattern; what programs say of it cannot be counted."""
+
+    label: Label | None = None
+    length: int | None = None
+    tokens: Mapping[int, Tokens] = field(default_factory=dict[int, Tokens])
+    is_countable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One node of a tree: how deep it stands, what it is, how many prompts it has, and what a leaf shows."""
+
+    depth: int
+    words: str
+    prompts: int | None
+    """Nothing where that is not counted."""
+    shows: str
+    """Nothing for a split."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionTree:
+    """The regions of a proof about a pattern, parents before their children."""
+
+    prop: Property
+    regions: tuple[Region, ...]
+
+
+def labelled_prompts(bundle: Opened) -> Labelled | None:
+    """Return the prompts of a claim about a pattern, with what its rules say of them."""
+    answer, relation = bundle.task.answer, bundle.task.relation
+    if bundle.pattern is None or not isinstance(answer, OnlyOpener) or not isinstance(relation, SameOpener):
+        return None
+    size = bundle.frozen.architecture.vocabulary
+    return Labelled(bundle.pattern, size, answer, relation)
+
+
+def region_trees(bundle: Opened) -> Iterator[RegionTree]:
+    """Return the trees of a bundle about a pattern; a bundle about a list has none."""
+    task = labelled_prompts(bundle)
+    for answer in bundle.answers if task is not None else ():
+        tree = answer.evidence.fields("evidence") if answer.evidence.has("evidence") else answer.evidence
+        is_tree = not (tree.has("replay") or tree.has("open"))
+        if task is not None and is_tree and not (tree.has("split") and tree.value("split") == "edge"):
+            nodes = list(_walk(bundle, tree, 0, "all prompts", Part()))
+            counts = _counts(task, [part for part, _ in nodes])
+            regions = (
+                replace(region, prompts=count) for (_, region), count in zip(nodes, counts, strict=True)
+            )
+            yield RegionTree(answer.prop, tuple(regions))
+
+
+def _walk(bundle: Opened, tree: Fields, depth: int, words: str, part: Part) -> Iterator[tuple[Part, Region]]:
+    if not tree.has("split"):
+        yield part, Region(depth, words, None, _leaf(bundle, tree))
+        return
+    yield part, Region(depth, words, None, "")
+    for child in tree.items("children"):
+        fields = Fields(child, tree.where)
+        further, smaller = _child(bundle, tree, fields, part)
+        yield from _walk(bundle, fields.fields("evidence"), depth + 1, further, smaller)
+
+
+def _leaf(bundle: Opened, tree: Fields) -> str:
+    if not tree.has("decision"):
+        return f"{plural(len(tree.items('prompts')), 'prompt')} shown"
+    decided = token_name(bundle.task, bundle.task.candidates[tree.integer("decision")])
+    margins = [Fraction(margin) for margin in tree.texts("margins")]
+    return f"decides {decided}, margin at least {shown(min(margins))}"
+
+
+def _child(bundle: Opened, tree: Fields, child: Fields, part: Part) -> tuple[str, Part]:
+    """Return what a child of a split is, in words and as a set of prompts."""
+    match tree.text("split"):
+        case "label":
+            label = Label(child.integer("answer"), child.integer("class"))
+            names = [token_name(bundle.task, token) for token in (label.answer, label.group)]
+            return f"answer {names[0]}, class {names[1]}", replace(part, label=label)
+        case "length":
+            length = child.integer("length")
+            return f"{length} tokens", replace(part, length=length)
+        case "token":
+            place, tokens = tree.integer("position"), read_tokens(child.fields("class"))
+            smaller = replace(part, tokens={**part.tokens, place: tokens})
+            # A position may be asked about twice; then both classes hold, which one class cannot say.
+            is_new = place not in part.tokens
+            return f"token {place} is {_class(bundle, tokens)}", replace(
+                smaller, is_countable=part.is_countable and is_new
+            )
+        case "sum":
+            return f"weights sum to {child.text('sum')}", replace(part, is_countable=False)
+        case _:
+            words = f"head {tree.text('head')} reads {child.integer('first')} to {child.integer('last')}"
+            return words, replace(part, is_countable=False)
+
+
+def _class(bundle: Opened, tokens: Tokens) -> str:
+    most = 6
+    names = [token_name(bundle.task, token) for token in tokens.listed[:most]]
+    listed = " ".join([*names, *(["…"] if len(tokens.listed) > most else [])])
+    return f"none of {listed}" if tokens.is_complement and listed else listed or "any"
+
+
+def _counts(task: Labelled, parts: list[Part]) -> Iterator[int | None]:
+    classes = tuple(dict.fromkeys(tokens for part in parts for tokens in part.tokens.values()))
+    machine = task.machine_of(classes)
+    work = len(parts) * task.pattern.longest * len(machine.atoms)
+    for part in parts:
+        yield _count(task, classes, part) if part.is_countable and work <= _WORK else None
+
+
+def _count(task: Labelled, classes: tuple[Tokens, ...], part: Part) -> int:
+    """Count the prompts of a part: ways through the automaton that respect its label, length and tokens."""
+    machine = task.machine_of(classes)
+    total, ways = 0, {(machine.start, NOTHING_OPENED): 1}
+    for position in range(part.length or task.pattern.longest):
+        further: dict[tuple[tuple[int, tuple[int, ...]], Seen], int] = defaultdict(int)
+        for (state, seen), count in ways.items():
+            for atom, members in enumerate(machine.atoms):
+                follows = machine.step(state, atom, position)
+                sees = task.see(seen, members[0])
+                allowed = position not in part.tokens or members[0] in part.tokens[position]
+                if follows is not None and sees is not None and allowed:
+                    further[follows, sees] += count * len(members)
+        ways = further
+        if part.length in (None, position + 1) and position >= max(part.tokens, default=0):
+            total += sum(
+                count
+                for (state, seen), count in ways.items()
+                if machine.accepts(state) and (part.label is None or task.label(seen) == part.label)
+            )
+    return total

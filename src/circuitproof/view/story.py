@@ -1,0 +1,111 @@
+"""What there is to tell of a bundle: the checker's judgement, the claim, numbers, witnesses, regions."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from circuitproof.bundle.opening import Opened, open_bundle
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.declare.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener
+from circuitproof.errors import InputError, NotExactError
+from circuitproof.text.reading import long_numbers
+from circuitproof.view.evidence import Witness, witnesses
+from circuitproof.view.numbers import Numbers, compute
+from circuitproof.view.regions import RegionTree, region_trees
+from circuitproof_check.main import Beside, Outcome, inspect
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the independent checker says of a bundle when it is looked at."""
+
+    outcome: Outcome
+    reason: str
+    beside: Beside
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """A bundle that is invalid, or that the checker did not judge to its end: nothing of it is shown."""
+
+    path: Path
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Uncomputed:
+    """Why a bundle's circuit has no numbers here."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A bundle that the checker has judged, and everything that a page says of it."""
+
+    judgement: Judgement
+    bundle: Opened
+    answers: tuple[int, ...]
+    """The right answer to each prompt."""
+    classes: tuple[int, ...]
+    """The class of each prompt."""
+    numbers: Numbers | Uncomputed
+    witnesses: tuple[Witness, ...]
+    trees: tuple[RegionTree, ...]
+
+
+def tell(path: Path, beside: Beside | None = None) -> Story | Unjudged:
+    """Let the checker judge a bundle, and read it if nothing in it is broken."""
+    compared = beside or Beside()
+    report = inspect(path, compared)
+    judgement = Judgement(report.outcome, report.reason, compared)
+    if report.outcome is Outcome.FAILURE:
+        raise InputError(report.reason)
+    if not report.claim:
+        return Unjudged(path, judgement)
+    with long_numbers():
+        return _tell(open_bundle(path), judgement)
+
+
+def _tell(bundle: Opened, judgement: Judgement) -> Story:
+    return Story(
+        judgement,
+        bundle,
+        tuple(answer_to(bundle, place, prompt) for place, prompt in enumerate(bundle.domain.prompts)),
+        _classes(bundle),
+        numbers_of(bundle, bundle.domain.prompts),
+        tuple(witnesses(bundle)),
+        tuple(region_trees(bundle)),
+    )
+
+
+def numbers_of(bundle: Opened, prompts: tuple[Prompt, ...]) -> Numbers | Uncomputed:
+    """Return what the circuit computes on some prompts; a claim may be about what cannot be computed."""
+    try:
+        return compute(bundle, prompts)
+    except (InputError, NotExactError) as error:
+        return Uncomputed(str(error))
+
+
+def answer_to(bundle: Opened, place: int, prompt: Prompt) -> int:
+    """Return the right answer to a prompt, by its place or by its opener."""
+    match bundle.task.answer:
+        case AnswerTable(answers):
+            return answers[place]
+        case OnlyOpener(pairs) as rule:
+            return dict(pairs)[rule.opener(prompt)]
+        case _:
+            assert_never(bundle.task.answer)
+
+
+def _classes(bundle: Opened) -> tuple[int, ...]:
+    match bundle.task.relation:
+        case ClassTable(classes):
+            return classes
+        case SameOpener(openers):
+            listed = frozenset(openers)
+            return tuple(
+                next(token for token in prompt if token in listed) for prompt in bundle.domain.prompts
+            )
+        case _:
+            assert_never(bundle.task.relation)

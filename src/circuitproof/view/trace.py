@@ -1,0 +1,135 @@
+"""What one forward pass of a circuit computed, stage by stage, and the branches that it took."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Head, Mlp
+from circuitproof.declare.operators import Activation, Attention, Norm
+from circuitproof.declare.programs.meaning import row as program_row
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs
+from circuitproof.exact.grid import Grid, Integers, Row
+from circuitproof.exact.protocol import RationalRow
+from circuitproof.forward.binding import Prompts
+from circuitproof.forward.cells import Cells, Stage, StagePart
+from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.forward.forward import Forward, Trace
+from circuitproof.forward.frozen import Frozen
+
+Sides = tuple[SideBranch, SideBranch]
+
+
+@dataclass(slots=True)
+class _Recorded(Exact):
+    """Exact numbers that remember attention, signs and band branches, in order of computation."""
+
+    weights: list[tuple[Row, ...]] = field(default_factory=list[tuple[Row, ...]])
+    signs: list[Integers] = field(default_factory=list[Integers])
+    sides: list[tuple[Sides, ...]] = field(default_factory=list[tuple[Sides, ...]])
+
+    def attention(self, scores: tuple[Row, ...], attention: Attention) -> tuple[Row, ...]:
+        """Return sparsemax of each row of scores, and remember it."""
+        self.weights.append(Exact.attention(self, scores, attention))
+        return self.weights[-1]
+
+    def activate(self, values: Grid, activation: Activation) -> Grid:
+        """Apply an activation, and remember the signs of what it is applied to."""
+        bent = Exact.activate(self, values, activation)
+        self.signs.extend(one.signs for one in self.witnesses[-1:] if isinstance(one, Signs))
+        return bent
+
+    def normalise(self, values: Grid, norm: Norm, gain: tuple[Grid, Grid]) -> Grid:
+        """Apply a norm, and remember the branches of its sides."""
+        normed = Exact.normalise(self, values, norm, gain)
+        self.sides.extend(one.sides for one in self.witnesses[-1:] if isinstance(one, BandBranches))
+        return normed
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A stage with its outputs, and by row what its operators did."""
+
+    stage: Stage
+    inputs: tuple[tuple[int, ...], ...]
+    """The rows of its parts that each input adds up."""
+    outputs: Grid
+    weights: tuple[tuple[Fraction, ...], ...]
+    """Of a neural head, the weights of all positions in each output."""
+    signs: Integers | None
+    """Of an MLP, the signs of what is activated, a row for each input."""
+    sides: tuple[Sides, ...]
+    """Of each input, the branches of the norm, if there is one."""
+
+    def mix(self, row: int) -> RationalRow:
+        """Return the inputs that an output of a head mixes, with their weights."""
+        if not self.weights:
+            return list(self.stage.mixes)[row]
+        keys = list(self.stage.contexts)[row][1]
+        return tuple(zip(keys, self.weights[row], strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitTrace:
+    """A circuit on prompts: its stages, the last of which computes the logits, and the row of each prompt."""
+
+    programs: ProgramHeads
+    cells: Cells[Prompt]
+    stages: tuple[Traced, ...]
+    rows: tuple[int, ...]
+    logits: tuple[tuple[Fraction, ...], ...]
+    candidates: tuple[int, ...]
+
+    def readings(self, prompt: Prompt) -> dict[tuple[Head, int], RationalRow]:
+        """Return the weights of the positions that heads look at, from wherever that is read."""
+        found: dict[tuple[Head, int], RationalRow] = {}
+        waiting, seen = [(len(self.stages) - 1, len(prompt))], set[tuple[int, int]]()
+        while waiting:
+            number, length = waiting.pop()
+            if (number, length) not in seen:
+                seen.add((number, length))
+                waiting.extend(self._read(number, prompt[:length], found))
+        return found
+
+    def _read(
+        self, number: int, prefix: Prompt, found: dict[tuple[Head, int], RationalRow]
+    ) -> Iterator[tuple[int, int]]:
+        """Return the stages and lengths of prefixes that a stage reads after a prefix."""
+        stage, lengths = self.stages[number].stage, [len(prefix)]
+        if isinstance(stage.node, Head):
+            found[stage.node, len(prefix) - 1] = self._looks(number, stage.node, prefix)
+            lengths = [place + 1 for place, _ in found[stage.node, len(prefix) - 1]]
+        for part in stage.parts:
+            if isinstance(part, StagePart):
+                yield from ((part.stage, length) for length in lengths)
+
+    def _looks(self, number: int, head: Head, prefix: Prompt) -> RationalRow:
+        if head in self.programs:
+            return program_row(self.programs[head], prefix, len(prefix) - 1)
+        weights = self.stages[number].weights[self.cells.cell(number, prefix)]
+        return tuple((place, weight) for place, weight in enumerate(weights) if weight)
+
+
+def trace(
+    frozen: Frozen, circuit: Circuit, candidates: tuple[int, ...], prompts: Sequence[Prompt]
+) -> CircuitTrace:
+    """Run a circuit on prompts and keep what it computed."""
+    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
+    number, rows = cells.cells(circuit, prompts)
+    arithmetic = _Recorded()
+    passed = Trace(Forward(frozen, cells, arithmetic, candidates))
+    outputs = [passed.output(stage) for stage in range(len(cells.stages))]  # the order of what is recorded
+    weights, signs, sides = iter(arithmetic.weights), iter(arithmetic.signs), iter(arithmetic.sides)
+    stages = tuple(
+        Traced(
+            stage,
+            tuple(stage.inputs),
+            values,
+            tuple(row.fractions() for row in next(weights)) if stage.contexts else (),
+            next(signs) if isinstance(stage.node, Mlp) else None,
+            next(sides) if frozen.architecture.has_norm else (),
+        )
+        for stage, values in zip(cells.stages, outputs, strict=True)
+    )
+    return CircuitTrace(frozen.programs, cells, stages, rows, outputs[number].fractions(), candidates)

@@ -1,0 +1,156 @@
+"""What claims, verdicts and remarks mean, in plain words and as formulas."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from circuitproof.bundle.opening import AskedTask
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.prove.findings import shown
+from circuitproof.prove.properties import (
+    Equivalence,
+    Faithfulness,
+    Invariance,
+    Kind,
+    LesionIdentity,
+    Minimum,
+    Necessity,
+    Property,
+    Robustness,
+    SubsetMinimality,
+    kind_of,
+)
+from circuitproof.text.reading import write_rational
+
+_LONGEST = 60
+"""How much of a stranger's text is shown."""
+_DIGITS = 40
+"""A rational of no more signs than this is shown as it is."""
+
+
+def shown_text(text: str, most: int = _LONGEST) -> str:
+    r"""Return a stranger's text on one line: signs that do not print are spelled out, and much is cut off.
+
+    >>> shown_text("a" + chr(0x202E) + "b")
+    'a\\u202eb'
+    """
+    cut = text if len(text) <= most else f"{text[:most]}…"
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in cut)
+
+
+def token_name(task: AskedTask, token: int) -> str:
+    """Return the name of a token, or its number where it has none."""
+    name = task.names.get(token)
+    return f"<{token}>" if name is None else shown_text(name) if name.strip() else repr(shown_text(name))
+
+
+def prompt_text(task: AskedTask, prompt: Prompt) -> str:
+    """Return a prompt as its tokens' names."""
+    return " ".join(token_name(task, token) for token in prompt)
+
+
+def exact(value: Fraction) -> str:
+    """Return a number as it is, or if that is long its first digits and how long it is."""
+    spelled = write_rational(value)
+    return spelled if len(spelled) <= _DIGITS else f"≈ {shown(value)} (exactly: {len(spelled):,} signs)"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> plural(1, "edge"), plural(2, "edge")
+    ('1 edge', '2 edges')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def property_name(prop: Property) -> str:
+    """Return a property's name, robustness with its size and place."""
+    if not isinstance(prop, Robustness):
+        return str(kind_of(prop))
+    return f"robustness at {prop.epsilon}, {prop.at}, positions {prop.at.spelled_positions()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a property says, in words and as a formula, and what it does not say."""
+
+    words: str
+    formula: str
+    silent: str
+
+
+def meaning(prop: Property) -> Meaning:
+    """Return what a property says and what it does not say."""
+    match prop:
+        case Robustness(epsilon, at):
+            place = f"added at {at}, positions {at.spelled_positions()}"
+            return Meaning(
+                f"No perturbation of at most {epsilon} in each coordinate, {place}, changes a decision.",
+                f"∀x ∈ D  ∀η, ‖η‖∞ ≤ {epsilon}:  d(x; η) = d(x), |d(x)| = 1",
+                "Perturbations elsewhere, and changes of tokens, are not spoken of.",
+            )
+        case Minimum(circuits):
+            count, size = plural(len(circuits), "circuit"), plural(prop.size, "edge")
+            return Meaning(
+                f"{count} of {size} decide the task, and no other circuit of at most as many edges does.",
+                f"∀C′, |C′| ≤ {prop.size}:  (∀x ∈ D: d of C′ (x) = {{P(x)}})  ⇔  C′ is listed",
+                "With other ablations other circuits may suffice.",
+            )
+        case (
+            Equivalence()
+            | Invariance()
+            | Necessity()
+            | Faithfulness()
+            | SubsetMinimality()
+            | LesionIdentity()
+        ):
+            return _MEANINGS[kind_of(prop)]
+        case _:
+            assert_never(prop)
+
+
+_MEANINGS = {
+    Kind.EQUIVALENCE: Meaning(
+        "On every prompt the circuit decides the right answer, and no other candidate ties with it.",
+        "∀x ∈ D:  d(x) = {P(x)}",
+        "Only the candidates are compared: another token may have a larger logit.",
+    ),
+    Kind.INVARIANCE: Meaning(
+        "Prompts of one class get the same decision, and it is clear.",
+        "∀x, x′ ∈ D:  x R x′  ⇒  d(x) = d(x′), |d(x)| = 1",
+        "The decision need not be right, and logits may differ within a class.",
+    ),
+    Kind.NECESSITY: Meaning(
+        "Each kept edge has a prompt whose clear decision changes when the edge is cut.",
+        "∀e ∈ C  ∃x ∈ D:  |d(x)| = 1,  d without e (x) ≠ d(x)",
+        "An edge may matter on one prompt only, and another circuit may do without it.",
+    ),
+    Kind.FAITHFULNESS: Meaning(
+        "On every prompt the circuit decides as the whole model does.",
+        "∀x ∈ D:  d(x) = d of M (x)",
+        "It may do so for other reasons than the model, and both may be wrong.",
+    ),
+    Kind.SUBSET_MINIMALITY: Meaning(
+        "The circuit decides the task, and no smaller part of it does.",
+        "∀C′ ⊆ C:  (∀x ∈ D: d of C′ (x) = {P(x)})  ⇔  C′ = C",
+        "A circuit of other edges may be smaller.",
+    ),
+    Kind.LESION_IDENTITY: Meaning(
+        "Without its program heads the model is its base: every tensor that is then read is the same.",
+        "∀ tensors t of no program head:  t of M = t of the base",
+        "Nothing is said of what the program heads do.",
+    ),
+}
+_REMARKS = {
+    "implied by equivalence": "it follows from equivalence and tells nothing further",
+    "implied by clear decisions": "every prompt is a class of its own",
+    "constant answer": "all prompts have one right answer: whatever ignores its prompt could be as right",
+    "shared bias": "without the edge its reader loses a bias that heads share, and nothing else that matters",
+    "unreached prompts": "the perturbed positions are not read on the way to the logits of so many prompts",
+}
+
+
+def remark_meaning(remark: str) -> str:
+    """Return what a remark means: that a proof tells less than its name."""
+    return _REMARKS[remark.partition(":")[0]]

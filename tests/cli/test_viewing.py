@@ -1,0 +1,74 @@
+"""The commands that show a bundle: files, columns, exit codes."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import viewed
+from circuitproof.cli.main import app
+from circuitproof_check.main import Outcome
+
+SEEDS = viewed.seeds()
+RUNNER = CliRunner()
+
+
+def run(*arguments):
+    """Run a command."""
+    return RUNNER.invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize("outcome", [Outcome.VALID, Outcome.REFUTED, Outcome.INCOMPLETE])
+def test_report_and_show_end_as_the_checker_does(tmp_path, outcome):
+    """The exit code is the checker's: a page of a refuted claim is no success."""
+    seed = next(seed for seed in SEEDS if viewed.story_of(seed).judgement.outcome is outcome)
+    made = run("report", viewed.bundle_of(seed), "--out", tmp_path / "page.html")
+    assert made.exit_code == outcome
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    shown = run("show", viewed.bundle_of(seed))
+    assert shown.exit_code == outcome
+    assert max(map(len, shown.output.splitlines())) <= 80
+    told = json.loads(run("show", viewed.bundle_of(seed), "--json").output)
+    wanted = [str(answer.verdict) for answer in viewed.story_of(seed).bundle.answers]
+    assert [answer["verdict"] for answer in told["answers"]] == wanted
+
+
+def test_the_model_that_was_compared_is_told():
+    """With --against the page no longer says that the model was not compared."""
+    bundle = viewed.bundle_of(SEEDS[0])
+    said = run("show", bundle, "--against", bundle.parent / "model").output
+    assert "The model was not compared" not in said
+    assert "The model was not compared" in run("show", bundle).output
+
+
+def test_an_invalid_bundle_ends_with_five(tmp_path):
+    """Its page says so in large letters and nothing else."""
+    for file in viewed.bundle_of(SEEDS[0]).iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "domain.json").write_bytes(b"{}")
+    out = tmp_path.with_suffix(".html")
+    made = run("report", tmp_path, "--out", out)
+    assert made.exit_code == Outcome.INVALID
+    assert "<h1>INVALID</h1>" in out.read_text()
+    assert run("show", tmp_path).exit_code == Outcome.INVALID
+    assert json.loads(run("show", tmp_path, "--json").output).keys() == {"outcome", "reason"}
+
+
+def test_explain_tells_one_prompt_in_text_and_exactly():
+    """The command prints a table, or JSON with exact numbers."""
+    bundle = viewed.bundle_of(SEEDS[0])
+    said = run("explain", "#0", "--bundle", bundle)
+    assert said.exit_code == 0
+    assert "sum: the margin" in said.output
+    told = json.loads(run("explain", "#0", "--bundle", bundle, "--json").output)
+    assert told["prompt"] == list(viewed.story_of(SEEDS[0]).bundle.domain.prompts[0])
+
+
+@pytest.mark.parametrize("command", [("report",), ("show",), ("explain", "#0", "--bundle")])
+def test_what_cannot_be_read_is_one_sentence(tmp_path, command):
+    """A directory that is not there is bad input, exit code 3."""
+    from circuitproof.errors import InputError
+
+    result = run(*command, tmp_path / "absent")
+    assert isinstance(result.exception, InputError)
+    assert "\n" not in str(result.exception)

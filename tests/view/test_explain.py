@@ -1,0 +1,96 @@
+"""One prompt explained: the numbers add up, and prompts are found by place, name and number."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+import viewed
+from circuitproof.errors import InputError, InvalidError
+from circuitproof.view.explain import explain, find_prompt
+from circuitproof.view.parts.explanation import explained
+from circuitproof.view.plain import WIDTH, as_text
+from circuitproof.view.story import Judgement, Uncomputed, Unjudged
+from circuitproof.view.words import prompt_text
+from circuitproof_check.main import Beside, Outcome
+
+SEEDS = viewed.seeds()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_told_sums_exactly_to_the_margin(seed):
+    """The terms of an explanation are the margin, and the JSON has them exactly."""
+    found = explain(viewed.story_of(seed), "#0")
+    assert sum(share for _, share in found.terms()) == found.cell.margin
+    told = found.to_json()
+    last = [Fraction(x) for edge, x in told["contributions"].items() if edge.endswith("-> logits")]
+    assert sum(last) + Fraction(told["own"]["logits"]) == Fraction(told["margin"])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_prompt_explained_alone_is_as_among_the_others(seed):
+    """Cells are found among all prompts, numbers of one prompt alone: they are the same."""
+    story = viewed.story_of(seed)
+    found = explain(story, "#0")
+    assert story.numbers.cells[found.number].fold == found.cell.fold
+    assert found.shared == story.numbers.cell_of.count(found.number)
+    needed = {edge for edge, needs in story.numbers.needs.items() if 0 in needs.flips or 0 in needs.ties}
+    assert found.needed is None or set(found.needed) == needed
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_explanation_fits_80_columns(seed):
+    """It is read on a terminal."""
+    text = as_text(explained("The prompt", explain(viewed.story_of(seed), "#0")))
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert "sum: the margin" in text
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_prompt_is_found_by_place_names_and_numbers(seed):
+    """All three spell the same prompt."""
+    bundle = viewed.story_of(seed).bundle
+    for place, prompt in enumerate(bundle.domain.prompts[:3]):
+        assert find_prompt(bundle, f"#{place}") == prompt
+        assert find_prompt(bundle, prompt_text(bundle.task, prompt)) == prompt
+        assert find_prompt(bundle, " ".join(map(str, prompt))) == prompt
+
+
+@pytest.mark.parametrize(
+    ("spelled", "says"),
+    [
+        ("#9999", "there is no prompt #9999"),
+        ("", "the prompt has 0 tokens"),
+        ("zebra", "'zebra' is no token"),
+    ],
+)
+def test_what_is_no_prompt_is_refused(spelled, says):
+    """The sentence says what was found and what is wanted."""
+    with pytest.raises(InputError, match=says):
+        find_prompt(viewed.story_of(SEEDS[0]).bundle, spelled)
+
+
+def test_a_prompt_that_the_claim_does_not_speak_of_has_no_answer():
+    """Its numbers are exact all the same, as long as the bundle has the weights."""
+    story = viewed.story_of(SEEDS[0])
+    prompts = story.bundle.domain.prompts
+    other = next(prompt[:1] for prompt in prompts if prompt[:1] not in prompts)
+    found = explain(story, " ".join(map(str, other)))
+    assert (found.answer, found.number) == (None, None)
+    assert "not claimed" in as_text(explained("The prompt", found))
+
+
+def test_nothing_of_an_invalid_bundle_is_explained(tmp_path):
+    """Nothing in it can be relied on."""
+    unjudged = Unjudged(tmp_path, Judgement(Outcome.INVALID, "a rule is broken", Beside()))
+    with pytest.raises(InvalidError, match="a rule is broken"):
+        explain(unjudged, "#0")
+
+
+def test_a_story_without_numbers_has_a_page():
+    """A claim may be about what cannot be computed; the page then says why there are no numbers."""
+    from circuitproof.view.page import bundle_page, bundle_text
+
+    story = replace(viewed.story_of(SEEDS[0]), numbers=Uncomputed("softmax has no exact value"))
+    assert "softmax has no exact value" in bundle_page(story)
+    assert "softmax has no exact value" in bundle_text(story)

@@ -1,0 +1,140 @@
+"""Pages of every kind of claim: whole, closed, and saying what the bundle says."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+import viewed
+from circuitproof.bundle.opening import open_bundle
+from circuitproof.declare.tasks.domain import Domain
+from circuitproof.prove.findings import shown
+from circuitproof.prove.fold import fold
+from circuitproof.view.numbers import Numbers
+from circuitproof.view.page import PARTS, bundle_page, bundle_text
+from circuitproof.view.plain import WIDTH
+from circuitproof.view.story import Story, Unjudged, tell
+from circuitproof.view.words import property_name
+from page_reader import EVIL, read
+
+SEEDS = viewed.seeds()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_page_is_whole_and_says_every_verdict_and_remark(seed):
+    """Whoever reads only the page knows what was answered, and what that does not say."""
+    story = viewed.story_of(seed)
+    said = " ".join(" ".join(read(bundle_page(story)).text).split())
+    assert story.judgement.outcome.name.lower() in said
+    for answer in story.bundle.answers:
+        assert property_name(answer.prop) in said
+        assert answer.verdict in said
+        assert all(said.count(remark) > 1 for remark in answer.remarks)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_page_refers_to_nothing_outside_itself(seed):
+    """It opens from disk for ever, and looking at it tells nobody."""
+    page = bundle_page(viewed.story_of(seed))
+    assert not re.search(r"https?:|//[a-z]|url\(|@import|<link|<iframe", page)
+    reader = read(page)
+    targets = {value["id"] for _, value in reader.tags if "id" in value}
+    for _, attributes in reader.tags:
+        assert "src" not in attributes
+        href = attributes.get("href")
+        assert href is None or href[1:] in targets
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_identifiers_are_unique(seed):
+    """A link leads to one place."""
+    found = [value["id"] for _, value in read(bundle_page(viewed.story_of(seed))).tags if "id" in value]
+    assert len(found) == len(set(found))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_text_fits_80_columns_and_says_every_verdict(seed):
+    """The terminal says what the page says."""
+    story = viewed.story_of(seed)
+    text = bundle_text(story)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    said = " ".join(text.split())
+    for answer in story.bundle.answers:
+        assert answer.verdict in said
+        assert all(remark.split(":")[0] in said for remark in answer.remarks)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_numbers_on_the_page_are_those_of_the_circuit(seed):
+    """What can be sorted and chosen equals an exact computation by the prover's own fold."""
+    story = viewed.story_of(seed)
+    bundle, prompts = story.bundle, story.bundle.domain.prompts
+    data = json.loads(read(bundle_page(story)).data)
+    if not isinstance(story.numbers, Numbers):
+        assert "cells" not in data
+        return
+    folds = fold(bundle.frozen, bundle.task.candidates, [bundle.circuit], prompts).of(bundle.circuit)
+    for place, found in enumerate(folds):
+        cell = data["cells"][data["cell_of"][place]]
+        first, second = sorted(found.logits, reverse=True)[:2]
+        assert cell["margin"][0] == shown(first - second)
+        assert len(cell["decision"].split(" = ")) == len(found.decision)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_is_there_for_some_claim_and_fails_for_none(part):
+    """A part is empty or whole; none needs another."""
+    made = [part(viewed.story_of(seed)) for seed in SEEDS]
+    assert any(element is not None for element in made)
+
+
+def hostile(story: Story) -> Story:
+    """Return a story whose every name is markup."""
+    bundle = story.bundle
+    names = {token: f"{EVIL}{token}" for token in range(bundle.frozen.architecture.vocabulary)}
+    domain = Domain(bundle.domain.prompts, tuple(f"{EVIL}{place % 2}" for place in range(len(bundle.domain))))
+    task = replace(bundle.task, name=EVIL * 1000, names=names)
+    judgement = replace(story.judgement, reason=EVIL)
+    return replace(story, bundle=replace(bundle, task=task, domain=domain), judgement=judgement)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_names_of_a_stranger_are_text(seed):
+    """A name cannot end a script, open an element, or turn the direction of reading."""
+    story = viewed.story_of(seed)
+    page = bundle_page(hostile(story))
+    reader, plain = read(page), read(bundle_page(story))
+    assert [tag for tag, _ in reader.tags if tag != "bdi"] == [tag for tag, _ in plain.tags if tag != "bdi"]
+    assert "img" not in {tag for tag, _ in reader.tags}
+    assert "\u202e" not in page
+    assert len(page) < 40 * len(bundle_page(story))
+    assert any(EVIL[:9] in name for name in json.loads(reader.data)["tokens"])
+
+
+def test_of_an_invalid_bundle_nothing_is_shown_but_that(tmp_path):
+    """Nothing of it can be relied on, so neither names nor numbers of it stand on a page."""
+    bundle = viewed.bundle_of(SEEDS[0])
+    for file in bundle.iterdir():
+        content = file.read_bytes()
+        (tmp_path / file.name).write_bytes(content.replace(b'"ask"', b'"bsk"'))
+    story = tell(tmp_path)
+    assert isinstance(story, Unjudged)
+    reader = read(bundle_page(story))
+    assert "INVALID" in reader.text
+    assert json.loads(reader.data) == {}
+    assert "bsk" not in "".join(reader.text)
+    assert bundle_text(story).startswith("INVALID\n=======\n")
+
+
+def test_a_bundle_that_is_opened_is_the_one_that_was_written():
+    """Reading gives back architecture, circuit and properties that write the same claim."""
+    for seed in SEEDS:
+        bundle = open_bundle(viewed.bundle_of(seed))
+        stated = json.loads((bundle.path / "claim.json").read_text())
+        assert bundle.frozen.architecture.to_json() == stated["architecture"]
+        assert bundle.circuit.to_json() == stated["circuit"]
+        assert [answer.verdict for answer in bundle.answers] == [
+            answer["verdict"]
+            for answer in json.loads((bundle.path / "certificate.json").read_text())["answers"]
+        ]
