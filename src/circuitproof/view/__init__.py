@@ -1,6 +1,6 @@
 """The page people look at: a bundle or a run as data, the data as parts, the parts as HTML or as text.
 
-May use: text, declare, exact, forward, prove, bundle.
-Names: `story.tell`, `data.story_to_json`, `explain.explain`, `page.bundle_text`, `plain.as_text`,
-`reporting.report_on`.
+May use: text, declare, exact, forward, prove, bundle, and the checker, which judges before anything is shown.
+Names: `story.tell`, `story.Story`, `page.bundle_page`, `page.bundle_text`,
+`page.run_page`, `explain.explain`.
 """

@@ -1,5 +1,4 @@
 """The parts of a page, each a pure function from what there is to tell to a tree of elements.
 
-May use: text, declare, prove, view.
-Names: `explanation.explained`.
+May use: text, declare, prove, bundle, view.
 """

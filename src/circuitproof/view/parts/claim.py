@@ -1,7 +1,6 @@
 """The claim: what is said of which circuit of which model, in words and as formulas."""
 
 from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.operators import BandNorm, LayerNorm, NoNorm
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Element, el
@@ -55,13 +54,7 @@ def _domain(story: Story) -> str:
 
 
 def _model(sizes: Architecture, programs: int) -> str:
-    match sizes.norm:
-        case NoNorm():
-            norm = "no norm"
-        case BandNorm():
-            norm = "BandNorm"
-        case LayerNorm():
-            norm = "LayerNorm"
+    norm = f"{sizes.norm.tag} norm" if sizes.has_norm else "no norm"
     shape = f"{plural(sizes.layers, 'layer')} of {plural(sizes.heads, 'head')}, width {sizes.width}"
     heads = f", {plural(programs, 'program head')}" if programs else ""
     return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{heads}"
