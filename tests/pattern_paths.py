@@ -4,7 +4,7 @@ from functools import cache
 
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns.plan import Found
-from circuitproof.prove.patterns.regions import Region, UnsettledError
+from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.prove.patterns.workshop import Workshop
 from pattern_claims import random_claim
 
@@ -37,7 +37,7 @@ def plans_of(seed):
     for label in task.labelled.labels:
         for length in (None, task.longest):
             try:
-                place = Region(label, length), shop.tables(circuit).outline.heads
+                place = PromptRegion(label, length), shop.tables(circuit).outline.heads
                 if shop.runs(place) is not None:
                     found.append((place[0], shop.plan(place, circuit)))
             except UnsettledError:

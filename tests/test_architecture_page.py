@@ -24,7 +24,7 @@ ROOMS = sorted(
     if file.parent != SOURCE
 )
 NAMED = re.compile(r"`((?:{})(?:\.\w+)+)`".format("|".join(sorted({room.split(".")[0] for room in ROOMS}))))
-WORDS = ("Plan", "Ledger", "Program", "Automaton", "Frontier", "Reader")
+WORDS = ("Plan", "Region", "Ledger", "Program", "Automaton", "Frontier", "Reader")
 KINDS = {
     "An activation": get_args(Activation),
     "A norm": get_args(Norm),

@@ -30,7 +30,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class RegionRow:
     """One node of a tree: how deep it stands, what it is, how many prompts it has, and what a leaf shows."""
 
     depth: int
@@ -46,7 +46,7 @@ class RegionTree:
     """The regions of a proof about a pattern, parents before their children."""
 
     prop: Property
-    regions: tuple[Region, ...]
+    regions: tuple[RegionRow, ...]
 
 
 def labelled_prompts(bundle: Opened) -> Labelled | None:
@@ -73,11 +73,13 @@ def region_trees(bundle: Opened) -> Iterator[RegionTree]:
             yield RegionTree(answer.prop, tuple(regions))
 
 
-def _walk(bundle: Opened, tree: Fields, depth: int, words: str, part: Part) -> Iterator[tuple[Part, Region]]:
+def _walk(
+    bundle: Opened, tree: Fields, depth: int, words: str, part: Part
+) -> Iterator[tuple[Part, RegionRow]]:
     if not tree.has("split"):
-        yield part, Region(depth, words, None, _leaf(bundle, tree))
+        yield part, RegionRow(depth, words, None, _leaf(bundle, tree))
         return
-    yield part, Region(depth, words, None, "")
+    yield part, RegionRow(depth, words, None, "")
     for child in tree.items("children"):
         fields = Fields(child, tree.where)
         further, smaller = _child(bundle, tree, fields, part)

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from circuitproof.declare.architecture import Activation, Attention, Norm
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head, Mlp
+from circuitproof.declare.operators import Activation, Attention, Norm
 from circuitproof.declare.programs.meaning import row as program_row
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs

@@ -10,7 +10,7 @@ from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns import cover as module
 from circuitproof.prove.patterns.cover import Cover
 from circuitproof.prove.patterns.goals import Alike, Idle, Right, Seen, robust_goal
-from circuitproof.prove.patterns.regions import Region
+from circuitproof.prove.patterns.regions import PromptRegion
 from circuitproof.prove.patterns.runs import build_runs
 from circuitproof.prove.properties import Robustness
 from pattern_paths import prompts_of, shop_of
@@ -67,7 +67,7 @@ def test_a_survey_names_the_positions_that_matter(seed):
     shop = shop_of(seed)
     every = looked_at(seed, None)
     lengths = sorted({len(one.prompt) for one in every})
-    found = list(Cover(shop, Right(shop.claim.task), Effort()).survey(Region()))
+    found = list(Cover(shop, Right(shop.claim.task), Effort()).survey(PromptRegion()))
     for length, (positions, prompts) in zip(lengths, found, strict=False):
         logits = {}
         for one in every:
@@ -84,7 +84,7 @@ def test_the_sums_of_a_row_are_those_of_its_prompts(seed):
     head, program = next(iter(claim.frozen.programs.items()))
     for length in (1, 2, 3):
         try:
-            runs = build_runs(claim.task.labelled, Region(length=length), {head: program})
+            runs = build_runs(claim.task.labelled, PromptRegion(length=length), {head: program})
         except module.UnsettledError:
             continue
         if runs is not None:
@@ -98,11 +98,11 @@ def test_the_sums_of_a_row_are_those_of_its_prompts(seed):
 def test_halves_of_keys_part_their_range():
     """Down to single positions, which have none."""
     head, longest = Head(0, 0), 4
-    regions, ends = [Region()], []
+    regions, ends = [PromptRegion()], []
     while regions:
         region = regions.pop()
         parts = module._halves(region, head, longest)
         regions += [region.with_keys(*part) for part in parts]
         ends += [] if parts else [region.keys]
     assert sorted(ends) == [((head, place, place),) for place in range(4)]
-    assert module._halves(Region(), None, longest) == []
+    assert module._halves(PromptRegion(), None, longest) == []

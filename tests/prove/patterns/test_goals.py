@@ -9,7 +9,7 @@ from circuitproof.forward.interface import Interface, Span
 from circuitproof.prove.balls.robustness import Directions
 from circuitproof.prove.fold import Fold
 from circuitproof.prove.patterns.goals import Alike, Idle, Right, Robust, Seen, others, robust_goal
-from circuitproof.prove.patterns.regions import Region
+from circuitproof.prove.patterns.regions import PromptRegion
 from circuitproof.prove.properties import Robustness
 from pattern_claims import random_claim, task_of
 
@@ -39,8 +39,8 @@ def test_a_right_answer_is_the_only_maximal_one(fold, answer):
     rest = [logit for k, logit in enumerate(fold.logits) if k != place]
     assert (broken is None) == (fold.logits[place] > max(rest))
     assert broken is None or broken.prompts == (seen(fold, answer).replayed(),)
-    assert Right(TASK).decision(Region(), seen(fold, answer)) == place
-    assert Right(TASK).decision(Region(Label(1 - answer, 0)), seen(fold, answer)) != place
+    assert Right(TASK).decision(PromptRegion(), seen(fold, answer)) == place
+    assert Right(TASK).decision(PromptRegion(Label(1 - answer, 0)), seen(fold, answer)) != place
 
 
 @given(st.lists(st.tuples(folds, st.sampled_from([0, 1])), max_size=5))
@@ -75,7 +75,7 @@ def test_an_edge_is_idle_on_a_prompt_unless_a_clear_decision_changes_without_it(
     goal = Idle(CIRCUIT)
     changes = len(fold.decision) == 1 and fold.decision != lesion.decision
     assert (goal.broken_by(seen(fold, lesion=lesion)) is not None) == changes
-    assert goal.decision(Region(), seen(fold, lesion=lesion)) in fold.decision
+    assert goal.decision(PromptRegion(), seen(fold, lesion=lesion)) in fold.decision
 
 
 @given(folds, folds, robusts)
@@ -86,7 +86,7 @@ def test_margins_above_the_least_ones_leave_no_prompt_that_breaks_a_goal(fold, l
         one = seen(fold, lesion=lesion)
         if not fold.is_clear:
             continue
-        winner = goal.decision(Region(), one)
+        winner = goal.decision(PromptRegion(), one)
         told = [fold, lesion] if isinstance(goal, Idle) else [fold]
         if all(
             row.logits[winner] - row.logits[other] > goal.least(winner, other)

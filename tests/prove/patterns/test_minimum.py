@@ -5,7 +5,7 @@ import pytest
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns.minimum import Margin
 from circuitproof.prove.patterns.plan import Share
-from circuitproof.prove.patterns.regions import Region, UnsettledError
+from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.prove.patterns.workshop import Workshop
 from pattern_claims import random_claim
 
@@ -19,7 +19,7 @@ def planned(seed):
         for length in (None, *range(1, claim.task.longest + 1)):
             try:
                 heads = shop.tables(claim.circuit).outline.heads
-                place = (Region(label, length), heads)
+                place = (PromptRegion(label, length), heads)
                 if shop.runs(place) is not None:
                     plans[label, length] = shop.plan(place, claim.circuit)
             except UnsettledError:

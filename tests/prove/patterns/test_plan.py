@@ -3,7 +3,7 @@ import pytest
 from circuitproof.declare.programs.text import parse
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.patterns.plan import Share
-from circuitproof.prove.patterns.regions import Missing, Region, UnsettledError
+from circuitproof.prove.patterns.regions import Missing, PromptRegion, UnsettledError
 from circuitproof.prove.patterns.workshop import Workshop
 from circuitproof.prove.properties import Equivalence
 from hand_models import circuit_of, freeze
@@ -70,7 +70,7 @@ def unsettled(edges, program="default 1\notherwise self", pattern="any{1..3} wit
     claim = Claim(freeze(random_model(SIZES, 0, programs)), circuit, task_of(pattern), (Equivalence(),))
     shop = Workshop(claim)
     with pytest.raises(UnsettledError) as caught:
-        shop.plan((Region(), shop.tables(circuit).outline.heads), circuit)
+        shop.plan((PromptRegion(), shop.tables(circuit).outline.heads), circuit)
     return caught.value.missing, caught.value.reason
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.prove.fold import fold
-from circuitproof.prove.patterns.regions import Region, UnsettledError
+from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.prove.patterns.relevance import Relevance, projections
 from circuitproof.prove.patterns.runs import build_runs
 from pattern_claims import random_claim, task_of
@@ -17,7 +17,7 @@ def test_prompts_that_agree_where_it_matters_have_the_same_logits(seed):
     programs, circuit, task = claim.frozen.programs, claim.circuit.live(), claim.task
     told = [programs[node] for node in circuit.nodes() if isinstance(node, Head)]
     for length in range(1, task.longest + 1):
-        runs = build_runs(task.labelled, Region(length=length), {}, told)
+        runs = build_runs(task.labelled, PromptRegion(length=length), {}, told)
         if runs is None:
             continue
         matter = sorted(Relevance(circuit, programs, runs).positions())
@@ -36,7 +36,7 @@ def test_prompts_that_agree_where_it_matters_have_the_same_logits(seed):
 def test_a_prompt_is_returned_for_each_choice(places):
     """And each is a prompt of the region."""
     task = task_of("any{4} with exactly 1 of [0, 1]")
-    runs = build_runs(task.labelled, Region(), {})
+    runs = build_runs(task.labelled, PromptRegion(), {})
     shown = projections(runs, frozenset(places), 10_000)
     wanted = {tuple(prompt[place] for place in sorted(places)) for prompt in task.labelled.machine.prompts()}
     assert sorted(tuple(prompt[place] for place in sorted(places)) for prompt in shown) == sorted(wanted)
@@ -45,6 +45,6 @@ def test_a_prompt_is_returned_for_each_choice(places):
 
 def test_too_many_choices_are_not_looked_at():
     """The answer is then open, and says why."""
-    runs = build_runs(task_of("any{4} with exactly 1 of [0, 1]").labelled, Region(), {})
+    runs = build_runs(task_of("any{4} with exactly 1 of [0, 1]").labelled, PromptRegion(), {})
     with pytest.raises(UnsettledError, match="more than 7 choices of tokens at 2 positions matter"):
         projections(runs, frozenset({0, 1}), 7)

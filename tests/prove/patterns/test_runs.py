@@ -11,7 +11,7 @@ from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.labelled import Label
 from circuitproof.declare.tasks.patterns import Tokens
 from circuitproof.prove.patterns import runs as module
-from circuitproof.prove.patterns.regions import Region, UnsettledError
+from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.prove.patterns.runs import build_runs, cheapest, through
 from pattern_claims import PATTERNS, task_of
 
@@ -36,7 +36,7 @@ def walked(runs):
 def regions():
     """Draw a region of the random tasks."""
     return st.builds(
-        Region,
+        PromptRegion,
         label=st.sampled_from([None, Label(0, 0), Label(1, 1)]),
         length=st.sampled_from([None, 2, 3]),
         tokens=st.sampled_from([(), ((1, Tokens((0, 3))),), ((0, Tokens((2,), is_complement=True)),)]),
@@ -85,7 +85,7 @@ def test_the_paths_are_the_prompts_of_the_region(text, region):
 def test_the_cheapest_path_is_the_cheapest(text, seed):
     """Over all prompts, also of those with weight, and of those through each step."""
     draw = Random(seed)  # noqa: S311  # costs, not secrets
-    runs = build_runs(task_of(text).labelled, Region(), {HEAD: PROGRAM})
+    runs = build_runs(task_of(text).labelled, PromptRegion(), {HEAD: PROGRAM})
     costs = {(k, step): Fraction(draw.randint(-5, 5)) for k, step in runs.steps()}
     paths = [steps for _, steps in walked(runs)]
 
@@ -114,16 +114,18 @@ def test_more_steps_than_can_be_followed_are_not_followed(monkeypatch):
     """Memory is finite; the answer is then open."""
     monkeypatch.setattr(module, "_MOST_STEPS", 10)
     with pytest.raises(UnsettledError, match="more than 10 steps"):
-        build_runs(task_of(PATTERNS[0]).labelled, Region(), {})
+        build_runs(task_of(PATTERNS[0]).labelled, PromptRegion(), {})
 
 
 def test_a_region_is_named_by_what_it_tells():
     """For sentences about what is open."""
     region = (
-        Region(Label(1, 0), 3).with_token(1, Tokens((4,), is_complement=True)).with_sum(HEAD, Fraction(2))
+        PromptRegion(Label(1, 0), 3)
+        .with_token(1, Tokens((4,), is_complement=True))
+        .with_sum(HEAD, Fraction(2))
     )
     assert str(region.with_keys(HEAD, 0, 4).with_keys(HEAD, 0, 2)) == (
         "opener 0, length 3, position 1 in all but {4}, weights of head 0.0 sum to 2, "
         "keys of head 0.0 at 0 to 2"
     )
-    assert str(Region()) == "all prompts"
+    assert str(PromptRegion()) == "all prompts"

@@ -27,7 +27,7 @@ from circuitproof.prove.evidence import (
 from circuitproof.prove.fold import Fold
 from circuitproof.prove.patterns.goals import Goal, Seen, others
 from circuitproof.prove.patterns.plan import Found, Plan, Share
-from circuitproof.prove.patterns.regions import Missing, Region, UnsettledError
+from circuitproof.prove.patterns.regions import Missing, PromptRegion, UnsettledError
 from circuitproof.prove.patterns.relevance import Relevance, projections
 from circuitproof.prove.patterns.runs import Runs, build_runs
 from circuitproof.prove.patterns.workshop import Place, Workshop
@@ -58,14 +58,14 @@ class Cover:
     def whole(self) -> Cases | Replay | Open:
         """Return the answer on the whole pattern, by label."""
         self._warm_up()
-        found = self._children(((label, Region(label)) for label in self.labelled.labels), ByLabel)
+        found = self._children(((label, PromptRegion(label)) for label in self.labelled.labels), ByLabel)
         assert found is not None  # noqa: S101  # a task has prompts
         return found
 
     def _warm_up(self) -> None:
         """Compute what all labels need at once: values of functions share most of their work."""
         try:
-            place = Region(), self._heads()
+            place = PromptRegion(), self._heads()
             for circuit in self._circuits():
                 self.shop.plan(place, circuit)
         except UnsettledError:
@@ -80,14 +80,14 @@ class Cover:
         tables = [self.shop.tables(circuit) for circuit in self._circuits()]
         return tuple(dict.fromkeys(head for one in tables for head in one.outline.heads))
 
-    def _region(self, region: Region) -> Covered:
+    def _region(self, region: PromptRegion) -> Covered:
         self.regions += 1
         try:
             return self._settled(region)
         except UnsettledError as error:
             return self._divided(region, error)
 
-    def _settled(self, region: Region) -> Covered:
+    def _settled(self, region: PromptRegion) -> Covered:
         place = region, self._heads()
         runs = self.shop.runs(place)
         if runs is None:
@@ -131,7 +131,7 @@ class Cover:
             return broken
         raise _too_coarse([self.shop.plan(place, circuit) for circuit in circuits])
 
-    def _divided(self, region: Region, error: UnsettledError) -> Covered:
+    def _divided(self, region: PromptRegion, error: UnsettledError) -> Covered:
         """Divide a region by what is missing, or list its prompts, or leave it open."""
         if self.regions < self.effort.regions:
             if error.missing is Missing.SUM and error.head not in dict(region.sums):
@@ -151,11 +151,11 @@ class Cover:
                 return self._children(children, lambda found: ByToken(position, found))
         return self._listed(region, error)
 
-    def _by_length(self, region: Region) -> Covered:
+    def _by_length(self, region: PromptRegion) -> Covered:
         lengths = range(1, self.labelled.pattern.longest + 1)
         return self._children(((n, replace(region, length=n)) for n in lengths), ByLength)
 
-    def _by_sum(self, region: Region, error: UnsettledError) -> Covered:
+    def _by_sum(self, region: PromptRegion, error: UnsettledError) -> Covered:
         head = error.head
         assert head is not None  # noqa: S101  # a missing sum is of a head
         try:
@@ -167,7 +167,7 @@ class Cover:
             return self._listed(region, error)
         return self._children(((one, region.with_sum(head, one)) for one in sums), lambda c: BySum(head, c))
 
-    def _last_tokens(self, region: Region) -> list[Tokens]:
+    def _last_tokens(self, region: PromptRegion) -> list[Tokens]:
         """Return classes that part the last token of a region: atoms, or of a single atom its tokens."""
         runs = self._plain(region)
         if runs is None:
@@ -183,11 +183,11 @@ class Cover:
     def _affords(self, parts: int) -> bool:
         return self.regions + parts <= self.effort.regions
 
-    def _plain(self, region: Region) -> Runs | None:
+    def _plain(self, region: PromptRegion) -> Runs | None:
         """Return the runs of a region that only follow what its own questions are about."""
         return self.shop.runs((region, region.heads))
 
-    def _listed(self, region: Region, error: UnsettledError) -> Covered:
+    def _listed(self, region: PromptRegion, error: UnsettledError) -> Covered:
         """Look at a prompt for each choice of tokens at the positions that matter, if there are not many."""
         try:
             lengths = self._lengths(region)
@@ -203,7 +203,7 @@ class Cover:
                 return broken
         return Listed(tuple(seen.replayed() for seen in found)) if found else None
 
-    def survey(self, region: Region) -> Iterator[tuple[list[int], list[Prompt]]]:
+    def survey(self, region: PromptRegion) -> Iterator[tuple[list[int], list[Prompt]]]:
         """Return for each length the positions that matter and a prompt for each choice of tokens there."""
         try:
             for length in self._lengths(region):
@@ -212,14 +212,14 @@ class Cover:
         except UnsettledError:
             return
 
-    def _lengths(self, region: Region) -> list[int]:
+    def _lengths(self, region: PromptRegion) -> list[int]:
         runs = self._plain(region)
         ends = (
             {position + 1 for position, step in runs.steps() if step.target is None} if runs else set[int]()
         )
         return sorted(ends)
 
-    def _choices(self, region: Region, length: int) -> tuple[frozenset[int], list[Prompt]]:
+    def _choices(self, region: PromptRegion, length: int) -> tuple[frozenset[int], list[Prompt]]:
         """Return the positions that matter, and a prompt for each choice of tokens there."""
         programs = self.shop.claim.frozen.programs
         circuits = [circuit.live() for circuit in self._circuits()]
@@ -234,7 +234,7 @@ class Cover:
 
     def _children(
         self,
-        regions: Iterable[tuple[_Part, Region]],
+        regions: Iterable[tuple[_Part, PromptRegion]],
         join: Callable[[tuple[tuple[_Part, Cases], ...]], Cases],
     ) -> Covered:
         """Cover each part; what breaks one breaks the whole, and an open one leaves it open."""
@@ -255,7 +255,7 @@ class Cover:
         return join(tuple(found)) if found else None
 
 
-def _halves(region: Region, head: Head | None, longest: int) -> list[tuple[Head, int, int]]:
+def _halves(region: PromptRegion, head: Head | None, longest: int) -> list[tuple[Head, int, int]]:
     """Return both halves of the range of a head's keys; nothing if it is a single position."""
     if head is None:
         return []

@@ -16,7 +16,7 @@ from circuitproof.prove.patterns.cover import Cover
 from circuitproof.prove.patterns.goals import Right, Robust, others, robust_goal
 from circuitproof.prove.patterns.minimum import Margin
 from circuitproof.prove.patterns.plan import Found, Plan, Share
-from circuitproof.prove.patterns.regions import Region, UnsettledError
+from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.prove.patterns.workshop import Workshop
 from circuitproof.prove.properties import Robustness
 
@@ -104,7 +104,7 @@ class _Search:
     def _cells(self) -> Iterator[FailingCell]:
         """Return the least margin through each key that a head may choose, where nothing else varies."""
         for label in self.claim.task.labelled.labels:
-            place = self._plan(Region(label))
+            place = self._plan(PromptRegion(label))
             if place is not None and not place.varying:
                 yield from _chosen(place, label, Right(self.claim.task, self.robust))
 
@@ -115,12 +115,12 @@ class _Search:
         cover = Cover(self.shop, goal, self.effort)
         for label in task.labelled.labels:
             winner = task.candidates.index(label.answer)
-            for positions, prompts in cover.survey(Region(label)):
+            for positions, prompts in cover.survey(PromptRegion(label)):
                 for seen in self.shop.see(prompts, None):
                     tokens = tuple((k, seen.prompt[k]) for k in positions)
                     yield FailingChoice(label, tokens, _left(seen.fold.logits, winner, goal))
 
-    def _plan(self, region: Region) -> Plan | None:
+    def _plan(self, region: PromptRegion) -> Plan | None:
         try:
             circuit = self.claim.circuit
             heads = self.shop.tables(circuit).outline.heads
@@ -236,7 +236,7 @@ class _Search:
         search.shop = self.shop.about(search.claim)
         openers = {token for one in task.labelled.classes for token in one.listed}
         for label in task.labelled.labels:
-            place = search._plan(Region(label))  # noqa: SLF001  # of its own kind
+            place = search._plan(PromptRegion(label))  # noqa: SLF001  # of its own kind
             goal = Right(task, self.robust)
             if place is not None and (read := _failing_tokens(place, label, goal) - openers):
                 return sorted(read)

@@ -13,7 +13,7 @@ from circuitproof.prove.balls.robustness import Directions, radii, violation
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import FoldLeaf, Replay, Replayed
 from circuitproof.prove.fold import Fold
-from circuitproof.prove.patterns.regions import Region
+from circuitproof.prove.patterns.regions import PromptRegion
 from circuitproof.prove.properties import Robustness
 
 
@@ -39,7 +39,7 @@ class Right:
     robust: "Robust | None" = None
     lesion: None = None
 
-    def decision(self, region: Region, first: Seen) -> int:
+    def decision(self, region: PromptRegion, first: Seen) -> int:
         """Return the right answer."""
         return self.task.candidates.index((region.label or first.label).answer)
 
@@ -63,7 +63,7 @@ class Alike:
     first: dict[int, Seen] = field(default_factory=dict[int, Seen])
     """Of each class the first prompt that was seen."""
 
-    def decision(self, _region: Region, first: Seen) -> int:
+    def decision(self, _region: PromptRegion, first: Seen) -> int:
         """Return what the first prompt of the class is decided."""
         return self.first.setdefault(first.label.group, first).fold.winner
 
@@ -88,7 +88,7 @@ class Robust:
     rows: Directions
     lesion: None = None
 
-    def decision(self, _region: Region, first: Seen) -> int:
+    def decision(self, _region: PromptRegion, first: Seen) -> int:
         """Return what one prompt of the region is decided."""
         return first.fold.winner
 
@@ -110,7 +110,7 @@ class Idle:
 
     lesion: Circuit
 
-    def decision(self, _region: Region, first: Seen) -> int:
+    def decision(self, _region: PromptRegion, first: Seen) -> int:
         """Return one of the candidates that lead on one prompt of the region."""
         return min(first.fold.decision)
 

@@ -10,7 +10,7 @@ from circuitproof.declare.tasks.patterns import Tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class PromptRegion:
     """The prompts with a label, a length, tokens at positions, and sums of a program's weights."""
 
     label: Label | None = None
@@ -23,7 +23,7 @@ class Region:
     keys: tuple[tuple[Head, int, int], ...] = ()
     """Heads whose keys with weight stand between two positions, both included; there is such a key."""
 
-    def with_keys(self, head: Head, first: int, last: int) -> "Region":
+    def with_keys(self, head: Head, first: int, last: int) -> "PromptRegion":
         """Return the part on which a head's keys stand between two positions."""
         others = tuple(entry for entry in self.keys if entry[0] != head)
         return replace(self, keys=(*others, (head, first, last)))
@@ -33,11 +33,11 @@ class Region:
         """Return the heads of whose rows the region tells."""
         return tuple(dict.fromkeys((*dict(self.sums), *(head for head, _, _ in self.keys))))
 
-    def with_token(self, position: int, tokens: Tokens) -> "Region":
+    def with_token(self, position: int, tokens: Tokens) -> "PromptRegion":
         """Return the part that holds a token of a class at a position."""
         return replace(self, tokens=(*self.tokens, (position, tokens)))
 
-    def with_sum(self, head: Head, total: Fraction) -> "Region":
+    def with_sum(self, head: Head, total: Fraction) -> "PromptRegion":
         """Return the part on which a head's weights have a sum."""
         return replace(self, sums=(*self.sums, (head, total)))
 

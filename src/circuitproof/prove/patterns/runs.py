@@ -14,7 +14,7 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.automaton import Automaton
 from circuitproof.declare.tasks.labelled import NOTHING_OPENED, Labelled, Opened
-from circuitproof.prove.patterns.regions import Missing, Region, UnsettledError
+from circuitproof.prove.patterns.regions import Missing, PromptRegion, UnsettledError
 from circuitproof.prove.patterns.rows import Key, Query, classes_of, row_machine
 
 Node: TypeAlias = Any
@@ -50,7 +50,7 @@ class Runs:
 
 
 def build_runs(
-    task: Labelled, region: Region, programs: Mapping[Head, Program], told: Sequence[Program] = ()
+    task: Labelled, region: PromptRegion, programs: Mapping[Head, Program], told: Sequence[Program] = ()
 ) -> Runs | None:
     """Return the graph of a region; nothing if the region has no prompt.
 
@@ -67,7 +67,7 @@ def build_runs(
 
 class _Builder:
     def __init__(
-        self, task: Labelled, region: Region, machine: Automaton, programs: Mapping[Head, Program]
+        self, task: Labelled, region: PromptRegion, machine: Automaton, programs: Mapping[Head, Program]
     ) -> None:
         self.task, self.region, self.machine = task, region, machine
         self.tokens = dict(_allowed(region, machine))
@@ -156,7 +156,7 @@ class _Builder:
         return Query(head, self.region.length, last, tokens, is_single)
 
 
-def _allowed(region: Region, machine: Automaton) -> Iterator[tuple[int, list[int]]]:
+def _allowed(region: PromptRegion, machine: Automaton) -> Iterator[tuple[int, list[int]]]:
     """Return the atoms that may stand at the positions of which a region tells."""
     classes: dict[int, list[Any]] = {}
     for position, tokens in region.tokens:

@@ -12,11 +12,11 @@ from circuitproof.prove.patterns.goals import Seen
 from circuitproof.prove.patterns.minimum import Least, Margin
 from circuitproof.prove.patterns.outline import outline
 from circuitproof.prove.patterns.plan import Plan, plan
-from circuitproof.prove.patterns.regions import Region
+from circuitproof.prove.patterns.regions import PromptRegion
 from circuitproof.prove.patterns.runs import Runs, build_runs
 from circuitproof.prove.patterns.tables import Tables
 
-Place: TypeAlias = tuple[Region, tuple[Head, ...]]
+Place: TypeAlias = tuple[PromptRegion, tuple[Head, ...]]
 """A region, and the heads whose rows are followed in it."""
 _KEPT = 64
 """How many regions are remembered with their graphs."""

@@ -3,7 +3,7 @@
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.parts.section import section
-from circuitproof.view.regions import Region, RegionTree
+from circuitproof.view.regions import RegionRow, RegionTree
 from circuitproof.view.story import Story
 from circuitproof.view.words import plural, property_name
 
@@ -35,7 +35,7 @@ def _tree(tree: RegionTree) -> Element:
     )
 
 
-def _region(one: Region) -> list[Child]:
+def _region(one: RegionRow) -> list[Child]:
     count = [] if one.prompts is None else [f": {scientific(one.prompts)} prompts"]
     return [
         el("span", "· " * one.depth, class_="dots"),
