@@ -312,6 +312,10 @@ def spoiled_recipes() -> Iterator[Case]:
         yield _recipe(command, "with a name that leads outside", _named(lines, "../../escaped"), "name")
         yield _recipe(command, "with a name of two folders", _named(lines, "a/b"), "name")
         yield _recipe(command, "with an empty name", _named(lines, ""), "name")
+        for epsilon in ("0", "-1/10", "1_0"):
+            if re.search(r"^epsilon = ", whole, re.MULTILINE):
+                text = re.sub(r'^epsilon = ".*"', f'epsilon = "{epsilon}"', whole, flags=re.MULTILINE)
+                yield _recipe(command, f"with an epsilon of {epsilon}", text, "epsilon")
         yield _recipe(command, "that is empty", "", "recipe.toml")
         yield _recipe(command, "that is no TOML", "name = ", "recipe.toml")
         yield _recipe(command, "that is missing", None, "recipe.toml")
@@ -323,6 +327,8 @@ def _named(lines: Sequence[str], name: str) -> str:
 
 def _recipe(command: str, fault: str, text: str | None, word: str) -> Case:
     def make(at: Path) -> list[object]:
+        for file in RECIPES.glob("*.toml"):  # recipes name each other
+            (at / file.name).symlink_to(file)
         if text is not None:
             (at / "recipe.toml").write_text(text)
         return [command, at / "recipe.toml", "--out", at / "out"]

@@ -1,5 +1,6 @@
 """One typed codec: a dataclass's annotations say how it is read from a file and written as JSON."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import StrEnum
@@ -63,7 +64,15 @@ class Key:
     name: str
 
 
+class FolderName(str):
+    """A name that can be that of a folder, and of none elsewhere."""
+
+    __slots__ = ()
+
+
+_FOLDER = re.compile(r"(?![. ])[^/\\\x00-\x1f]{1,100}(?<! )")
 Count: TypeAlias = Annotated[int, Range(least=1)]
+Radius: TypeAlias = Annotated[Fraction, Range(above=0)]
 Positive: TypeAlias = Annotated[float, Range(above=0)]
 
 
@@ -90,7 +99,8 @@ class Codec:
     """
 
     def __init__(self, readers: Mapping[object, ReadAt] | None = None) -> None:
-        self._readers: Mapping[object, ReadAt] = {Digest: _digest, **(readers or {})}
+        known: Mapping[object, ReadAt] = {Digest: _digest, FolderName: _folder_name}
+        self._readers: Mapping[object, ReadAt] = {**known, **(readers or {})}
 
     def knowing(self, readers: Mapping[object, ReadAt]) -> "Codec":
         """Return a codec that reads some types so, and the others as this one does."""
@@ -161,12 +171,22 @@ class Codec:
         bounds = next((note for note in notes if isinstance(note, Range)), None)
         if bounds is None:
             return self._value(hint, table, key)
+        if hint is Fraction:
+            return self.positive(table, key)
         if hint is int:
             number = table.integer(key, least=0 if bounds.least is None else int(bounds.least))
         else:
             number = table.number(key, above=bounds.above)
         bounds.refuse_outside(number, table.path(key))
         return number
+
+    @staticmethod
+    def positive(table: Fields, key: str) -> Fraction:
+        """Read a rational; of those only a positive one is ever bounded."""
+        found = table.rational(key)
+        if found <= 0:
+            raise InputError(f"{table.path(key)} is {found}, want a positive rational such as 1/100")
+        return found
 
     def _member(self, members: tuple[object, ...], table: Fields, key: str) -> object:
         """Read a value that may be null, or the member of a closed union that its tag names."""
@@ -184,6 +204,15 @@ class Codec:
         where = table.path(key)
         entries = [alone(entry, f"{where}[{place}]") for place, entry in enumerate(table.items(key))]
         return tuple(self._value(hints[0], entry, "") for entry in entries)
+
+
+def _folder_name(table: Fields, key: str) -> FolderName:
+    text = table.text(key)
+    if not _FOLDER.fullmatch(text):
+        raise InputError(
+            f"{table.path(key)} is {text!r}, want 1 to 100 signs without slashes, no dot first: it names a folder"
+        )
+    return FolderName(text)
 
 
 def to_json(value: object) -> Json:

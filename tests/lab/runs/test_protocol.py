@@ -69,7 +69,7 @@ def test_texts_can_go_through_a_tokenizer(tmp_path):
         ({'name = "B"': 'name = "A"'}, r"generations are \['A', 'A'\], want some, with distinct names"),
         ({'name = "B"': 'name = "../B"'}, "want letters, digits and underscores: it names a folder"),
         ({'name = "quotes"': 'name = "a/b"'}, "want some, with distinct plain names"),
-        ({'epsilon = "1/100"': 'epsilon = "-1"'}, "epsilon is -1, want at least 0"),
+        ({'epsilon = "1/100"': 'epsilon = "-1"'}, "epsilon is -1, want a positive rational"),
         (
             {"thresholds = [0.01, 0.1]": "thresholds = [0.01, 'x']"},
             r"thresholds\[1\] is the string",

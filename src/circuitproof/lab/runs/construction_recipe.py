@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.declare.architecture import Architecture
@@ -20,7 +19,7 @@ from circuitproof.lab.distill.calibrate import Calibration, Rung
 from circuitproof.lab.runs.protocol import generator_reader, read_encoder
 from circuitproof.lab.runs.recipe import codec_in
 from circuitproof.text.canonical import Digest, digest_file, digest_together
-from circuitproof.text.codec import Codec, Count, Positive
+from circuitproof.text.codec import Codec, Count, FolderName, Positive, Radius
 from circuitproof.text.reading import Fields, read_json, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
@@ -71,14 +70,14 @@ class Blueprint:
 class Construction:
     """Everything that the artifacts depend on."""
 
-    name: str
+    name: FolderName
     base: SeededBase | Path
     blueprints: tuple[Blueprint, ...]
     rungs: tuple[Rung, ...]
     calibration: Calibration
     choice: Choice
     quality: Quality | None
-    epsilon: Fraction
+    epsilon: Radius
     anchors: Count
     digest: Digest
 

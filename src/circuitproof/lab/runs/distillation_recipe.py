@@ -16,7 +16,7 @@ from circuitproof.lab.runs.extraction import Method
 from circuitproof.lab.runs.recipe import Recipe, TasksSource, codec_in
 from circuitproof.lab.train.loop import Seed, TrainingPlan
 from circuitproof.text.canonical import Digest, digest_file, digest_json, digest_together
-from circuitproof.text.codec import Codec
+from circuitproof.text.codec import Codec, FolderName
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 
 
@@ -37,7 +37,7 @@ class Therapy:
 class DistillationRecipe:
     """Everything that a distillation depends on."""
 
-    name: str
+    name: FolderName
     source: Recipe
     """How the neural models are trained, but for their seeds."""
     tasks: tuple[Task, ...]
@@ -77,9 +77,9 @@ def load_distillation_recipe(path: Path) -> DistillationRecipe:
         with reading_part(fields, "healing") as part:
             therapy = _read_therapy(codec, part)
         with reading_part(fields, "gates") as part:
-            gates, epsilon = codec.record(LesionGates, part), _read_epsilon(part)
+            gates, epsilon = codec.record(LesionGates, part), codec.positive(part, "epsilon")
         return DistillationRecipe(
-            name=fields.text("name"),
+            name=codec.value(FolderName, fields, "name"),
             source=source,
             tasks=_tasks(source, fields.path("source")),
             seeds=_read_seeds(fields),
@@ -133,10 +133,3 @@ def _read_therapy(codec: Codec, fields: Fields) -> Therapy:
         draw=codec.record(Draw, fields, seed=0),
         weighings=weighings,
     )
-
-
-def _read_epsilon(fields: Fields) -> Fraction:
-    epsilon = fields.rational("epsilon")
-    if epsilon <= 0:
-        raise InputError(f"{fields.path('epsilon')} is {epsilon}, want a positive rational such as 1/100")
-    return epsilon

@@ -9,7 +9,7 @@ from circuitproof.lab.train.fold_norm import FoldLimits
 from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.lab.train.norm_schedule import Schedule
 from circuitproof.text.canonical import Digest, digest_file, digest_together
-from circuitproof.text.codec import Key
+from circuitproof.text.codec import FolderName, Key
 from circuitproof.text.reading import read_toml, reading
 
 
@@ -17,7 +17,7 @@ from circuitproof.text.reading import read_toml, reading
 class NormRecipe:
     """Everything that a norm removal depends on, but for a model that is given instead of trained."""
 
-    name: str
+    name: FolderName
     source: Recipe
     """How the model with norms is trained when none is given, and which data all training is on."""
     plan: Annotated[TrainingPlan, Key("training")]

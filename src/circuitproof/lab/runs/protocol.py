@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.declare.tasks.alphabet import TOY
@@ -16,7 +15,7 @@ from circuitproof.lab.runs.prompts import Prompts, TaskPrompts
 from circuitproof.lab.runs.recipe import Recipe, codec_in
 from circuitproof.lab.train.tokenizer import FileTokenizer, gpt2_tokenizer
 from circuitproof.text.canonical import Digest, digest_file, digest_together
-from circuitproof.text.codec import Codec, Count
+from circuitproof.text.codec import Codec, Count, FolderName, Radius
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
@@ -42,7 +41,7 @@ class Generation:
 class Protocol:
     """Everything that a localisation depends on."""
 
-    name: str
+    name: FolderName
     model: Path | Recipe
     """A stored model, or how to train one."""
     generators: tuple[Prompts, ...]
@@ -51,7 +50,7 @@ class Protocol:
     generations: tuple[Generation, ...]
     stop_when_exact: bool
     """Whether a generation whose gates are all exact is the last."""
-    epsilon: Fraction
+    epsilon: Radius
     """How large a perturbation the final circuits are to withstand."""
     digest: Digest
 
@@ -150,5 +149,3 @@ def _refuse_misfit(protocol: Protocol, where: str) -> None:
         raise InputError(f"{where}.generations are {names}, want some, with distinct names")
     if protocol.generations[0].development < 1:
         raise InputError(f"{where}.generations[0].development is 0; the first generation has nothing else")
-    if protocol.epsilon < 0:
-        raise DeclarationError(f"{where}.epsilon is {protocol.epsilon}, want at least 0")

@@ -11,7 +11,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.lab.train.loop import SEEDS, TrainingPlan
 from circuitproof.text.canonical import Digest, digest_file, digest_together
-from circuitproof.text.codec import Codec, Count, Key
+from circuitproof.text.codec import Codec, Count, FolderName, Key
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 
 
@@ -48,7 +48,7 @@ Source: TypeAlias = TasksSource | TextSource
 class Recipe:
     """Everything that a training run depends on."""
 
-    name: str
+    name: FolderName
     architecture: Architecture
     source: Annotated[Source, Key("data")]
     plan: Annotated[TrainingPlan, Key("training")]

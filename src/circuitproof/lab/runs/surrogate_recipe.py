@@ -19,7 +19,7 @@ from circuitproof.lab.surrogate.words import read_words
 from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.solvers.choices import SolverName
 from circuitproof.text.canonical import Digest, digest_file, digest_together
-from circuitproof.text.codec import Codec, Count, Key, Positive
+from circuitproof.text.codec import Codec, Count, FolderName, Key, Positive
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
@@ -84,7 +84,7 @@ class StudyRecipe:
 class SurrogateRecipe:
     """Everything that a run depends on."""
 
-    name: str
+    name: FolderName
     solvers: tuple[SolverName, ...]
     seconds: Positive
     studies: tuple[StudyRecipe, ...]
