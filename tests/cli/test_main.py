@@ -173,7 +173,7 @@ def test_names_are_printed_as_they_are(run, tmp_path, name):
     recipe = write_recipe(tmp_path / "odd.toml", {"name": f'"{name}"', "training.steps": "1"})
     result = run("train", recipe, "--out", tmp_path / name)
     assert result.code == 0
-    assert f"training {name}" in result.err
+    assert f"{name}/model holds" in result.err
     result = run("evaluate", tmp_path / name / "model")
     assert result.code == 0
     assert f"{name}/model, measured in FP32" in result.out
