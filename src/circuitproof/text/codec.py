@@ -210,7 +210,7 @@ def _folder_name(table: Fields, key: str) -> FolderName:
     text = table.text(key)
     if not _FOLDER.fullmatch(text):
         raise InputError(
-            f"{table.path(key)} is {text!r}, want at most 100 signs, no slash, no dot first: it names a folder"
+            f"{table.path(key)} is {text!r}, want at most 100 signs, no slash or first dot: it names a folder"
         )
     return FolderName(text)
 
