@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench nightly clean
+.PHONY: demo test test-fast lint bench nightly clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
@@ -24,6 +24,10 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest -n auto --dist worksteal $(if $(COVERAGE),--cov --cov-report=term)
 
+# The laws that most changes touch, in a minute.
+test-fast: $(READY)
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow" tests/text tests/declare tests/exact tests/forward tests/bundle/test_golden.py tests/check/test_gates.py tests/check/test_grammar.py tests/cli/test_main.py tests/test_architecture_page.py
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -38,7 +42,7 @@ SEEDS ?= 0:100000
 nightly: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/attack.py --seeds $(SEEDS) --out build/attack
 	PYTHONPATH=tests $(BIN)/python tests/liars.py --out build/liars
-	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check
+	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check tests/lab/runs/test_radii.py
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .ruff_cache .hypothesis .coverage* .import_linter_cache

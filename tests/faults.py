@@ -351,6 +351,12 @@ def command(*given: str, words: tuple[str, ...], code: int = 3) -> Case:
     return Case(" ".join(given), lambda at: [one.replace("AT", str(at)) for one in given], words, code)
 
 
+def _without_the_head(at: Path) -> list[object]:
+    (at / "circuit.json").write_bytes(_circuit(edges=["embed -> logits"]))
+    given = [one.replace("AT", str(at)) for one in SYNTHESIS]
+    return [*given, "--head", "0.0", "--scope", "circuit", "--circuit", at / "circuit.json"]
+
+
 SYNTHESIS = ("synthesise", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
 FLAGS = (
     flags("--epsilon", "0", words=("epsilon",)),
@@ -414,6 +420,7 @@ FLAGS = (
     command(*SYNTHESIS, "--head", "0.0", "--pair", "11:99", words=("99",)),
     command(*SYNTHESIS, "--head", "0.0", "--pair", "11:11", words=("11",)),
     command(*SYNTHESIS, "--head", "0.0", "--scope", "circuit", words=("circuit",)),
+    Case("synthesise: a circuit without the head", _without_the_head, ("no circuit uses head 0.0",)),
     command(*SYNTHESIS, "--head", "0.0", "--circuit", "AT/none.json", words=("none.json",)),
     command("cost", "AT/model", "--task", "quotes", "--circuit", "AT/none.json", words=("none.json",)),
     command("install", "AT/model", "--program", "0.0=AT/none", "--out", "AT/out", words=("none",)),

@@ -28,7 +28,7 @@ def test_the_first_commands_of_a_user_run_as_they_stand(tmp_path):
     """From training to a page; training rounds by the machine, so an answer may be no, but it is one."""
     (tmp_path / "recipes").symlink_to(RECIPES)
     asked = list(commands())
-    assert len(asked) > 8
+    assert len(asked) >= 8
     for command in asked:
         ended = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)  # noqa: S603  # ours
         assert ended.returncode in (0, 1), (command, ended.stdout, ended.stderr)

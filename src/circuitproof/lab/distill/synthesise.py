@@ -63,8 +63,6 @@ def synthesise(
         raise InputError(f"there is a circuit for {unknown[0]!r}, which is not among the tasks")
     frozen = freeze(model)
     asked = [_asked(frozen, circuits.get(task.name), bounds.scope) for task in tasks]
-    if not any(head in circuit.live().nodes() for found in asked for circuit in found):
-        raise InputError(f"no circuit that is to accept programs uses {head}: any program would do")
     demands = demands_of(frozen, tasks, asked, bounds.objective)
     ground = Ground(tuple(prompt for task in tasks for prompt in task.prompts))
     search = _Search(frozen, head, demands, record(model, head, ground), bounds)

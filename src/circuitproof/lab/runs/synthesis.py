@@ -12,6 +12,7 @@ from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.text import to_text
 from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.errors import InputError
+from circuitproof.lab.distill.choices import Scope
 from circuitproof.lab.distill.synthesis import Bounds, Realised, Synthesis, Unfinished
 from circuitproof.lab.distill.synthesise import freeze
 from circuitproof.lab.distill.synthesise import synthesise as search
@@ -93,6 +94,9 @@ def synthesise(request: Request, out: Path) -> Report:
     circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))
     head = parse_head(request.head, stored.model.graph, "--head")
     _refuse_unknown_brackets(request.bounds, stored.model.architecture.vocabulary)
+    is_used = any(head in circuit.live().nodes() for circuit in circuits.values())
+    if request.bounds.scope is Scope.CIRCUIT and circuits and not is_used:
+        raise InputError(f"no circuit uses {head}, so that any program or none would do; give --scope model")
     start = time.perf_counter()
     found = search(stored.model, tasks, head, circuits, request.bounds)
     seconds = time.perf_counter() - start
