@@ -19,6 +19,7 @@ demo: $(READY)
 	-$(BIN)/circuitproof minimal build/demo/training/model --task quotes
 	$(BIN)/circuitproof remove-norm recipes/toy-norm-free.toml --out build/demo-norm-free
 	$(BIN)/circuitproof evaluate build/demo-norm-free/model
+	$(BIN)/circuitproof report build/demo/bundles/quotes --against build/demo/training/model --out build/demo.html
 
 # With COVERAGE set, branch coverage is measured and must reach its floor; that takes about twice as long.
 test: $(READY)
