@@ -95,11 +95,17 @@ def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tup
     if claimed.kind == "robustness":
         is_final = (claimed.at, claimed.positions) == ("logits input", "last")
         require("leaves_allow_the_place", gate.place == "any" or is_final, where, found[0].value, claimed.at)
-        is_reaching = gate.reach == "any" or claim.unreached < len(claim.prompts)
-        require("perturbations_reach_the_logits", is_reaching, where, claimed.at, claimed.positions)
+    if gate.reach != "any":
+        check_reach(claim, claimed, where)
     is_plain = gate.programs == "any" or not _follows_brackets(claim)
     require("leaves_allow_the_conditions", is_plain, where, found[0].value)
     return found[0], list(fields(value, where, *gate.keys))
+
+
+def check_reach(claim: Claim, claimed: Property, where: str) -> None:
+    """Demand that what is perturbed, if anything is, reaches the logits of some prompt."""
+    is_reaching = claimed.kind != "robustness" or claim.unreached < len(claim.prompts)
+    require("perturbations_reach_the_logits", is_reaching, where, claimed.at, claimed.positions)
 
 
 def _follows_brackets(claim: Claim) -> bool:

@@ -13,6 +13,7 @@ from .architecture import Edges, all_edges, logits_node, read_edges, smaller_cir
 from .case import Case, Decision, check_clear, split
 from .claim import Claim, Property, check_format, check_positions, read_property
 from .forward import Forward
+from .gates import check_reach
 from .patterns import walk
 from .reading import fields, integer, items, rationals, require, text
 from .regions import robustness
@@ -70,6 +71,7 @@ def _judge_answer(case: Case, claimed: Property, value: object) -> tuple[Verdict
     if verdict == "refuted":
         _checks(case, claimed)[1](case, evidence, claimed)
         return Verdict.REFUTED, remarks
+    check_reach(case.claim, claimed, where)
     text(fields(evidence, where, "open")[0], where)
     return Verdict.UNDECIDED, remarks
 

@@ -1,11 +1,14 @@
 """The gates of the checker are the table of the specification, and no leaf is read but through them."""
 
 import ast
+from copy import deepcopy
 from dataclasses import astuple
 from pathlib import Path
 
 import circuitproof_check
+from bundle_maker import Prover, fitting
 from circuitproof_check.gates import GATES, Leaf
+from circuitproof_check.main import Beside, Outcome, inspect
 from places import DOCS
 
 SPECIFICATION = DOCS / "certificate.md"
@@ -46,3 +49,13 @@ def test_no_module_reads_the_keys_of_a_leaf_by_itself():
                 constants = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
                 found += [(file.name, key) for key in constants if key in keys]
     assert found == []
+
+
+def test_a_perturbation_that_reaches_nothing_is_not_even_open(tmp_path):
+    """The prover refuses to ask it, so an undecided answer about it is invalid and not incomplete."""
+    prover = fitting(change=lambda b: b.domain.update(prompts=[[1, 2], [3, 4, 5]], strata=["all"] * 2))
+    for positions, outcome in (([0], Outcome.INVALID), ("last", Outcome.INCOMPLETE)):
+        bundle = deepcopy(prover.bundle)
+        entry = {"kind": "robustness", "epsilon": "1", "at": "logits input", "positions": positions}
+        Prover(bundle).answer(entry, "undecided", {"open": "no time"})
+        assert inspect(bundle.write(tmp_path / outcome.name), Beside()).outcome is outcome

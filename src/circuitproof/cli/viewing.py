@@ -31,12 +31,13 @@ def report(
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
     from circuitproof.cli.show import show_json, show_line
-    from circuitproof.text.canonical import write_file
+    from circuitproof.text.canonical import refuse_unwritable, write_file
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
 
-    made = report_on(path, Beside(against, task=task))
     place = out or path.resolve().with_name(f"{path.resolve().name}.html")
+    refuse_unwritable(place)
+    made = report_on(path, Beside(against, task=task))
     write_file(place, made.html.encode())
     if as_json:
         show_json({"page": str(place), "says": made.says})

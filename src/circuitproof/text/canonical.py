@@ -117,10 +117,10 @@ def refuse_existing(*paths: Path | None) -> None:
         if path is not None and os.path.lexists(path):
             raise InputError(f"{path} already exists; remove it or choose another place")
         if path is not None:
-            _refuse_unwritable(path)
+            refuse_unwritable(path)
 
 
-def _refuse_unwritable(path: Path) -> None:
+def refuse_unwritable(path: Path) -> None:
     """Try to write where a path is to be, in the nearest folder that is there."""
     nearest = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
     try:
