@@ -245,23 +245,27 @@ def test_a_tampered_manifest_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "found"),
+    ("change", "sentence"),
     [
-        (lambda tensors: tensors.pop("mlp.1.up.bias"), "None"),
-        (lambda tensors: tensors.update({"mlp.1.up.bias": np.zeros(5, "<f4")}), r"\(5,\)"),
-        (lambda tensors: tensors.update({"mlp.1.up.bias": np.zeros((1, 6), "<f4")}), r"\(1, 6\)"),
+        (lambda tensors: tensors.pop("mlp.1.up.bias"), "lacks tensor mlp.1.up.bias, which the architecture"),
+        (
+            lambda tensors: tensors.update({"mlp.1.up.bias": np.zeros(5, "<f4")}),
+            r"tensor mlp.1.up.bias has shape \(5,\), the architecture wants \(6,\)",
+        ),
+        (
+            lambda tensors: tensors.update({"mlp.1.up.bias": np.zeros((1, 6), "<f4")}),
+            r"tensor mlp.1.up.bias has shape \(1, 6\), the architecture wants \(6,\)",
+        ),
     ],
     ids=["absent", "short", "a matrix"],
 )
-def test_a_tensor_of_another_shape_is_refused(tmp_path, change, found):
+def test_a_tensor_of_another_shape_is_refused(tmp_path, change, sentence):
     """Sealed or not, the weights must be those of the architecture."""
     model = random_model(tiny_architecture())
     written = {name: view.detach().numpy() for name, view in model.named_slices().items()}
     change(written)
     write_sealed(tmp_path / "model", {**model_files(StoredModel(model, None)), WEIGHTS: save(written)})
-    with pytest.raises(
-        InputError, match=rf"tensor mlp\.1\.up\.bias has shape {found}, the architecture wants \(6,\)"
-    ):
+    with pytest.raises(InputError, match=sentence):
         open_model(tmp_path / "model")
 
 
