@@ -34,12 +34,7 @@ class Described:
     @property
     def exactness(self) -> str:
         """Say what keeps the whole model from exact proofs, if anything does."""
-        inexact = self.declaration.inexact_operator
-        return (
-            _EXACT
-            if inexact is None
-            else f"{inexact} has no exact value: circuits that compute it are refused"
-        )
+        return exactness(self.declaration)
 
     def to_json(self) -> Json:
         """Return it as JSON."""
@@ -51,6 +46,14 @@ class Described:
             "inexact": self.declaration.inexact_operator,
             "files": {name: str(digest) for name, digest in self.files.items()},
         }
+
+
+def exactness(declaration: Declaration) -> str:
+    """Say what keeps a whole model from exact proofs, if anything does."""
+    inexact = declaration.inexact_operator
+    return (
+        _EXACT if inexact is None else f"{inexact} has no exact value: circuits that compute it are refused"
+    )
 
 
 def describe(path: Path) -> Described:
