@@ -17,7 +17,7 @@ from circuitproof.lab.surrogate.machines import TEMPLATES
 from circuitproof.lab.surrogate.network import Layer, Network, Shape
 from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.relation import Relation, relation_of
-from circuitproof.lab.surrogate.synthesis import Goal
+from circuitproof.lab.surrogate.synthesis import Specification
 from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Words
 
@@ -44,14 +44,14 @@ def automaton_teacher(steps, answers, words=SMALL, names=NO_YES) -> Relation:
     return relation_of("machine", words, names, decide)
 
 
-def goal_of(relation: Relation) -> Goal:
+def specification_of(relation: Relation) -> Specification:
     """Return the goal of agreeing with a relation on every word, asked one by one."""
     words = relation.words
 
     def oracle(program):
         return next((w for w in words if program.automaton.answer(w) != relation.answer(w)), None)
 
-    return Goal(Signature(words.tokens, relation.answers, words.longest), relation.answer, oracle)
+    return Specification(Signature(words.tokens, relation.answers, words.longest), relation.answer, oracle)
 
 
 @st.composite

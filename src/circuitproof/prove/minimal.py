@@ -30,7 +30,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class FewestEdges:
     """How far a search for the fewest edges came."""
 
     refuted_below: int
@@ -40,7 +40,7 @@ class Search:
     """All circuits of the smallest size that suffices, or none if the search ended before."""
 
 
-def search_minimum(frozen: Frozen, task: Task, *, most: int, budget: int) -> Search:
+def search_minimum(frozen: Frozen, task: Task, *, most: int, budget: int) -> FewestEdges:
     """Try all circuits of one edge, of two, and so on, until some suffice; at most `most` edges each.
 
     A size with more than `budget` circuits is not begun: what is refuted so far is the proved lower bound.
@@ -49,12 +49,12 @@ def search_minimum(frozen: Frozen, task: Task, *, most: int, budget: int) -> Sea
     for size in range(1, most + 1):
         circuits = circuits_of_size(frozen.graph, frozen.graph.edges(), size)
         if len(circuits) > budget:
-            return Search(size, tuple(trials), ())
+            return FewestEdges(size, tuple(trials), ())
         found = try_circuits(frozen, task, circuits)
         trials.extend(found)
         if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent):
-            return Search(size, tuple(trials), minimum)
-    return Search(most + 1, tuple(trials), ())
+            return FewestEdges(size, tuple(trials), minimum)
+    return FewestEdges(most + 1, tuple(trials), ())
 
 
 def try_circuits(frozen: Frozen, task: Task, circuits: Sequence[Circuit]) -> tuple[Trial, ...]:

@@ -19,7 +19,7 @@ SEEDS = range(8)
 GOALS = ("right", "alike", "robust", "idle")
 
 
-def goal_of(claim, name):
+def specification_of(claim, name):
     """Return a goal by its name, for a claim."""
     match name:
         case "right":
@@ -50,8 +50,8 @@ def test_an_answer_is_what_looking_at_every_prompt_says(name, effort):
     kinds = set()
     for seed in SEEDS:
         shop = shop_of(seed)
-        found = Cover(shop, goal_of(shop.claim, name), effort).whole()
-        judge = goal_of(shop.claim, name)
+        found = Cover(shop, specification_of(shop.claim, name), effort).whole()
+        judge = specification_of(shop.claim, name)
         is_broken = any([judge.broken_by(one) is not None for one in looked_at(seed, judge.lesion)])  # noqa: C419  # likeness remembers
         kinds.add(type(found))
         assert isinstance(found, Open) or isinstance(found, Replay) == is_broken

@@ -65,7 +65,7 @@ def synthesise(
     asked = [_asked(frozen, circuits.get(task.name), bounds.scope) for task in tasks]
     demands = demands_of(frozen, tasks, asked, bounds.objective)
     ground = Ground(tuple(prompt for task in tasks for prompt in task.prompts))
-    search = _Search(frozen, head, demands, record(model, head, ground), bounds)
+    search = _ProgramSearch(frozen, head, demands, record(model, head, ground), bounds)
     outcome = search.run()
     return Synthesis(
         head=head,
@@ -105,7 +105,7 @@ def _asked(frozen: Frozen, circuit: Circuit | None, scope: Scope) -> tuple[Circu
     return (circuit,) if scope is Scope.CIRCUIT else (everything, circuit)
 
 
-class _Search:
+class _ProgramSearch:
     """A search while it goes on."""
 
     def __init__(

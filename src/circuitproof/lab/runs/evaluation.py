@@ -16,7 +16,7 @@ from circuitproof.text.canonical import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CircuitScore:
     """One line of an evaluation: a circuit of the model on a task."""
 
     task: str
@@ -44,11 +44,13 @@ class Named:
     circuit: Circuit
 
 
-def evaluate(model_path: Path, task_names: Sequence[str], circuit_files: Sequence[Path]) -> tuple[Row, ...]:
+def evaluate(
+    model_path: Path, task_names: Sequence[str], circuit_files: Sequence[Path]
+) -> tuple[CircuitScore, ...]:
     """Return a row per task and circuit; without tasks all of them, without circuits three telling ones."""
     stored = load_model(model_path)
     circuits = [Named(str(path), load_circuit(path)) for path in circuit_files]
-    rows: list[Row] = []
+    rows: list[CircuitScore] = []
     for name in task_names or TASK_NAMES:
         task = load_listed_task(name, stored.alphabet)
         task.refuse_other_alphabet(stored.alphabet)
@@ -70,10 +72,10 @@ def telling_circuits(model: Transformer, task: Task) -> list[Named]:
     ]
 
 
-def _rows(model: Transformer, task: Task, circuits: Sequence[Named]) -> list[Row]:
+def _rows(model: Transformer, task: Task, circuits: Sequence[Named]) -> list[CircuitScore]:
     (alone,) = score_circuits(model, task)
     scores = score_circuits(model, task, [named.circuit for named in circuits])
-    rows = [Row(task.name, "model", len(model.graph.edges()), alone)]
+    rows = [CircuitScore(task.name, "model", len(model.graph.edges()), alone)]
     for named, score in zip(circuits, scores, strict=True):
-        rows.append(Row(task.name, named.name, len(named.circuit), score))
+        rows.append(CircuitScore(task.name, named.name, len(named.circuit), score))
     return rows

@@ -84,7 +84,7 @@ class Watcher:
 
 
 @runtime_checkable
-class Goal(Protocol):
+class TrainingGoal(Protocol):
     """What training works toward. Both answers depend on nothing but the model, the step and fixed data."""
 
     def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
@@ -139,7 +139,9 @@ def train(
     return fit(model, NextToken(data), plan, checkpoints, watcher)
 
 
-def fit(model: Transformer, goal: Goal, plan: TrainingPlan, checkpoints: Path, watcher: Watcher) -> Trained:
+def fit(
+    model: Transformer, goal: TrainingGoal, plan: TrainingPlan, checkpoints: Path, watcher: Watcher
+) -> Trained:
     """Train every parameter of `model` toward a goal, going on from the newest checkpoint if there is one.
 
     The model given is where the first step starts from, and it is changed in place; its buffers belong to
@@ -172,7 +174,7 @@ def _optimizer(model: Transformer, plan: TrainingPlan) -> torch.optim.Optimizer:
     return torch.optim.AdamW(model.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay)
 
 
-def _take_step(training: _Training, goal: Goal, plan: TrainingPlan) -> float:
+def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> float:
     loss = goal.loss(training.model, training.step)
     if not is_finite(loss):
         raise NumericError(
