@@ -18,13 +18,14 @@ from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.queries import disagreement, symbols
 from circuitproof.lab.surrogate.refutation import MOST_MEANINGS, list_meanings
 from circuitproof.lab.surrogate.registers import Counter
-from circuitproof.lab.surrogate.relation import Relation, relation_of
+from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.synthesis import Exhausted, Specification, synthesise
-from circuitproof.lab.surrogate.template import Signature, count_programs
+from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Word, Words
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.results import Unsatisfiable
 from circuitproof.solvers.z3 import Z3
+from surrogate_twin import count_programs, relation_of
 from timing import print_table
 
 TOKENS, ANSWERS = Alphabet(("[", "]", "x")), Alphabet(("x", "]", "]]"))

@@ -7,6 +7,7 @@ template is the list of all of them.
 import json
 from fractions import Fraction
 from itertools import pairwise, product
+from math import prod
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from circuitproof.exact.grid import grid_of_fractions
 from circuitproof.lab.surrogate.machines import TEMPLATES
 from circuitproof.lab.surrogate.network import Layer, Network, Shape
 from circuitproof.lab.surrogate.program import FilledTemplate
-from circuitproof.lab.surrogate.relation import Relation, relation_of
+from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.synthesis import Specification
 from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Words
@@ -30,6 +31,16 @@ SMALL_SIGNATURE = Signature(AB, NO_YES, 4)
 def all_words(tokens: int, shortest: int, longest: int) -> list[tuple[int, ...]]:
     """Return every word, shorter ones first."""
     return [w for n in range(shortest, longest + 1) for w in product(range(tokens), repeat=n)]
+
+
+def relation_of(name, words, answers, decide) -> Relation:
+    """Return what a callable answers on every word of a domain."""
+    return Relation(name, words, answers, tuple(decide(word) for word in words))
+
+
+def count_programs(template, signature) -> int:
+    """Return in how many ways the holes of a template can be filled."""
+    return prod(map(len, template.holes(signature).values()))
 
 
 def automaton_teacher(steps, answers, words=SMALL, names=NO_YES) -> Relation:

@@ -8,9 +8,9 @@ from safetensors.numpy import save
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError, NumericError
 from circuitproof.lab.surrogate.network import Shape, measure_fidelity, open_network, write_network
-from circuitproof.lab.surrogate.relation import Relation, relation_of
+from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.words import Words
-from surrogate_twin import AB, NO_YES, SMALL, network_of, networks
+from surrogate_twin import AB, NO_YES, SMALL, network_of, networks, relation_of
 
 PAIR = Words(AB, 1, 2)
 SEES_B = ([[0, 1, 0, 1]], [0]), ([[-1], [1]], [Fraction(1, 2), 0])

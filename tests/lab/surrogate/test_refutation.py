@@ -14,7 +14,7 @@ from circuitproof.lab.surrogate.refutation import (
 )
 from circuitproof.lab.surrogate.registers import Constant, Predicate, Toggle, When
 from circuitproof.lab.surrogate.synthesis import Exhausted, Leaf, Split, synthesise
-from circuitproof.lab.surrogate.template import Signature, count_programs
+from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.text.reading import reading
 from surrogate_twin import (
@@ -23,6 +23,7 @@ from surrogate_twin import (
     SMALL,
     SMALL_SIGNATURE,
     all_words,
+    count_programs,
     random_teachers,
     relation_of,
     specification_of,

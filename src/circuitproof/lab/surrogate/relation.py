@@ -1,6 +1,6 @@
 """The teacher relation: the one answer that a teacher gives to every word of a bounded domain."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -73,11 +73,6 @@ class Relation:
             "basis": str(self.basis),
             "rows": rows,
         }
-
-
-def relation_of(name: str, words: Words, answers: Alphabet, decide: Callable[[Word], int]) -> Relation:
-    """Return what a callable answers on every word of a domain."""
-    return Relation(name, words, answers, tuple(decide(word) for word in words))
 
 
 def load_relation(path: Path) -> Relation:

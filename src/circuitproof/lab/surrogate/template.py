@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from math import prod
 from typing import Protocol, TypeAlias
 
 from circuitproof.declare.tasks.alphabet import Alphabet
@@ -75,11 +74,6 @@ class Template(Protocol):
 def size(template: Template, signature: Signature) -> int:
     """Return how many holes a template has: how much a program of it says."""
     return len(template.holes(signature))
-
-
-def count_programs(template: Template, signature: Signature) -> int:
-    """Return in how many ways the holes can be filled."""
-    return prod(map(len, template.holes(signature).values()))
 
 
 def effects(fill: Fill, signature: Signature, hole: str, idle: str) -> str:
