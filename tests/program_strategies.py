@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
 from circuitproof.declare.programs.features import Comparison, Feature, WordKind
+from circuitproof.declare.programs.lines import parse_lines
 from circuitproof.declare.programs.syntax import (
     AllOf,
     Otherwise,
@@ -18,6 +19,7 @@ from circuitproof.declare.programs.syntax import (
     any_of,
     negate,
 )
+from circuitproof.errors import InputError
 
 EQUALITIES = (Comparison.EQUAL, Comparison.UNEQUAL)
 NUMERIC = tuple(comparison for comparison in Comparison if comparison is not Comparison.AMONG)
@@ -113,3 +115,12 @@ plain_programs = st.builds(
     Program, weights, st.lists(plain_rules, max_size=4).map(tuple), st.sampled_from(Otherwise)
 )
 """Programs whose conditions are comparisons of features, joined by `and`."""
+
+
+def accepts(lines, vocabulary) -> bool:
+    """Say whether lines are a program in the grammar of the specification."""
+    try:
+        parse_lines(lines, "program", vocabulary)
+    except InputError:
+        return False
+    return True

@@ -1,6 +1,6 @@
 """Affine forms in a perturbation, and regions of perturbations: a ball cut by the signs of forms."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
 from fractions import Fraction
@@ -161,14 +161,6 @@ def ball_signs(least: int, most: int, *, is_open: bool) -> Sign:
 def sign_of(number: Fraction) -> Sign:
     """Return the sign of a number."""
     return Sign.MORE if number > 0 else Sign.LESS if number < 0 else Sign.EQUAL
-
-
-def covers(signs: Iterable[Sign], wanted: Sign) -> bool:
-    """Say whether some sets of signs together have all the wanted ones."""
-    union = Sign(0)
-    for sign in signs:
-        union |= sign
-    return wanted.is_within(union)
 
 
 def _upright(form: Form, sign: Sign) -> tuple[Form, Sign]:

@@ -1,6 +1,5 @@
 """Surrogate studies from a recipe: teacher, surrogate, explanation, verdict and repair, each stage kept."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -32,7 +31,6 @@ from circuitproof.lab.surrogate.teachers import Question, circuit_relation, plai
 from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.train.data import TaskData
 from circuitproof.lab.train.loop import Watcher, train
-from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.find import find_solver
 from circuitproof.text.canonical import Json, readable_json, write_file
 from circuitproof.text.codec import to_json
@@ -183,13 +181,3 @@ def _refuted(path: Path, relation: Relation) -> tuple[str, ...]:
     signature = Signature(relation.words.tokens, relation.answers, relation.words.longest)
     with reading(read_json(path), str(path)) as fields:
         return fields.each("refutations", lambda part: read_refuted(part, signature, relation))
-
-
-def settle_lessons(lessons: Sequence[Lesson]) -> Verdict:
-    """Return proved if every teacher has a proved program, refuted if the family has none for one of them."""
-    verdicts = {lesson.verdict for lesson in lessons}
-    if not verdicts:
-        raise InputError("no studies to settle")
-    if Verdict.REFUTED in verdicts:
-        return Verdict.REFUTED
-    return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts else Verdict.PROVED
