@@ -26,16 +26,7 @@ from circuitproof.errors import NotExactError
 from circuitproof.exact.bands import band
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Region, Sign
-from circuitproof.exact.grid import (
-    Grid,
-    Integers,
-    add,
-    matmul,
-    multiply,
-    multiply_columns,
-    uniform,
-    zeros,
-)
+from circuitproof.exact.grid import Grid, Integers, add, matmul, multiply, multiply_columns, uniform, zeros
 from circuitproof.exact.protocol import Contexts, RationalRow
 from circuitproof.exact.sheets import Ground, Sheet, SignCondition, columns_of, projected, settle
 

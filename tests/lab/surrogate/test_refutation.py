@@ -10,12 +10,12 @@ from circuitproof.lab.surrogate.refutation import (
     list_meanings,
     read_refuted,
     read_tree,
-    tree_to_json,
 )
 from circuitproof.lab.surrogate.registers import Constant, Predicate, Toggle, When
 from circuitproof.lab.surrogate.synthesis import Exhausted, Leaf, Split, synthesise
 from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Words
+from circuitproof.text.codec import to_json
 from circuitproof.text.reading import reading
 from surrogate_twin import (
     AB,
@@ -70,7 +70,7 @@ def test_the_input_of_a_meaning_is_the_first_that_refutes_it(relation):
 def test_a_tree_is_read_back_as_it_was_written(relation):
     """A stranger checks what was found."""
     for exhausted in synthesise(specification_of(relation), LADDER[:6]).exhausted:
-        with reading(tree_to_json(exhausted.tree), "tree") as fields:
+        with reading(to_json(exhausted.tree), "tree") as fields:
             assert read_tree(fields) == exhausted.tree
 
 

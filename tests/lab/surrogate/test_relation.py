@@ -63,7 +63,7 @@ def test_digests_tell_relations_apart():
         (lambda t: t["rows"].pop(), "lacks 1 of 2 inputs, first 'b'; list every input"),
         (
             lambda t: t["rows"].append({"input": ["c"], "answer": "no"}),
-            r"rows\[2\].input has the token 'c', which is not in the teacher's alphabet \['a', 'b'\]",
+            r"rows\[2\].input: 'c' is not one of the tokens \['a', 'b'\]",
         ),
         (
             lambda t: t["rows"].append({"input": ["a", "a"], "answer": "no"}),

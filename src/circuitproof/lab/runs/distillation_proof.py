@@ -14,11 +14,7 @@ from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import (
-    Kind,
-    four_properties,
-    kind_of,
-)
+from circuitproof.prove.properties import Kind, four_properties, kind_of
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json, readable_json, write_file
 from circuitproof.text.reading import read_json, reading, reading_part

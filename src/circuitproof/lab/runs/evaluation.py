@@ -13,6 +13,7 @@ from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import Score, score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import record_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,7 @@ class CircuitScore:
             "task": self.task,
             "circuit": self.circuit,
             "edges": self.edges,
-            "right": self.score.right,
-            "prompts": self.score.prompts,
-            "worst_margin": self.score.worst_margin,
+            **record_to_json(self.score),
         }
 
 

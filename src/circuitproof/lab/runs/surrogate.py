@@ -28,7 +28,7 @@ from circuitproof.lab.surrogate.refutation import read_refuted
 from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation
 from circuitproof.lab.surrogate.study import Study, run_study
 from circuitproof.lab.surrogate.teachers import Question, circuit_relation, plain_rendering
-from circuitproof.lab.surrogate.template import Signature
+from circuitproof.lab.surrogate.template import signature_of
 from circuitproof.lab.train.data import TaskData
 from circuitproof.lab.train.loop import Watcher, train
 from circuitproof.solvers.find import find_solver
@@ -153,10 +153,7 @@ def _programs(found: Study) -> dict[str, Json]:
     programs: dict[str, Json] = {
         name: None if one is None else one.program.to_json() for name, one in tested.items()
     }
-    trials: list[Json] = [
-        {"program": trial.program.to_json(), "input": list(trial.word)} for trial in found.trials
-    ]
-    return {"programs": programs, "trials": trials}
+    return {"programs": programs, "trials": to_json(found.trials)}
 
 
 def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
@@ -178,6 +175,6 @@ def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
 
 
 def _refuted(path: Path, relation: Relation) -> tuple[str, ...]:
-    signature = Signature(relation.words.tokens, relation.answers, relation.words.longest)
+    signature = signature_of(relation.words, relation.answers)
     with reading(read_json(path), str(path)) as fields:
         return fields.each("refutations", lambda part: read_refuted(part, signature, relation))

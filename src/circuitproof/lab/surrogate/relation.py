@@ -94,20 +94,9 @@ def read_relation(fields: Fields) -> Relation:
 
 
 def _read_row(fields: Fields, words: Words, answers: Alphabet) -> tuple[Word, int]:
-    names, answer = fields.texts("input"), fields.text("answer")
-    for name in names:
-        if name not in words.tokens.names:
-            raise InputError(
-                f"{fields.path('input')} has the token {name!r}, which is not in the teacher's alphabet "
-                f"{list(words.tokens.names)}"
-            )
+    word, answer = words.listed(fields.texts("input"), fields.path("input")), fields.text("answer")
     if answer not in answers.names:
         raise InputError(f"{fields.path('answer')} is {answer!r}, want one of {list(answers.names)}")
-    word = words.tokens.tokens(names)
-    if word not in words:
-        raise InputError(
-            f"{fields.path('input')} has {len(word)} tokens, want {words.shortest} to {words.longest}"
-        )
     return word, answers.token(answer)
 
 

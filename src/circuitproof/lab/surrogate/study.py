@@ -12,7 +12,7 @@ from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.refutation import Refutation, certify
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.synthesis import Found, GaveUp, Specification, Synthesis, Trial, synthesise
-from circuitproof.lab.surrogate.template import Signature, Template
+from circuitproof.lab.surrogate.template import Signature, Template, signature_of
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.codec import Count
@@ -112,8 +112,7 @@ class _Teaching:
     @property
     def signature(self) -> Signature:
         """Return what the programs read and answer."""
-        words = self.relation.words
-        return Signature(words.tokens, self.relation.answers, words.longest)
+        return signature_of(self.relation.words, self.relation.answers)
 
     def test(self, study: Study, program: FilledTemplate, larger: Sequence[Template]) -> Study:
         """Prove or refute a program, and look for a repair among `larger` templates where it is refuted."""

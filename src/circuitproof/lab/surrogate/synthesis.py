@@ -8,19 +8,20 @@ leaves a closed tree: splits on holes, and at each leaf an input that refutes ev
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from circuitproof.errors import DeclarationError
 from circuitproof.lab.surrogate.program import FilledTemplate, run
 from circuitproof.lab.surrogate.template import Fill, OpenHoleError, Signature, Template
 from circuitproof.lab.surrogate.words import Word
+from circuitproof.text.codec import Key
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
     """An input that refutes every program that fills the other holes."""
 
-    word: Word
+    word: Annotated[Word, Key("input")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Trial:
     """A program that agreed with every example so far, and the input that then refuted it."""
 
     program: FilledTemplate
-    word: Word
+    word: Annotated[Word, Key("input")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.lab.surrogate.words import Words
 
 State: TypeAlias = Hashable
 """What a program remembers of the tokens read so far."""
@@ -34,6 +35,11 @@ class Signature:
     tokens: Alphabet
     answers: Alphabet
     longest: int
+
+
+def signature_of(words: Words, answers: Alphabet) -> Signature:
+    """Return the signature of programs that read the words of a domain."""
+    return Signature(words.tokens, answers, words.longest)
 
 
 class Template(Protocol):

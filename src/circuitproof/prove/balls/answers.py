@@ -20,13 +20,7 @@ from circuitproof.prove.balls.regions import (
     widened,
     widened_point,
 )
-from circuitproof.prove.balls.search import (
-    Effort,
-    Unstable,
-    Violation,
-    is_closed,
-    search_ball,
-)
+from circuitproof.prove.balls.search import Effort, Unstable, Violation, is_closed, search_ball
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
 from circuitproof.prove.findings import Findings
