@@ -123,10 +123,6 @@ class Region:
             known[form] = known.get(form, Sign.ANY) & sign
         object.__setattr__(self, "_known", known)
 
-    def within(self, bound: Bound) -> "Region":
-        """Return the part that keeps one more bound."""
-        return Region(self.radius, (*self.bounds, bound), self.is_open)
-
     def signs(self, form: Form) -> Sign:
         """Return the signs that the ball leaves to a form, less those that a bound on just it excludes.
 

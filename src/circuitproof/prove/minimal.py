@@ -8,7 +8,7 @@ from circuitproof.declare.circuits.smaller import circuits_of_size
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
-from circuitproof.prove.fold import Fold, fold
+from circuitproof.prove.fold import fold
 
 _ANCHORS = 8
 """So many prompts are tried first; most circuits that are wrong are wrong on one of them."""
@@ -16,12 +16,10 @@ _ANCHORS = 8
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A circuit tried on a task: refuted by a prompt with its logits, or right everywhere with all logits."""
+    """A circuit tried on a task: refuted by a prompt, or right everywhere."""
 
     circuit: Circuit
     refuting: int | None
-    folds: tuple[Fold, ...]
-    """The fold at the refuting prompt alone, or the fold of every prompt."""
 
     @property
     def is_equivalent(self) -> bool:
@@ -75,11 +73,9 @@ def _try(
     folded = fold(frozen, task.candidates, circuits, prompts)
     trials: list[Trial] = []
     for circuit in circuits:
-        folds = folded.of(circuit)
-        wrong = [k for k, place in enumerate(places) if folds[k].decision != frozenset({wanted[place]})]
-        trials.append(
-            Trial(circuit, places[wrong[0]], (folds[wrong[0]],)) if wrong else Trial(circuit, None, folds)
-        )
+        pairs = zip(places, folded.of(circuit), strict=True)
+        wrong = (place for place, found in pairs if found.decision != frozenset({wanted[place]}))
+        trials.append(Trial(circuit, next(wrong, None)))
     return trials
 
 

@@ -79,7 +79,7 @@ def test_examples_given_at_the_start_save_trials():
 def test_a_search_that_reaches_its_budget_says_so():
     """Nothing is known then about the template and those after it."""
     found = synthesise(specification_of(PARITY_OF_THREE), [Constant(), Machine(3)], budget=5)
-    assert found.outcome == GaveUp(Machine(3), 5)
+    assert found.outcome == GaveUp(Machine(3))
     assert [one.template for one in found.exhausted] == [Constant()]
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from operator import or_
@@ -30,7 +31,8 @@ def confirm(question, tree, region):
     if isinstance(tree, SignSplit):
         assert region.signs(tree.form).is_within(reduce(or_, (sign for sign, _ in tree.children)))
         for sign, child in tree.children:
-            confirm(question, child, region.within(Bound(tree.form, sign)))
+            part = replace(region, bounds=(*region.bounds, Bound(tree.form, sign)))
+            confirm(question, child, part)
         return
     if isinstance(tree, Void):
         zero = question.margins(Region(Fraction(0)), question.zero())[0]

@@ -14,6 +14,7 @@ from circuitproof.prove.patterns.regions import PromptRegion
 from circuitproof.prove.patterns.runs import build_runs
 from circuitproof.prove.properties import Robustness
 from pattern_paths import prompts_of, shop_of
+from pattern_strategies import all_prompts
 
 SEEDS = range(8)
 GOALS = ("right", "alike", "robust", "idle")
@@ -37,7 +38,7 @@ def looked_at(seed, lesion):
     """Return every prompt of a claim as the forward pass sees it."""
     claim = shop_of(seed).claim
     circuits = [claim.circuit, *([] if lesion is None else [lesion])]
-    prompts = list(claim.task.labelled.machine.prompts())
+    prompts = all_prompts(claim.task.labelled.machine)
     folded = fold(claim.frozen, claim.task.candidates, circuits, prompts)
     rows = zip(prompts, *(folded.of(circuit) for circuit in circuits), strict=True)
     return [Seen(prompt, claim.task.labelled.label_of(prompt), *logits) for prompt, *logits in rows]

@@ -8,7 +8,7 @@ that can be counted without listing it, listed, and written into a certificate.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, product
 from math import comb
 
 from circuitproof.declare.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
@@ -126,27 +126,12 @@ class Language:
         count = len(self.singles())
         return count + sum(comb(count, size) for size in range(2, self.grammar.alternatives + 1))
 
-    def rules(self) -> Iterator[Rule]:
-        """Return every rule, those with few conditions first."""
-        conditions = self.conditions()
-        for size in range(self.grammar.conditions + 1):
-            for chosen, weight in product(combinations(conditions, size), self.grammar.weights):
-                yield Rule(weight, chosen)
-
     def rule_count(self) -> int:
         """Return how many rules there are."""
         count = self.condition_count()
         return len(self.grammar.weights) * sum(
             comb(count, size) for size in range(self.grammar.conditions + 1)
         )
-
-    def programs(self) -> Iterator[Program]:
-        """Return every program, one by one: slow, and plain to see."""
-        rules = tuple(self.rules())
-        for size in range(self.grammar.rules + 1):
-            for chosen in combinations_with_replacement(rules, size):
-                for otherwise in self.grammar.otherwise:
-                    yield Program(Fraction(0), chosen, otherwise)
 
     def program_count(self) -> int:
         """Return how many programs there are."""

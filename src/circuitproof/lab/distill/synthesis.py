@@ -107,11 +107,6 @@ class Synthesis:
         return self.outcome.program if isinstance(self.outcome, Realised) else None
 
     @property
-    def closest(self) -> Program:
-        """Return the program whose support is nearest to the head's attention, accepted or not."""
-        return self.leaders[0].program
-
-    @property
     def overlap(self) -> float | None:
         """Return the overlap of the accepted program's support with the head's, if there is one."""
         return next((leader.overlap for leader in self.leaders if leader.is_accepted), None)

@@ -3,7 +3,7 @@
     found = synthesise(model, tasks, head, circuits, bounds)
     found.program     # the program, or nothing
     found.outcome     # Realised, Unrealisable (a certificate) or Unfinished (which bound was met)
-    found.closest     # the program nearest to the head's attention, accepted or not
+    found.leaders     # the programs nearest to the head's attention, accepted or not
 
 `circuits` maps the name of a task to its circuit; a task without one is asked of the whole model alone.
 Candidates are ranked by how their support overlaps with the head's own on all queries of the prompts. That is

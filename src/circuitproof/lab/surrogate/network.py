@@ -114,8 +114,6 @@ class Fidelity:
 
     agreed: int
     words: int
-    first: Word | None
-    """The first word where it does not."""
 
     @property
     def is_complete(self) -> bool:
@@ -127,14 +125,9 @@ def measure_fidelity(network: Network, relation: Relation) -> Fidelity:
     """Compare a surrogate with its teacher on every word, in exact arithmetic."""
     if (network.shape.words, network.shape.answers) != (relation.words, relation.answers):
         raise InputError("the surrogate and the teacher have different alphabets, answers or lengths")
-    agreed, first = 0, None
-    taught = iter(relation.decided)
-    for words in _portions(relation.words):
-        for word, found, answer in zip(words, network.decide(words), taught, strict=False):
-            is_alike = found == frozenset({answer})
-            agreed += is_alike
-            first = word if first is None and not is_alike else first
-    return Fidelity(agreed, len(relation.words), first)
+    decisions = (found for words in _portions(relation.words) for found in network.decide(words))
+    pairs = zip(decisions, relation.decided, strict=True)
+    return Fidelity(sum(found == {answer} for found, answer in pairs), len(relation.words))
 
 
 def write_network(path: Path, shape: Shape, weights: bytes, relation: Relation) -> None:

@@ -68,7 +68,6 @@ class GaveUp:
     """The search reached its budget in a template; nothing is known about it and the larger ones."""
 
     template: Template
-    nodes: int
 
 
 Outcome: TypeAlias = Found | NoneInFamily | GaveUp
@@ -180,7 +179,7 @@ def synthesise(
         try:
             found = search.explore(template, Fill())
         except _BudgetError:
-            outcome = GaveUp(template, budget)
+            outcome = GaveUp(template)
             break
         if isinstance(found, FilledTemplate):
             outcome = Found(found)
