@@ -21,7 +21,7 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.norm_recipe import NormRecipe
 from circuitproof.lab.runs.recipe import Recipe, TasksSource
 from circuitproof.lab.runs.run import Run, begin_run, read_record
-from circuitproof.lab.runs.training import MODEL, data_of, train_recipe
+from circuitproof.lab.runs.training import CORPUS, MODEL, Material, material_of, train_recipe
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.fold_norm import FoldError, compare, fold
 from circuitproof.lab.train.loop import Evaluation, Watcher, fit
@@ -105,8 +105,13 @@ class NormRemoval:
 class _Job:
     recipe: NormRecipe
     source: StoredModel
-    data: Data
+    material: Material
     run: Run
+
+    @property
+    def data(self) -> Data:
+        """Return what the model is trained on while its norms fade."""
+        return self.material.data
 
 
 def remove_norms(recipe: NormRecipe, model: Path | None, out: Path, watchers: Watchers) -> NormRemoval:
@@ -119,9 +124,11 @@ def remove_norms(recipe: NormRecipe, model: Path | None, out: Path, watchers: Wa
     _refuse_misfit(recipe, recipe.source.architecture if model is None else _declared(model))
     run = begin_run(out, recipe.name, _digest(recipe, model))
     source = (
-        train_recipe(recipe.source, out / SOURCE, watchers.source) if model is None else load_model(model)
+        train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=out / CORPUS)
+        if model is None
+        else load_model(model)
     )
-    job = _Job(recipe, source, _data(recipe, source), run)
+    job = _Job(recipe, source, _material(recipe, source, out / CORPUS), run)
     path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
     attenuation, attenuated = _read_attenuated(path, source.model)
     return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
@@ -134,7 +141,7 @@ def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
     """
     recipe, model = job.recipe, _copy(job.source.model)
     make_fading(model)
-    goal = Fading(job.data, recipe.schedule)
+    goal = Fading(job.data, recipe.schedule, recipe.plan.pieces)
     trained = fit(model, goal, recipe.plan, job.run.folder / "checkpoints", watcher)
     attenuation = Attenuation(
         recipe=recipe.name,
@@ -172,7 +179,8 @@ def _folded(job: _Job, attenuated: Transformer) -> Fold:
     report = job.run.stage(FOLD, lambda path: _write_fold(job, attenuated, folded, path))
     found = _read_fold(report)
     job.recipe.limits.refuse_breach(found.error)
-    extra = {FOLD: read_bytes(report), _REMOVAL: read_bytes(job.run.folder / ATTENUATED / _REMOVAL)}
+    removal = read_bytes(job.run.folder / ATTENUATED / _REMOVAL)
+    extra = {FOLD: read_bytes(report), _REMOVAL: removal, **job.material.files}
     job.run.stage(MODEL, lambda path: save_model(path, StoredModel(folded, job.source.alphabet), extra))
     return found
 
@@ -220,13 +228,13 @@ def _digest(recipe: NormRecipe, model: Path | None) -> Digest:
     return digest_json([str(recipe.digest), given])
 
 
-def _data(recipe: NormRecipe, source: StoredModel) -> Data:
+def _material(recipe: NormRecipe, source: StoredModel, corpus: Path) -> Material:
     """Return the recipe's data for this model, in an order of its own."""
     if isinstance(recipe.source.source, TasksSource):
         for task in recipe.source.source.tasks:
             task.refuse_other_alphabet(source.alphabet)
     fitted: Recipe = replace(recipe.source, architecture=source.model.architecture, plan=recipe.plan)
-    return data_of(fitted)
+    return material_of(fitted, corpus)
 
 
 def _prompts(recipe: NormRecipe) -> Mapping[str, int]:
