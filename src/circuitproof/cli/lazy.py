@@ -27,6 +27,7 @@ COMMANDS = {
     "circuit": Entry("discovery", _IN),
     "import-release": Entry("discovery", _IN),
     "train": Entry("training", _IN, resumes=True),
+    "variants": Entry("variants", _IN, resumes=True),
     "evaluate": Entry("training", _FIND),
     "extract": Entry("discovery", _FIND),
     "localise": Entry("localisation", _FIND, resumes=True),

@@ -32,7 +32,7 @@ from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, random_tokens, ti
 LAYER_NORM = NORMS[1]
 SIZES = tiny_architecture(norm=LAYER_NORM)
 SCHEDULE = Schedule(
-    order=(NormReader.MLP, NormReader.ATTENTION, NormReader.LOGITS), begin=3, fade=2, pause=1, window=2
+    order=(NormReader.MLP, NormReader.ATTENTION, NormReader.LOGITS), begin=3, fade=2, interval=3, window=2
 )
 PLAN = TrainingPlan(
     seed=1,
@@ -268,7 +268,9 @@ def test_only_layer_norm_can_be_removed(norm):
 
 def test_a_model_that_was_not_prepared_cannot_fade():
     """The sentence says what to do."""
-    with pytest.raises(InputError, match=r"mlp\.0\.norm cannot fade; prepare the model with make_fading"):
+    with pytest.raises(
+        InputError, match=r"attention\.0\.norm cannot fade; prepare the model with make_fading"
+    ):
         fading_norms(random_model(SIZES))
 
 

@@ -64,6 +64,7 @@ class Attenuation:
     recipe_digest: Digest
     schedule: Schedule
     norms: tuple[FadedNorm, ...]
+    """By depth, from the one that is nearest to the tokens."""
     evaluations: tuple[Evaluation, ...]
 
 
@@ -114,21 +115,23 @@ class _Job:
         return self.material.data
 
 
-def remove_norms(recipe: NormRecipe, model: Path | None, out: Path, watchers: Watchers) -> NormRemoval:
+def remove_norms(
+    recipe: NormRecipe, model: Path | None, out: Path, watchers: Watchers, corpus: Path | None = None
+) -> NormRemoval:
     """Remove the norms of `model`, or of one trained as the recipe says, in the run folder `out`.
 
     The model without norms stands in `out/model` afterwards; when folding costs more than the recipe allows,
     there is none. A finished run is not repeated; an interrupted one goes on from its newest checkpoint and
-    ends with the same weights, bit for bit.
+    ends with the same weights, bit for bit. Tokens of a corpus are in `out/corpus` unless runs share them.
     """
     _refuse_misfit(recipe, recipe.source.architecture if model is None else _declared(model))
-    run = begin_run(out, recipe.name, _digest(recipe, model))
+    run, tokens = begin_run(out, recipe.name, _digest(recipe, model)), corpus or out / CORPUS
     source = (
-        train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=out / CORPUS)
+        train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens)
         if model is None
         else load_model(model)
     )
-    job = _Job(recipe, source, _material(recipe, source, out / CORPUS), run)
+    job = _Job(recipe, source, _material(recipe, source, tokens), run)
     path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
     attenuation, attenuated = _read_attenuated(path, source.model)
     return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
@@ -157,7 +160,8 @@ def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
 def _faded(recipe: NormRecipe, model: Transformer, deviations: Deviations) -> tuple[FadedNorm, ...]:
     spans = recipe.schedule.spans(model.architecture.layers)
     return tuple(
-        FadedNorm(str(site), span.first, span.last, deviations[site]) for site, span in spans.items()
+        FadedNorm(str(site), spans[site].first, spans[site].last, deviations[site])
+        for site in all_sites(model.architecture.layers)
     )
 
 
