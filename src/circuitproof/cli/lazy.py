@@ -29,6 +29,7 @@ COMMANDS = {
     "import-hf": Entry("models", _IN),
     "train": Entry("training", _IN, resumes=True),
     "evaluate": Entry("training", _FIND),
+    "variants": Entry("variants", _FIND, resumes=True),
     "extract": Entry("discovery", _FIND),
     "localise": Entry("localisation", _FIND, resumes=True),
     "synthesise": Entry("synthesis", _FIND),
