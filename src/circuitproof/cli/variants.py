@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
-from circuitproof.cli.show import progress, show_line, show_result, show_table
+from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
 from circuitproof.text.canonical import refuse_unwritable
 
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ def variants(
 
         def watch(title: str, steps: int) -> "Watcher":
             bar.reset(task, total=steps, description=title)
-            return Watcher(lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.4f}"))
+            tokens = loaded.base.tokens_per_step
+            return Watcher(
+                lambda step, loss: bar.update(task, completed=step, note=step_note(bar, loss, tokens))
+            )
 
         found = compare_variants(loaded, out or Path("build") / loaded.name, watch, seeds)
     if figure is not None:

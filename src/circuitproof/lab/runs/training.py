@@ -13,6 +13,7 @@ from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData, Data, TaskData
 from circuitproof.lab.train.loop import Evaluation, Watcher, train
 from circuitproof.lab.train.tokenised import CorpusSource, TokenisedCorpus, open_corpus
+from circuitproof.lab.train.workers import together
 from circuitproof.text.canonical import Digest, readable_json
 from circuitproof.text.codec import to_json
 
@@ -47,8 +48,9 @@ def train_recipe(
     A finished run is not repeated; an interrupted one goes on from its newest checkpoint and ends with the
     same weights, bit for bit. Tokens of a corpus are kept in `out/corpus`, or where several runs share them.
     """
-    run = begin_run(out, recipe.name, recipe.digest, tell)
-    material = material_of(recipe, corpus or out / CORPUS)
+    with together().in_turn():
+        run = begin_run(out, recipe.name, recipe.digest, tell)
+        material = material_of(recipe, corpus or out / CORPUS)
     if (out / MODEL).exists():
         for evaluation in read_record(out / MODEL / _HISTORY, History).evaluations:
             watcher.on_evaluation(evaluation)
@@ -61,7 +63,9 @@ def _train(recipe: Recipe, material: Material, path: Path, watcher: Watcher) -> 
     trained = train(recipe.architecture, data, recipe.plan, path.parent / "checkpoints", watcher)
     history = History(recipe.name, recipe.digest, tuple(trained.evaluations))
     files = {_HISTORY: readable_json(to_json(history)), **material.files}
-    save_model(path, StoredModel(trained.model, data.alphabet), files)
+    with together().in_turn():
+        if not path.exists():
+            save_model(path, StoredModel(trained.model, data.alphabet), files)
 
 
 def material_of(recipe: Recipe, corpus: Path) -> Material:
