@@ -14,6 +14,7 @@ from shutil import rmtree
 from typing import Any
 
 from circuitproof.text.sealed import seal
+from gpt2_files import CONFIG, Tensors, gpt2_tensors, write_gpt2
 from places import RECIPES
 
 GOOD_CIRCUIT: dict[str, Any] = {
@@ -336,6 +337,59 @@ def _recipe(command: str, fault: str, text: str | None, word: str) -> Case:
     return Case(f"{command}: a recipe {fault}", make, (word,))
 
 
+def _lost(tensors: Tensors) -> None:
+    del tensors["h.1.ln_2.bias"]
+
+
+def _turned(tensors: Tensors) -> None:
+    tensors["wpe.weight"] = tensors["wpe.weight"].T.copy()
+
+
+def _claimed(folder: Path) -> None:
+    size = 300 * 10**9
+    header = json.dumps({"wte.weight": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}})
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header.encode())
+
+
+HUGGING_FACE: Mapping[str, tuple[dict[str, Any], Callable[[Tensors], None], Callable[[Path], None], str]] = {
+    "of a Llama": ({"model_type": "llama"}, lambda _: None, lambda _: None, "'llama'"),
+    "of no model": ({"model_type": 3}, lambda _: None, lambda _: None, "model_type"),
+    "of more layers than its tensors": ({"n_layer": 3}, lambda _: None, lambda _: None, "lacks tensor h.2."),
+    "of another width": ({"n_embd": 8}, lambda _: None, lambda _: None, "wte.weight"),
+    "of another activation": ({"activation_function": "silu"}, lambda _: None, lambda _: None, "'silu'"),
+    "of too many layers": ({"n_layer": 10**9}, lambda _: None, lambda _: None, "layers"),
+    "of too many tokens": ({"vocab_size": 10**12}, lambda _: None, lambda _: None, "vocabulary"),
+    "of layers that scale otherwise": (
+        {"scale_attn_by_inverse_layer_idx": True}, lambda _: None, lambda _: None, "scale_attn_by_inverse_layer_idx"
+    ),
+    "that lacks a tensor": ({}, _lost, lambda _: None, "lacks tensor h.1.ln_2.bias"),
+    "with a tensor of another shape": ({}, _turned, lambda _: None, "wpe.weight has shape (6, 7)"),
+    "that claims 300 GB": ({}, lambda _: None, _claimed, "model.safetensors"),
+    "without tensors": ({}, lambda _: None, lambda at: (at / "model.safetensors").unlink(), "safetensors"),
+    "without a configuration": ({}, lambda _: None, lambda at: (at / "config.json").unlink(), "config.json"),
+    "with a configuration that is no JSON": (
+        {}, lambda _: None, lambda at: (at / "config.json").write_text("{"), "config.json"
+    ),
+    "with a tokenizer that is none": (
+        {}, lambda _: None, lambda at: (at / "tokenizer.json").write_text("[]"), "tokenizer.json"
+    ),
+}  # fmt: skip
+"""What can be wrong with a Hugging Face directory: keys, tensors, files; and what the answer names."""
+
+
+def spoiled_directories() -> Iterator[Case]:
+    """Every fault of a Hugging Face directory."""
+    for name, (keys, of_tensors, of_files, word) in HUGGING_FACE.items():
+
+        def make(at: Path, keys=keys, of_tensors=of_tensors, of_files=of_files) -> list[object]:
+            tensors = gpt2_tensors()
+            of_tensors(tensors)
+            of_files(write_gpt2(at / "gpt2", {**CONFIG, **keys}, tensors))
+            return ["import-hf", at / "gpt2", "--out", at / "out"]
+
+        yield Case(f"import-hf: a directory {name}", make, (word,))
+
+
 def flags(*given: object, words: tuple[str, ...], code: int = 3) -> Case:
     """Return a case of `verify` on a good model with further flags."""
 
@@ -403,6 +457,13 @@ FLAGS = (
     command("ledger", "AT", words=("",)),
     command("import-release", "AT/none", "--out", "AT/out", words=("none",)),
     command("import-release", "AT/model", "--out", "AT/out", words=("model",)),
+    command("import-hf", "AT/none", "--out", "AT/out", words=("none is not a directory",)),
+    command("import-hf", "AT/model", "--out", "AT/out", words=("config.json",)),
+    command("import-hf", "AT/model", "--out", "AT/model", words=("already exists",)),
+    command("import-hf", "AT/model", "--revision", "main", "--out", "AT/out", words=("--revision",)),
+    command("export-hf", "AT/model", "--out", "AT/out", words=("GPT-2's format cannot hold this model",)),
+    command("export-hf", "AT/none", "--out", "AT/out", words=("none",)),
+    command("export-hf", "AT/model", "--out", "AT/model", words=("already exists",)),
     command("recheck", "AT/none", "--model", "AT/model", "--task", "quotes", words=("none",)),
     command("recheck", "AT/model/model.json", "--model", "AT/model", "--task", "quotes", words=("model.json",)),
     command("minimal", "AT/model", "--task", "quotes", "--most", "0", words=("most",), code=2),
@@ -432,4 +493,11 @@ FLAGS = (
 
 def cases() -> list[Case]:
     """Return every case."""
-    return [*spoiled_models(), *spoiled_circuits(), *spoiled_tasks(), *spoiled_recipes(), *FLAGS]
+    return [
+        *spoiled_models(),
+        *spoiled_circuits(),
+        *spoiled_tasks(),
+        *spoiled_recipes(),
+        *spoiled_directories(),
+        *FLAGS,
+    ]

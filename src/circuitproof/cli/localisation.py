@@ -63,6 +63,7 @@ def ledger(
     from circuitproof.errors import InputError
     from circuitproof.lab.runs.ledger import Ledger
     from circuitproof.text.canonical import Digest
+    from circuitproof.text.codec import to_json
 
     if not file.exists():
         raise InputError(f"cannot read {file}: there is no such ledger")
@@ -70,7 +71,7 @@ def ledger(
     if head is not None:
         opened.require(Digest(head))
     if as_json:
-        show_json([entry.to_json() for entry in opened.entries()])
+        show_json(to_json(opened.entries()))
         return
     for entry in opened.entries():
         show_line(f"{str(entry.digest)[:12]}  {entry.event.words()}")

@@ -138,7 +138,17 @@ def _show_costs(task: str, found: "Costs") -> None:
     from circuitproof.cli.show import show_line, show_table
     from circuitproof.lab.runs.cost import PAPER_PER_EDGE, explain
 
-    columns = ("circuit", "edges#", "per edge#", "paper#", "norm#", "attention#", "mlp#", "embedding#")
+    columns = (
+        "circuit",
+        "claim",
+        "edges#",
+        "per edge#",
+        "paper#",
+        "norm#",
+        "attention#",
+        "mlp#",
+        "embedding#",
+    )
     more = ("decision#", "per norm#", "products#", "branches#", "encode s#", "solve s", "total#")
     rows = [
         (*_counts(one), f"{one.total.total}" if found.is_matched else "not compared")
@@ -158,6 +168,7 @@ def _counts(one: "Account") -> tuple[str, ...]:
     total = one.total
     return (
         f"{one.variant} ({one.model.name})",
+        f"{one.verdict}",
         f"{len(one.circuit)}",
         f"{float(one.per_edge):.0f}",
         f"{PAPER_PER_EDGE[one.variant]}",

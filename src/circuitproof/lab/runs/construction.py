@@ -17,13 +17,7 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.artifact_proof import ArtifactProof, prove_artifact
-from circuitproof.lab.runs.construction_recipe import (
-    Blueprint,
-    Choice,
-    Construction,
-    Quality,
-    SeededBase,
-)
+from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.train.windows import Windows
 from circuitproof.text.canonical import write_file

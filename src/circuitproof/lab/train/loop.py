@@ -97,7 +97,7 @@ class Watcher:
 
 
 @runtime_checkable
-class Goal(Protocol):
+class TrainingGoal(Protocol):
     """What training works toward. Both answers depend on nothing but the model, the step and fixed data."""
 
     def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
@@ -154,7 +154,9 @@ def train(
     return fit(model, NextToken(data, plan.pieces), plan, checkpoints, watcher)
 
 
-def fit(model: Transformer, goal: Goal, plan: TrainingPlan, checkpoints: Path, watcher: Watcher) -> Trained:
+def fit(
+    model: Transformer, goal: TrainingGoal, plan: TrainingPlan, checkpoints: Path, watcher: Watcher
+) -> Trained:
     """Train every parameter of `model` toward a goal, going on from the newest checkpoint if there is one.
 
     The model given is where the first step starts from, and it is changed in place; its buffers belong to
@@ -194,7 +196,7 @@ def _optimizer(model: Transformer, plan: TrainingPlan) -> torch.optim.Optimizer:
     )
 
 
-def _take_step(training: _Training, goal: Goal, plan: TrainingPlan) -> float:
+def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> float:
     for group in training.optimizer.param_groups:
         group["lr"] = learning_rate(plan, training.step)
     training.optimizer.zero_grad()
