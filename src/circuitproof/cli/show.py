@@ -12,6 +12,7 @@ from circuitproof.text.canonical import Json, readable_json
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+    from rich.table import Table
 
     from circuitproof.lab.runs.extraction import Extraction
     from circuitproof.lab.runs.minimality import Minimality
@@ -35,7 +36,10 @@ def show_result(found: Json, show: Callable[[], None], *, as_json: bool) -> None
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table to standard output; a column whose title ends in # holds numbers."""
+    """Print a table to standard output; a column whose title ends in # holds numbers.
+
+    Where a terminal is too narrow for its words, each row is a list of its own.
+    """
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="bold")
@@ -44,8 +48,29 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
         table.add_column(column.removesuffix("#"), justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    wide = None if sys.stdout.isatty() else 1000  # where nobody looks at a terminal, lines are not broken
-    _console(width=wide).print(table)
+    wide = None if is_terminal() else 1000  # where nobody looks at a terminal, lines are not broken
+    console = _console(width=wide)
+    is_narrow = console.measure(table).minimum > console.width
+    console.print(_listed(title, columns, rows) if is_narrow else table)
+
+
+def is_terminal() -> bool:
+    """Say whether somebody looks at what is printed."""
+    return sys.stdout.isatty()
+
+
+def _listed(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
+    """Return a table as lists, one for each row, of the columns' titles and what stands there."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in rows:
+        for column, cell in zip(columns, row, strict=True):
+            table.add_row(column.removesuffix("#"), cell)
+        table.add_section()
+    return table
 
 
 def show_line(text: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.declare.tasks.alphabet import BYTES, TOY, Alphabet
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.recipe import load_recipe
 from circuitproof.lab.runs.training import train_recipe
@@ -54,7 +54,12 @@ def test_an_empty_folder_may_be_used(tmp_path, recipe):
     """The user made it for this."""
     (tmp_path / "run").mkdir()
     train_recipe(recipe, tmp_path / "run", SILENT)
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["checkpoints", "model", "run.json"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        ".run.json.lock",
+        "checkpoints",
+        "model",
+        "run.json",
+    ]
 
 
 def test_a_finished_run_is_not_repeated(tmp_path, recipe):
@@ -103,11 +108,11 @@ def test_a_damaged_mark_is_refused(tmp_path, recipe):
 
 
 def test_a_text_is_trained_on_by_the_same_loop(tmp_path):
-    """Only the data differ; the tokens have no names then."""
+    """Only the data differ; the tokens are called by their bytes then."""
     (tmp_path / "text").write_bytes(bytes(range(30)) * 9)
     changes = {"data.kind": '"text"', "data.tasks": None, "data.path": '"text"'}
     recipe = load_recipe(write_recipe(tmp_path / "text.toml", changes))
-    assert train_recipe(recipe, tmp_path / "run", SILENT).alphabet is None
+    assert train_recipe(recipe, tmp_path / "run", SILENT).alphabet == Alphabet(BYTES.names[:32])
 
 
 def test_a_text_with_tokens_beyond_the_vocabulary_is_refused(tmp_path):

@@ -80,6 +80,9 @@ class TaskTemplate:
     distinct: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        for key, names in {"irrelevant": self.irrelevant, "distinct": self.distinct}.items():
+            if len(set(names)) < len(names):
+                raise DeclarationError(f"template {self.name!r}: {key} names a slot twice; name each once")
         asked = {"answer": self.answer.slots(), "irrelevant": self.irrelevant, "distinct": self.distinct}
         for key, names in asked.items():
             if absent := [name for name in names if name not in self.slots()]:
@@ -145,9 +148,21 @@ def _refuse_misfit(templates: tuple[TaskTemplate, ...], words: Mapping[str, tupl
     for template in templates:
         if missing := [name for name in template.slots() if name not in words]:
             raise DeclarationError(f"template {template.name!r} has a slot {{{missing[0]}}} without words")
+        _refuse_unknown_words(template, words)
     used = {name for template in templates for name in template.slots()}
     if unused := [name for name in words if name not in used]:
         raise DeclarationError(f"slot {unused[0]!r} stands in no template; use it or leave it out")
     total = sum(prod(len(words[name]) for name in template.slots()) for template in templates)
     if total > MOST_PROMPTS:
         raise DeclarationError(f"the templates give {total} prompts, want at most {MOST_PROMPTS}")
+
+
+def _refuse_unknown_words(template: TaskTemplate, words: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse a table of answers with a word that cannot stand in its slot."""
+    if isinstance(template.answer, TabledAnswer):
+        slot = template.answer.slot
+        if unknown := [word for word in template.answer.answers if word not in words[slot]]:
+            raise DeclarationError(
+                f"template {template.name!r}: the answer's table has {unknown[0]!r}, "
+                f"which cannot stand in {{{slot}}}; add it to the slot or leave it out"
+            )

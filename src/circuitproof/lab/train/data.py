@@ -98,7 +98,14 @@ class TaskData:
 class TextData:
     """Windows of a long row of tokens; every next token is wanted. The end is held out for evaluation."""
 
-    def __init__(self, tokens: Int[Tensor, " token"], window: int, size: int, seed: int) -> None:
+    def __init__(
+        self,
+        tokens: Int[Tensor, " token"],
+        window: int,
+        size: int,
+        seed: int,
+        alphabet: Alphabet | None = None,
+    ) -> None:
         held_out = max(window + 1, len(tokens) // 10)
         if len(tokens) < held_out + window + 1:
             raise InputError(
@@ -107,12 +114,13 @@ class TextData:
         self._train, self._held_out = tokens[:-held_out], tokens[-held_out:]
         self._window = window
         self._size = size
+        self._alphabet = alphabet
         self._seed = seed
 
     @property
-    def alphabet(self) -> None:
-        """Return nothing: the tokens have no names here."""
-        return
+    def alphabet(self) -> Alphabet | None:
+        """Return the names of the tokens, where they have any."""
+        return self._alphabet
 
     def batch(self, step: int) -> Batch:
         """Return windows drawn anew at each step."""
