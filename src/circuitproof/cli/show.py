@@ -36,10 +36,16 @@ def show_result(found: Json, show: Callable[[], None], *, as_json: bool) -> None
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table to standard output; a column whose title ends in # holds numbers.
+    """Print a table to standard output; a column whose title ends in # holds numbers."""
+    wide = None if sys.stdout.isatty() else 1000  # where nobody looks at a terminal, lines are not broken
+    console = _console(width=wide)
+    console.print(fitting_table(console, title, columns, rows))
 
-    Where a terminal is too narrow for its words, each row is a list of its own.
-    """
+
+def fitting_table(
+    console: "Console", title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> "Table":
+    """Return a table; where a terminal is too narrow for its words, each row as a list of its own."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="bold")
@@ -48,15 +54,9 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
         table.add_column(column.removesuffix("#"), justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    wide = None if is_terminal() else 1000  # where nobody looks at a terminal, lines are not broken
-    console = _console(width=wide)
-    is_narrow = console.measure(table).minimum > console.width
-    console.print(_listed(title, columns, rows) if is_narrow else table)
-
-
-def is_terminal() -> bool:
-    """Say whether somebody looks at what is printed."""
-    return sys.stdout.isatty()
+    cells = zip(columns, *rows, strict=True)
+    least = sum(3 + max(len(word) for cell in column for word in cell.split() or "-") for column in cells)
+    return table if least < console.width else _listed(title, columns, rows)
 
 
 def _listed(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":

@@ -116,7 +116,10 @@ def read_filled(fields: Fields) -> tuple[Filled, ...]:
             words = {name: Slot(name, part.texts(name)).words for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
     templates = fields.each("templates", _read_template)
     _refuse_misfit(templates, words)
-    return tuple(filled for template in templates for filled in template.fill(words))
+    filled = tuple(one for template in templates for one in template.fill(words))
+    for template in templates:
+        _refuse_unknown_words(template, words)
+    return filled
 
 
 def _read_template(fields: Fields) -> TaskTemplate:
@@ -148,7 +151,6 @@ def _refuse_misfit(templates: tuple[TaskTemplate, ...], words: Mapping[str, tupl
     for template in templates:
         if missing := [name for name in template.slots() if name not in words]:
             raise DeclarationError(f"template {template.name!r} has a slot {{{missing[0]}}} without words")
-        _refuse_unknown_words(template, words)
     used = {name for template in templates for name in template.slots()}
     if unused := [name for name in words if name not in used]:
         raise DeclarationError(f"slot {unused[0]!r} stands in no template; use it or leave it out")
