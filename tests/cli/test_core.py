@@ -44,6 +44,7 @@ NEEDS_TORCH = {
     "train": ["toy.toml"],
     "evaluate": ["model"],
     "extract": [*MODEL, *TASK, "--out", "out.json"],
+    "variants": ["code-lm-variants.toml"],
     "localise": ["toy-localisation.toml"],
     "synthesise": [*MODEL, *TASK, "--head", "0.0", "--out", "out.txt"],
     "remove-norm": ["toy-norm-free.toml"],

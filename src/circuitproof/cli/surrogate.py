@@ -22,14 +22,14 @@ def surrogate(
 
     Exit code 0 if every teacher ends with a proved program; 1 if the family has none for some teacher.
     """
-    from circuitproof.lab.runs.surrogate import run_surrogate, settle_lessons
+    from circuitproof.lab.runs.surrogate import run_surrogate
     from circuitproof.lab.runs.surrogate_recipe import load_surrogate_recipe
-    from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.prove.verdict import EXIT_CODES, worst
 
     loaded = load_surrogate_recipe(recipe)
     lessons = run_surrogate(loaded, out or Path("build") / loaded.name, show_note)
     show_result([lesson.to_json() for lesson in lessons], lambda: show_lessons(lessons), as_json=as_json)
-    raise typer.Exit(EXIT_CODES[settle_lessons(lessons)])
+    raise typer.Exit(EXIT_CODES[worst([lesson.verdict for lesson in lessons])])
 
 
 def show_lessons(lessons: Sequence["Lesson"]) -> None:

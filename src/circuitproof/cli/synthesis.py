@@ -22,6 +22,11 @@ _Circuits = Annotated[
         show_default=False,
     ),
 ]
+_Conditions = Annotated[int, typer.Option("--conditions", min=1, help="The most conditions of a rule.")]
+_Alternatives = Annotated[int, typer.Option("--or", min=1, help="The most alternatives of a condition.")]
+_Overlap = Annotated[
+    float, typer.Option("--overlap", min=0, max=1, help="The least overlap with the head's attention.")
+]
 _Picks = Annotated[list[Pick] | None, typer.Option("--pick", help="A scan to try; repeat for several.")]
 _Pairs = Annotated[
     list[str] | None,
@@ -36,12 +41,8 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     out: Out,
     circuit: _Circuits = None,
     rules: Annotated[int, typer.Option("--rules", min=1, help="The most rules of a program.")] = 2,
-    conditions: Annotated[
-        int, typer.Option("--conditions", min=1, help="The most conditions of a rule.")
-    ] = 1,
-    alternatives: Annotated[
-        int, typer.Option("--or", min=1, help="The most alternatives of a condition.")
-    ] = 1,
+    conditions: _Conditions = 1,
+    alternatives: _Alternatives = 1,
     members: Annotated[int, typer.Option("--members", min=1, help="The most tokens of a membership.")] = 2,
     pick: _Picks = None,
     pair: _Pairs = None,
@@ -54,10 +55,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     growth: Annotated[
         Growth, typer.Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
     ] = Growth.WHOLE,
-    overlap: Annotated[
-        float,
-        typer.Option("--overlap", min=0, max=1, help="The least overlap with the head's attention."),
-    ] = 0.0,
+    overlap: _Overlap = 0.0,
     budget: Annotated[int, typer.Option("--budget", min=1, help="The most programs to form.")] = 300_000,
     as_json: AsJson = False,
 ) -> None:

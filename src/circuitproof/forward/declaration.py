@@ -95,7 +95,7 @@ class Declaration:
         """Return every tensor of the model with its shape."""
         return shapes_with_programs(self.architecture, self.programs)
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, Json]:
         """Return the declaration as JSON that `read_declaration` reads back."""
         return {
             "architecture": self.architecture.to_json(),

@@ -14,13 +14,7 @@ from circuitproof.declare.architecture import Architecture, Shapes
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.errors import InputError, NumericError
 from circuitproof.exact.grid import Grid, grid_of_float32
-from circuitproof.forward.declaration import (
-    DECLARATION,
-    WEIGHTS,
-    Declaration,
-    ProgramHeads,
-    read_declaration,
-)
+from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration, ProgramHeads, read_declaration
 from circuitproof.text.canonical import Digest
 from circuitproof.text.reading import Fields, parse_json
 from circuitproof.text.sealed import check_seal

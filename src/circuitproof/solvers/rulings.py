@@ -11,14 +11,7 @@ from circuitproof.prove.properties import Property
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cost import Tally, tally
 from circuitproof.solvers.queries import Eta, Obligation, Query
-from circuitproof.solvers.results import (
-    Failed,
-    Result,
-    Satisfiable,
-    Solver,
-    Unknown,
-    Unsatisfiable,
-)
+from circuitproof.solvers.results import Failed, Result, Satisfiable, Solver, Unknown, Unsatisfiable
 from circuitproof.solvers.smtlib import certificate_text, query_text, stability_text
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from circuitproof.errors import InputError, NumericError
@@ -17,16 +18,10 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.artifact_proof import ArtifactProof, prove_artifact
-from circuitproof.lab.runs.construction_recipe import (
-    Blueprint,
-    Choice,
-    Construction,
-    Quality,
-    SeededBase,
-)
+from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size
-from circuitproof.lab.train.data import TextData
+from circuitproof.lab.train.windows import Windows
 from circuitproof.text.canonical import write_file
 from circuitproof.text.codec import Positive
 from circuitproof.text.reading import read_bytes
@@ -197,12 +192,14 @@ def _save_record(site: _Site, installed: Transformer, record: str, path: Path) -
 
 def _loss(model: Transformer, quality: Quality) -> float:
     """Return the loss on the held-out end of the text."""
-    return _held_out(quality).evaluate(model)["held-out loss"]
+    return _held_out(quality).loss(model, quality.batch)
 
 
-def _held_out(quality: Quality) -> TextData:
+def _held_out(quality: Quality) -> Windows:
     text = read_bytes(quality.text).decode(errors="replace")
-    return TextData(torch.tensor(quality.encoder.encode(text)), quality.window, quality.batch, 0)
+    tokens = np.array(quality.encoder.encode(text))
+    held_out = tokens[-max(quality.window + 1, len(tokens) // 10) :]
+    return Windows(held_out, quality.window, "held-out")
 
 
 def _choose(states: list[State], choice: Choice, task: str) -> str:

@@ -1,6 +1,6 @@
 """Construction recipes: a base, programs to install in it, how to calibrate them, what is to be proved."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -172,8 +172,7 @@ def _read_listed(fields: Fields, encoder: Encoder, folder: Path) -> Task:
     with reading_part(fields, "prompts") as part:
         path, key = folder / part.text("file"), part.text("key")
     rows = Fields(read_json(path), str(path)).integer_rows(key)
-    with reading_part(fields, "answers") as part:
-        pairs = {opener: part.text(opener) for opener in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+    pairs = Codec().value(Mapping[str, str], fields, "answers")
     answers = {_one(encoder, opener): _one(encoder, answer) for opener, answer in pairs.items()}
     return listed_opener_task(fields.text("name"), encoder.alphabet, rows, answers)
 

@@ -16,11 +16,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.runs.cross_check import count_obligations
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import (
-    Property,
-    four_properties,
-    kind_of,
-)
+from circuitproof.prove.properties import Property, four_properties, kind_of
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cost import Tally, account, add_tallies
 from circuitproof.solvers.find import find_solver

@@ -9,13 +9,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import (
-    Invariance,
-    Necessity,
-    Property,
-    kind_of,
-    property_to_json,
-)
+from circuitproof.prove.properties import Invariance, Necessity, Property, kind_of, property_to_json
 from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
@@ -24,7 +18,7 @@ from circuitproof.solvers.obligations import Docket, QueryPlan
 from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.text.canonical import Json, refuse_existing, write_directory, write_file
-from circuitproof.text.reading import write_rational
+from circuitproof.text.codec import to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,12 +165,5 @@ def _ruling_to_json(ruling: Ruling) -> Json:
         "met": ruling.met,
         "open": list(ruling.open),
         "seconds": ruling.seconds,
-        "solutions": [
-            {
-                "obligation": one.obligation,
-                "prompts": list(one.prompts),
-                "eta": [write_rational(number) for number in one.eta],
-            }
-            for one in ruling.solutions
-        ],
+        "solutions": to_json(ruling.solutions),
     }

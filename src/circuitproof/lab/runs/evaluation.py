@@ -12,10 +12,11 @@ from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import Score, score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import record_to_json
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CircuitScore:
     """One line of an evaluation: a circuit of the model on a task."""
 
     task: str
@@ -29,9 +30,7 @@ class Row:
             "task": self.task,
             "circuit": self.circuit,
             "edges": self.edges,
-            "right": self.score.right,
-            "prompts": self.score.prompts,
-            "worst_margin": self.score.worst_margin,
+            **record_to_json(self.score),
         }
 
 
@@ -43,11 +42,13 @@ class Named:
     circuit: Circuit
 
 
-def evaluate(model_path: Path, task_names: Sequence[str], circuit_files: Sequence[Path]) -> tuple[Row, ...]:
+def evaluate(
+    model_path: Path, task_names: Sequence[str], circuit_files: Sequence[Path]
+) -> tuple[CircuitScore, ...]:
     """Return a row per task and circuit; without tasks all of them, without circuits three telling ones."""
     stored = load_model(model_path)
     circuits = [Named(str(path), load_circuit(path)) for path in circuit_files]
-    rows: list[Row] = []
+    rows: list[CircuitScore] = []
     for name in task_names or TASK_NAMES:
         task = stored.declaration.listed_task(name)
         rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))
@@ -68,10 +69,10 @@ def telling_circuits(model: Transformer, task: Task) -> list[Named]:
     ]
 
 
-def _rows(model: Transformer, task: Task, circuits: Sequence[Named]) -> list[Row]:
+def _rows(model: Transformer, task: Task, circuits: Sequence[Named]) -> list[CircuitScore]:
     (alone,) = score_circuits(model, task)
     scores = score_circuits(model, task, [named.circuit for named in circuits])
-    rows = [Row(task.name, "model", len(model.graph.edges()), alone)]
+    rows = [CircuitScore(task.name, "model", len(model.graph.edges()), alone)]
     for named, score in zip(circuits, scores, strict=True):
-        rows.append(Row(task.name, named.name, len(named.circuit), score))
+        rows.append(CircuitScore(task.name, named.name, len(named.circuit), score))
     return rows

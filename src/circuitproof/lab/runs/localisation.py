@@ -253,21 +253,12 @@ def _prove(job: _Job, generation: int, rounds: Rounds) -> Proof:
 
 
 def _proof_to_json(proof: Proof) -> Json:
-    answers: list[Json] = [
-        {
-            "property": answer.prop.kind,
-            "verdict": str(answer.verdict),
-            "met": answer.met,
-            "remarks": [str(remark) for remark in answer.remarks],
-        }
-        for answer in proof.battery.answers
-    ]
     claim = proof.battery.claim
     return {
         "task": claim.task.name,
         "prompts": claim.task.size,
         "edges": len(claim.circuit),
         "selected_edges": proof.selected_edges,
-        "answers": answers,
+        "answers": [answer.to_json() for answer in proof.battery.answers],
         "bundle": str(proof.bundle),
     }

@@ -7,7 +7,7 @@ from circuitproof.bundle.files import write_bundle
 from circuitproof.forward.frozen import open_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.minimal import Search, search_minimum
+from circuitproof.prove.minimal import FewestEdges, search_minimum
 from circuitproof.prove.properties import Equivalence, Minimum
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
@@ -17,7 +17,7 @@ from circuitproof.text.canonical import Json, refuse_existing
 class Minimality:
     """What is known about the fewest edges: a proved answer, or a proved lower bound."""
 
-    search: Search
+    search: FewestEdges
     battery: Battery | None
     """The proof that the circuits found are the minimum, if any were found."""
 

@@ -44,7 +44,7 @@ class Described:
     def to_json(self) -> Json:
         """Return it as JSON."""
         return {
-            **_object(self.declaration.to_json()),
+            **self.declaration.to_json(),
             "edges": self.edges,
             "tensors": self.tensors,
             "parameters": self.parameters,
@@ -115,8 +115,3 @@ def _read_program(given: str, frozen: Frozen) -> tuple[Head, Program]:
     if not (equals and file):
         raise InputError(f"--program is {given!r}, want HEAD=FILE such as 1.0=quotes.program")
     return parse_head(name, frozen.graph, "--program"), parse(read_text(Path(file)), file)
-
-
-def _object(value: Json) -> dict[str, Json]:
-    assert isinstance(value, dict)  # noqa: S101  # a declaration is an object
-    return value

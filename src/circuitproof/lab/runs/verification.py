@@ -146,11 +146,9 @@ class Verification:
 def _answer_to_json(answer: Answer) -> Json:
     survey = answer.findings.survey
     return {
+        **answer.to_json(),
         "property": property_to_json(answer.prop),
-        "verdict": str(answer.verdict),
         "obligations": answer.obligations,
-        "met": answer.met,
-        "remarks": [str(remark) for remark in answer.remarks],
         "open": answer.evidence.reason if isinstance(answer.evidence, Open) else None,
         **({"findings": answer.findings.to_json()} if survey is None else survey.to_json()),
     }
