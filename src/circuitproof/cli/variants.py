@@ -7,7 +7,6 @@ import typer
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import progress, show_line, show_result, show_table
-from circuitproof.text.canonical import refuse_unwritable
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.variants import Comparison, Range, Row
@@ -27,12 +26,12 @@ def variants(
     as_json: AsJson = False,
 ) -> None:
     """Train variants of a language model alike and compare them; an interrupted run goes on."""
+    from circuitproof.lab.reports.figures import refuse_undrawable
     from circuitproof.lab.runs.variants import compare_variants
     from circuitproof.lab.runs.variants_recipe import load_variants_recipe
     from circuitproof.lab.train.loop import Watcher
 
-    if figure is not None:
-        refuse_unwritable(figure)
+    refuse_undrawable(figure)
     loaded = load_variants_recipe(recipe)
     with progress(loaded.name, 1) as bar:
         task = bar.task_ids[0]

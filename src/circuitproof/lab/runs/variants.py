@@ -9,6 +9,7 @@ from typing import TypeAlias
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
 from circuitproof.lab.runs.run import Run, begin_run
+from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, material_of, train_recipe
 from circuitproof.lab.runs.variants_recipe import Removal, Reported, Variant, VariantsRecipe
 from circuitproof.lab.train.data import CorpusData
@@ -108,11 +109,16 @@ def compare_variants(recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int
 
     What is finished is not repeated, so that a later call with more seeds adds to an earlier one.
     """
-    run = begin_run(out, recipe.name, recipe.digest)
-    data = material_of(recipe.base, out / CORPUS).data
-    assert isinstance(data, CorpusData)  # noqa: S101  # a recipe of variants has a corpus
-    job, measured = _Job(recipe, run, watch, data), dict[str, list[Measured]]()
-    for seed in recipe.seeds[:seeds]:
+    size = len(recipe.seeds[:seeds]) * (1 + len(recipe.names)) * training_size(recipe.base.architecture)
+    with begin_run(out, recipe.name, recipe.digest, size) as run:
+        data = material_of(recipe.base, out / CORPUS).data
+        assert isinstance(data, CorpusData)  # noqa: S101  # a recipe of variants has a corpus
+        return _compare(_Job(recipe, run, watch, data), recipe.seeds[:seeds])
+
+
+def _compare(job: _Job, seeds: Sequence[int]) -> Comparison:
+    recipe, measured = job.recipe, dict[str, list[Measured]]()
+    for seed in seeds:
         for variant in recipe.variants:
             measured.setdefault(variant.name, []).append(_variant(job, variant, seed))
         if recipe.removal is not None:
