@@ -370,7 +370,9 @@ def test_an_interrupted_proof_does_not_speak_of_runs(run, monkeypatch):
     assert end.value.code == 3
 
 
-@pytest.mark.parametrize("command", ["train", "localise", "construct", "distill", "surrogate", "remove-norm"])
+@pytest.mark.parametrize(
+    "command", ["train", "localise", "construct", "distill", "surrogate", "remove-norm", "variants"]
+)
 def test_a_package_that_is_missing_is_named_with_its_extra(command):
     """What an environment without torch says to a command that needs it, before anything is written."""
     recipe = {
@@ -379,6 +381,7 @@ def test_a_package_that_is_missing_is_named_with_its_extra(command):
         "distill": "toy-programs",
         "surrogate": "surrogate",
         "remove-norm": "toy-norm-free",
+        "variants": "code-lm-variants",
     }.get(command, "toy")
     program = (
         "import sys; sys.modules['torch'] = None; "

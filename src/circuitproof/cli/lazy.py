@@ -28,6 +28,7 @@ COMMANDS = {
     "import-release": Entry("discovery", _IN),
     "train": Entry("training", _IN, resumes=True),
     "evaluate": Entry("training", _FIND),
+    "variants": Entry("variants", _FIND, resumes=True),
     "extract": Entry("discovery", _FIND),
     "localise": Entry("localisation", _FIND, resumes=True),
     "synthesise": Entry("synthesis", _FIND),

@@ -55,7 +55,9 @@ def _show(found: "NormRemoval") -> None:
         for norm in found.attenuation.norms
     ]
     show_table(
-        "norms, in the order in which they faded", ("norm", "fades from#", "gone at#", "deviation#"), norms
+        "norms by depth, and the deviations at which they are fixed",
+        ("norm", "fades from#", "gone at#", "deviation#"),
+        norms,
     )
     show_table(
         "the model meanwhile, measured in FP32",

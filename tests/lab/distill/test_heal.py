@@ -129,7 +129,8 @@ def test_the_loss_is_the_weighted_sum_of_the_terms_averaged_over_behaviours(trea
         for behaviour in BEHAVIOURS
         for term in TERMS[treatment]
     )
-    assert agree(healing(treatment).loss(model, 4), expected)
+    (loss,) = healing(treatment).losses(model, 4)
+    assert agree(loss, expected)
 
 
 def test_each_objective_asks_for_more_than_the_one_before():

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from circuitproof.errors import InputError, NumericError
@@ -18,7 +19,7 @@ from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.artifact_proof import ArtifactProof, prove_artifact
 from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
-from circuitproof.lab.train.data import TextData
+from circuitproof.lab.train.windows import Windows
 from circuitproof.text.canonical import write_file
 from circuitproof.text.codec import Positive
 
@@ -173,8 +174,9 @@ def _save_record(site: _Site, installed: Transformer, record: str, path: Path) -
 def _loss(model: Transformer, quality: Quality) -> float:
     """Return the loss on the held-out end of the text."""
     text = quality.text.read_text(errors="replace")
-    data = TextData(torch.tensor(quality.encoder.encode(text)), quality.window, quality.batch, 0)
-    return data.evaluate(model)["held-out loss"]
+    tokens = np.array(quality.encoder.encode(text))
+    held_out = tokens[-max(quality.window + 1, len(tokens) // 10) :]
+    return Windows(held_out, quality.window, "held-out").loss(model, quality.batch)
 
 
 def _choose(states: list[State], choice: Choice, task: str) -> str:

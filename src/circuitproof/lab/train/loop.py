@@ -41,6 +41,15 @@ SEEDS = Range(most=2**32 - 1)
 """Torch seeds its generator with 32 bits; a larger seed would be another spelling of a smaller one."""
 Seed: TypeAlias = Annotated[int, SEEDS]
 Rate: TypeAlias = Annotated[float, Range(above=0, most=1)]
+Decay: TypeAlias = Annotated[float, Range(least=0, below=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Betas:
+    """How long AdamW remembers gradients and their squares."""
+
+    gradient: Decay = 0.9
+    square: Decay = 0.999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +67,9 @@ class TrainingPlan:
     initial_deviation: Positive
     evaluate_every: Count
     checkpoint_every: Count
+    betas: Betas = Betas()
+    pieces: Count = 1
+    """In how many pieces a batch is differentiated: more of them need less memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +99,8 @@ class Watcher:
 class TrainingGoal(Protocol):
     """What training works toward. Both answers depend on nothing but the model, the step and fixed data."""
 
-    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
-        """Return what the step makes small."""
+    def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
+        """Return the summands of what the step makes small; one is differentiated before the next is made."""
         ...
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
@@ -101,11 +113,13 @@ class NextToken:
     """The goal of ordinary training: the wanted tokens of the batches of some data."""
 
     data: Data
+    pieces: int = 1
 
-    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
-        """Return the loss on the batch of a step."""
+    def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
+        """Return the loss on the batch of a step, the share of each piece."""
         batch = self.data.batch(step)
-        return next_token_loss(model(batch.tokens), batch.targets)
+        for piece in batch.pieces(self.pieces):
+            yield next_token_loss(model(piece.tokens), piece.targets) * (piece.asked / batch.asked)
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return what the data measures."""
@@ -136,7 +150,7 @@ def train(
     """Train a model, going on from the newest checkpoint if there is one."""
     model = Transformer(architecture)
     initialise(model, plan.seed, plan.initial_deviation)
-    return fit(model, NextToken(data), plan, checkpoints, watcher)
+    return fit(model, NextToken(data, plan.pieces), plan, checkpoints, watcher)
 
 
 def fit(
@@ -171,23 +185,30 @@ def learning_rate(plan: TrainingPlan, step: int) -> float:
 
 
 def _optimizer(model: Transformer, plan: TrainingPlan) -> torch.optim.Optimizer:
-    return torch.optim.AdamW(model.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay)
+    return torch.optim.AdamW(
+        model.parameters(),
+        lr=plan.learning_rate,
+        betas=(plan.betas.gradient, plan.betas.square),
+        weight_decay=plan.weight_decay,
+    )
 
 
 def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> float:
-    loss = goal.loss(training.model, training.step)
-    if not is_finite(loss):
-        raise NumericError(
-            f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
-        )
     for group in training.optimizer.param_groups:
         group["lr"] = learning_rate(plan, training.step)
     training.optimizer.zero_grad()
-    loss.backward()
+    total = 0.0
+    for loss in goal.losses(training.model, training.step):
+        if not is_finite(loss):
+            raise NumericError(
+                f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
+            )
+        loss.backward()
+        total += loss.item()
     torch.nn.utils.clip_grad_norm_(training.model.parameters(), plan.gradient_limit)
     training.optimizer.step()
     training.step += 1
-    return loss.item()
+    return total
 
 
 def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
