@@ -9,7 +9,7 @@ from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import progress, show_line, show_result, show_table
 
 if TYPE_CHECKING:
-    from circuitproof.lab.runs.variants import Comparison, Range, Row
+    from circuitproof.lab.runs.variants import Comparison, Range, VariantRow
     from circuitproof.lab.train.loop import Watcher
 
 
@@ -71,7 +71,7 @@ def _show(found: "Comparison") -> None:
         )
 
 
-def _cells(row: "Row") -> tuple[str, ...]:
+def _cells(row: "VariantRow") -> tuple[str, ...]:
     paper_loss, paper_perplexity = row.paper_change or (None, None)
     return (
         row.name,

@@ -42,7 +42,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VariantRow:
     """One variant: each seed of it, and how far it is from the first variant of the same seed."""
 
     name: str
@@ -78,7 +78,7 @@ class Gate:
 class Comparison:
     """All variants of a recipe, as far as seeds were asked for."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[VariantRow, ...]
     gate: Gate | None
 
     def to_json(self) -> Json:
@@ -155,7 +155,7 @@ def _comparison(recipe: VariantsRecipe, measured: dict[str, list[Measured]]) -> 
     papers = [one.paper for one in recipe.variants] + [recipe.removal.paper if recipe.removal else None]
     base = measured[recipe.names[0]]
     rows = [
-        Row(
+        VariantRow(
             name=name,
             runs=tuple(measured[name]),
             loss=_range([one.loss for one in measured[name]]),
