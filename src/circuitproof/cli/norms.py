@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, Out
+from circuitproof.cli.options import AsJson, RunFolder
 from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def remove_norm(
     recipe: Annotated[
         Path, typer.Argument(metavar="RECIPE", help="A recipe of a removal.", show_default=False)
     ],
-    out: Out,
+    out: RunFolder = None,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -48,7 +48,7 @@ def remove_norm(
             )
 
         watchers = Watchers(watcher(0, "source"), watcher(before, "removal"))
-        found = remove_norms(loaded, model, out, watchers)
+        found = remove_norms(loaded, model, out or Path("build") / loaded.name, watchers)
         bar.update(task, completed=before + loaded.plan.steps)
     show_result(found.to_json(), lambda: _show(found), as_json=as_json)
 

@@ -7,10 +7,9 @@ import typer
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
-from circuitproof.text.canonical import refuse_unwritable
 
 if TYPE_CHECKING:
-    from circuitproof.lab.runs.variants import Comparison, Range, Row
+    from circuitproof.lab.runs.variants import Comparison, Spread, VariantRow
     from circuitproof.lab.train.loop import Watcher
 
 
@@ -27,12 +26,12 @@ def variants(
     as_json: AsJson = False,
 ) -> None:
     """Train variants of a language model alike and compare them; an interrupted run goes on."""
+    from circuitproof.lab.reports.figures import refuse_undrawable
     from circuitproof.lab.runs.variants import compare_variants
     from circuitproof.lab.runs.variants_recipe import load_variants_recipe
     from circuitproof.lab.train.loop import Watcher
 
-    if figure is not None:
-        refuse_unwritable(figure)
+    refuse_undrawable(figure)
     loaded = load_variants_recipe(recipe)
     with progress(loaded.name, 1) as bar:
         task = bar.task_ids[0]
@@ -75,7 +74,7 @@ def _show(found: "Comparison") -> None:
         )
 
 
-def _cells(row: "Row") -> tuple[str, ...]:
+def _cells(row: "VariantRow") -> tuple[str, ...]:
     paper_loss, paper_perplexity = row.paper_change or (None, None)
     return (
         row.name,
@@ -89,7 +88,7 @@ def _cells(row: "Row") -> tuple[str, ...]:
     )
 
 
-def _change(found: "Range") -> str:
+def _change(found: "Spread") -> str:
     """Return a mean, and where seeds differ, the least and the most of them."""
     spread = f" ({found.least:+.4f} to {found.most:+.4f})" if found.least < found.most else ""
     return f"{found.mean:+.4f}{spread}"

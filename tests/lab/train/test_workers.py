@@ -26,8 +26,7 @@ def test_who_works_alone_has_it_all():
     assert workers.is_first
     assert workers.share((1, 2)) == (1, 2)
     assert workers.total(torch.tensor(3.0)) == 3
-    with workers.in_turn():
-        workers.wait()
+    workers.wait()
 
 
 def test_pieces_that_cannot_be_shared_out_are_refused():

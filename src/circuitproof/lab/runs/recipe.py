@@ -97,6 +97,10 @@ def _read_tasks(folder: Path, fields: Fields, _: str) -> TasksSource:
         raise InputError(f"{where} names a task twice; name each once")
     files = tuple(Path(spec) for spec in specs if is_task_file(spec))
     tasks = tuple(_load(spec, where) for spec in specs)
+    if other := [task.name for task in tasks if task.alphabet != tasks[0].alphabet]:
+        raise InputError(
+            f"{where}: {tasks[0].name!r} and {other[0]!r} have different alphabets; train on one"
+        )
     return TasksSource(tasks, fields.integer("batch", least=1), files)
 
 

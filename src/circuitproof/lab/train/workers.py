@@ -47,15 +47,6 @@ class Workers:
                     torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
                 )
 
-    @contextmanager
-    def in_turn(self) -> Iterator[None]:
-        """Let the first process do something before the others do, so that these find it done."""
-        if not self.is_first:
-            self.wait()
-        yield
-        if self.is_first:
-            self.wait()
-
     def wait(self) -> None:
         """Wait until every process has come here."""
         if self.count > 1:
