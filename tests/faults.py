@@ -39,6 +39,18 @@ classes = ["a", "b"]
 """
 
 
+TEMPLATED_TASK = """
+name = "verbs"
+alphabet = ["dog", "dogs", "near", "runs", "run"]
+slots = { noun = ["dog", "dogs"], other = ["dog", "dogs"] }
+[[templates]]
+name = "near"
+text = "{noun} near {other}"
+answer = { noun = { dog = "runs", dogs = "run" } }
+irrelevant = ["other"]
+"""
+
+
 @dataclass(frozen=True)
 class Case:
     """A command line, made in an empty folder beside a good `model`, and what its answer holds."""
@@ -265,12 +277,103 @@ TASKS: Mapping[str, tuple[bytes | None, str]] = {
         changed(LISTED_TASK, 'answers = ["a", "b"]', 'answers = ["a"]'),
         "answers",
     ),
+    "with one name for two tokens": (GOOD_TASK.encode() + b'[names]\n9 = "q"\n10 = "q"\n', "'q'"),
+    "with names of other tokens": (GOOD_TASK.encode() + b'[names]\n9 = "a"\n99 = "q"\n', "99"),
+    "with a slot that is not used": (
+        changed(TEMPLATED_TASK, "other = [", 'third = ["dog"], other = ['),
+        "'third'",
+    ),
+    "with a slot that has no words": (changed(TEMPLATED_TASK, ", other =", ", third ="), "other"),
+    "with a slot that must not matter twice": (
+        changed(TEMPLATED_TASK, '["other"]', '["other", "other"]'),
+        "twice",
+    ),
+    "with an unknown slot that must not matter": (changed(TEMPLATED_TASK, '["other"]', '["third"]'), "third"),
+    "with an answer to an unknown word": (
+        changed(TEMPLATED_TASK, "{ dog =", '{ cow = "run", dog ='),
+        "'cow'",
+    ),
+    "with a template twice": (
+        (TEMPLATED_TASK + TEMPLATED_TASK[TEMPLATED_TASK.index("[[") :]).encode(),
+        "name",
+    ),
     "listed with a name twice": (changed(LISTED_TASK, '["a", "b", "c"]', '["a", "b", "a"]'), "a"),
 }
 OF_A_TASK: Mapping[str, Callable[[Path], list[object]]] = {
     "task": lambda at: ["task", at / "task.toml"],
     "verify": lambda at: ["verify", "--model", at / "model", "--task", at / "task.toml", "--out", at / "out"],
 }
+
+
+def _swapped(at: Path) -> list[object]:
+    """Return a claim about a task that calls the two quotation marks by each other's names."""
+    (at / "task.toml").write_text(f"{GOOD_TASK}[names]\n9 = '\"'\n10 = \"'\"\n")
+    return OF_A_TASK["verify"](at)
+
+
+def other_alphabets() -> Iterator[Case]:
+    """A model that was trained on bytes, or whose tokens have no names, met by every command with a task."""
+    names = json.dumps([f"byte {place}" for place in range(40)]).encode()
+    for command, arguments in OF_A_MODEL.items():
+        if command == "model":
+            continue
+        for name, alphabet, words in (
+            ("of bytes", names, ("alphabet", "'quotes'")),
+            ("without names", b"null", ("40",)),
+        ):
+
+            def make(at: Path, arguments=arguments, alphabet=alphabet) -> list[object]:
+                _enlarge(at / "model", alphabet)
+                return arguments(at)
+
+            yield Case(f"{command}: a model {name}", make, words)
+    yield Case("verify: a task with swapped names", _swapped, ("token 9", "mend [names]"))
+
+
+def _enlarge(directory: Path, alphabet: bytes) -> None:
+    """Give a model 40 tokens in the place of 32, under other names or none."""
+
+    def grow(header: dict[str, Any], data: bytearray) -> None:
+        end = len(data)
+        for name in ("embed.token", "logits.weight"):
+            start, stop = header[name]["data_offsets"]
+            rows, width = header[name]["shape"]
+            data += bytes(data[start:stop]) + bytes(4 * width * (40 - rows))
+            header[name] = {"dtype": "F32", "shape": [40, width], "data_offsets": [end, len(data)]}
+            end = len(data)
+        _compact(header, data)
+
+    weights(grow)(directory)
+    declared(vocabulary=40)(directory)
+    content = json.loads((directory / "model.json").read_text())
+    (directory / "model.json").write_text(json.dumps({**content, "alphabet": json.loads(alphabet)}))
+    resealed(directory)
+
+
+def _compact(header: dict[str, Any], data: bytearray) -> None:
+    """Leave out the bytes of tensors that stand elsewhere now."""
+    kept = bytearray()
+    for entry in header.values():
+        start, stop = entry["data_offsets"]
+        entry["data_offsets"] = [len(kept), len(kept) + stop - start]
+        kept += data[start:stop]
+    data[:] = kept
+
+
+def _zero(at: Path) -> None:
+    weights(lambda _, data: data.__setitem__(slice(None), bytes(len(data))))(at / "model")
+
+
+def zero_models() -> Iterator[Case]:
+    """A model that decides nothing: no radius, no circuit, and nothing proved."""
+    wanted = {"radius": ("", 1), "extract": ("there is no circuit to find", 3), "verify": ("", 1)}
+    for command, (word, code) in wanted.items():
+
+        def make(at: Path, command=command) -> list[object]:
+            _zero(at)
+            return OF_A_MODEL[command](at)[: None if command != "verify" else -2]
+
+        yield Case(f"{command}: a model of zeros", make, (word,), code)
 
 
 def spoiled_tasks() -> Iterator[Case]:
@@ -493,11 +596,13 @@ FLAGS = (
 
 def cases() -> list[Case]:
     """Return every case."""
-    return [
-        *spoiled_models(),
-        *spoiled_circuits(),
-        *spoiled_tasks(),
-        *spoiled_recipes(),
-        *spoiled_directories(),
-        *FLAGS,
-    ]
+    spoiled = (
+        spoiled_models,
+        spoiled_circuits,
+        spoiled_tasks,
+        spoiled_recipes,
+        spoiled_directories,
+        other_alphabets,
+        zero_models,
+    )
+    return [*(case for make in spoiled for case in make()), *FLAGS]

@@ -17,8 +17,10 @@ def show_answers_to(request: "Request", out: Path | None, *, as_json: bool) -> N
     from circuitproof.cli.show import show_json, show_note
     from circuitproof.lab.runs.verification import Unmeasured, verify
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.text.locked import claimed
 
-    found = verify(request, out)
+    with claimed(out):
+        found = verify(request, out)
     if as_json:
         show_json(found.to_json())
     else:

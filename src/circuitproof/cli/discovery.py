@@ -43,6 +43,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
     from circuitproof.lab.runs.extraction import extract as extract_circuit
+    from circuitproof.text.locked import claimed
 
     method = Method(
         objective=objective,
@@ -52,7 +53,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
         rule=rule,
         thresholds=tuple(threshold or THRESHOLDS),
     )
-    with progress(f"extracting {task}", len(method.thresholds)) as bar:
+    with claimed(out), progress(f"extracting {task}", len(method.thresholds)) as bar:
         found = extract_circuit(model, task, method, out, lambda _: bar.advance(bar.task_ids[0]))
     if as_json:
         show_json(found.to_json())

@@ -34,10 +34,12 @@ def localise(
     as_json: AsJson = False,
 ) -> None:
     """Extract circuits, open each generation's gate once, and prove what is left; runs can be resumed."""
+    from circuitproof.lab.reports.figures import refuse_undrawable
     from circuitproof.lab.runs.localisation import localise as run
     from circuitproof.lab.runs.protocol import load_protocol
     from circuitproof.prove.verdict import EXIT_CODES
 
+    refuse_undrawable(figure)
     protocol = load_protocol(recipe)
     folder = out or Path("build") / protocol.name
     found = run(protocol, folder, ledger, lambda stage: show_note(f"{protocol.name}: {stage}"))

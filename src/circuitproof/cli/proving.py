@@ -118,8 +118,10 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     from circuitproof.cli.show import show_json, show_minimality
     from circuitproof.lab.runs.minimality import find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.text.locked import claimed
 
-    found = find_minimum(model, task, most=most, budget=budget, out=out)
+    with claimed(out):
+        found = find_minimum(model, task, most=most, budget=budget, out=out)
     if as_json:
         show_json(found.to_json())
     else:

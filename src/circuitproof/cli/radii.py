@@ -40,14 +40,16 @@ def _show(found: "Radii") -> None:
     rows = [(name, shown(size), shown(relative[name])) for name, size in absolute.items() if name in relative]
     title = f"{len(found.exact())} of {len(found.prompts)} radii known exactly, at {found.at}"
     show_table(title, ("", "radius#", "relative to the largest coordinate#"), rows)
-    ties = sum(one.bracket is None for one in found.prompts)
     infinite = sum(one.bracket is not None and one.bracket.is_infinite for one in found.prompts)
     unattained = sum(one.bracket is not None and not one.bracket.is_attained for one in found.exact())
-    show_line(f"{ties} ties, {infinite} infinite radii; {unattained} infima are not attained")
+    show_line(f"{found.ties} ties, {infinite} infinite radii; {unattained} infima are not attained")
     for one in found.open_brackets[:1]:
         if one.bracket is not None:
             upper = "nothing known" if one.bracket.upper is None else shown(one.bracket.upper)
             count = len(found.open_brackets)
             show_line(f"{count} radii only bounded, the first from {shown(one.bracket.lower)} to {upper}")
-    if found.proved is not None:
+    if found.ties:
+        count = len(found.prompts)
+        show_line(f"{found.ties} of {count} prompts tie: there is no decision to keep, and no radius")
+    elif found.proved is not None:
         show_line(f"proved: every decision is kept below {shown(found.proved)}")

@@ -42,8 +42,10 @@ def show_cross_check(request: "Request", asking: "Asking", out: Path | None, *, 
     from circuitproof.cli.show import claim_title, show_json, show_line, show_table
     from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.text.locked import claimed
 
-    found = cross_check(request, asking, out)
+    with claimed(out):
+        found = cross_check(request, asking, out)
     if as_json:
         show_json(found.to_json())
         raise typer.Exit(EXIT_CODES[found.verdict])

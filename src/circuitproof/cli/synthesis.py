@@ -65,6 +65,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     from circuitproof.lab.runs.synthesis import Request, parse_brackets
     from circuitproof.lab.runs.synthesis import synthesise as synthesise_program
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.text.locked import claimed
 
     grammar = Grammar(
         rules=rules,
@@ -78,7 +79,8 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
         grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
     )
     asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
-    found = synthesise_program(asked, out)
+    with claimed(out):
+        found = synthesise_program(asked, out)
     show_result(found.to_json(), lambda: _show(found, out), as_json=as_json)
     raise typer.Exit(EXIT_CODES[found.verdict])
 
@@ -92,7 +94,7 @@ def recheck(
     as_json: AsJson = False,
 ) -> None:
     """Check a certificate that no program will do: list the language anew, and repeat every refutation."""
-    from circuitproof.lab.runs.synthesis import recheck_certificate
+    from circuitproof.lab.runs.rechecking import recheck_certificate
 
     found = recheck_certificate(certificate, model, task)
     programs, meanings = found.language.program_count(), len(found.refuted)
@@ -117,7 +119,8 @@ def _show(found: "Report", out: Path) -> None:
         )
         for leader in result.leaders
     ]
-    title = f"{result.head}: the candidates nearest to its attention; * is accepted exactly"
+    kind = result.record.attention
+    title = f"{result.head}: the candidates nearest to its {kind} attention; * is accepted exactly"
     show_table(title, ("overlap", "program"), rows)
     seen, effort = result.record, result.effort
     show_line(

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
-from circuitproof.cli.show import progress, show_line, show_result, show_table
-from circuitproof.text.canonical import refuse_unwritable
+from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
 
 if TYPE_CHECKING:
-    from circuitproof.lab.runs.variants import Comparison, Range, Row
+    from circuitproof.lab.runs.variants import Comparison, Spread, VariantRow
     from circuitproof.lab.train.loop import Watcher
 
 
@@ -27,19 +26,22 @@ def variants(
     as_json: AsJson = False,
 ) -> None:
     """Train variants of a language model alike and compare them; an interrupted run goes on."""
+    from circuitproof.lab.reports.figures import refuse_undrawable
     from circuitproof.lab.runs.variants import compare_variants
     from circuitproof.lab.runs.variants_recipe import load_variants_recipe
     from circuitproof.lab.train.loop import Watcher
 
-    if figure is not None:
-        refuse_unwritable(figure)
+    refuse_undrawable(figure)
     loaded = load_variants_recipe(recipe)
     with progress(loaded.name, 1) as bar:
         task = bar.task_ids[0]
 
         def watch(title: str, steps: int) -> "Watcher":
             bar.reset(task, total=steps, description=title)
-            return Watcher(lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.4f}"))
+            tokens = loaded.base.tokens_per_step
+            return Watcher(
+                lambda step, loss: bar.update(task, completed=step, note=step_note(bar, loss, tokens))
+            )
 
         found = compare_variants(loaded, out or Path("build") / loaded.name, watch, seeds)
     if figure is not None:
@@ -72,7 +74,7 @@ def _show(found: "Comparison") -> None:
         )
 
 
-def _cells(row: "Row") -> tuple[str, ...]:
+def _cells(row: "VariantRow") -> tuple[str, ...]:
     paper_loss, paper_perplexity = row.paper_change or (None, None)
     return (
         row.name,
@@ -86,7 +88,7 @@ def _cells(row: "Row") -> tuple[str, ...]:
     )
 
 
-def _change(found: "Range") -> str:
+def _change(found: "Spread") -> str:
     """Return a mean, and where seeds differ, the least and the most of them."""
     spread = f" ({found.least:+.4f} to {found.most:+.4f})" if found.least < found.most else ""
     return f"{found.mean:+.4f}{spread}"

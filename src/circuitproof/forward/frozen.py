@@ -146,7 +146,9 @@ def open_weights(path: Path) -> WeightFile:
     try:
         with path.open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
         raise InputError(f"cannot read {path}: {error}") from error
     if len(content) < _LENGTH.size:
         raise InputError(f"{path} is not a safetensors file: it ends in its length")

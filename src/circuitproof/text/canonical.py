@@ -110,6 +110,7 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
         fill(temporary)
         temporary.chmod(0o755)
         _flush_directory(temporary)
+        refuse_existing(path)
         temporary.rename(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -127,12 +128,17 @@ def refuse_existing(*paths: Path | None) -> None:
 
 def refuse_unwritable(path: Path) -> None:
     """Try to write where a path is to be, in the nearest folder that is there."""
-    nearest = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
+    nearest = nearest_folder(path)
     try:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
         raise InputError(f"{path} cannot be written: {nearest}: {error.strerror}") from error
+
+
+def nearest_folder(path: Path) -> Path:
+    """Return the nearest folder above a path that is there."""
+    return next(folder for folder in path.absolute().parents if os.path.lexists(folder))
 
 
 def _encode(text: str) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.declare.tasks.alphabet import BYTES, TOY
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.recipe import load_recipe
 from circuitproof.lab.runs.training import train_recipe
@@ -57,7 +57,12 @@ def test_an_empty_folder_may_be_used(tmp_path, recipe):
     """The user made it for this."""
     (tmp_path / "run").mkdir()
     train_recipe(recipe, tmp_path / "run", SILENT)
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["checkpoints", "model", "run.json"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        ".run.json.lock",
+        "checkpoints",
+        "model",
+        "run.json",
+    ]
 
 
 def test_a_finished_run_is_not_repeated(tmp_path, recipe):
@@ -150,6 +155,14 @@ def test_a_run_on_a_corpus_goes_on_after_a_kill_to_the_same_bits_but_not_on_anot
     (tmp_path / "code" / "7.txt").write_text(text)
     train_recipe(on_corpus, tmp_path / "killed", SILENT)
     assert model_content(tmp_path / "killed") == model_content(tmp_path / "whole")
+
+
+def test_a_model_of_bytes_calls_its_tokens_by_them(tmp_path):
+    """So that a task of another alphabet is refused, however many tokens it has."""
+    write_corpus(tmp_path)
+    changes = corpus_changes(tokenizer='{ kind = "bytes" }')
+    recipe = load_recipe(write_recipe(tmp_path / "bytes.toml", changes))
+    assert train_recipe(recipe, tmp_path / "run", SILENT).alphabet == BYTES
 
 
 def test_several_runs_can_share_their_tokens(tmp_path, on_corpus):

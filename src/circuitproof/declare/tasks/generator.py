@@ -128,6 +128,9 @@ class Generator:
                 raise DeclarationError(
                     f"template {template.name!r} has a slot {{{missing[0]}}} without words"
                 )
+        used = {name for template in self.templates for name in template.slots()}
+        if unused := [name for name in names if name not in used]:
+            raise DeclarationError(f"{self.task}: slot {unused[0]!r} stands in no template; leave it out")
 
     @property
     def digest(self) -> Digest:

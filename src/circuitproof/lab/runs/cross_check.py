@@ -96,6 +96,8 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
     if out is not None and not asking.engine.is_exact:
         raise InputError("a solver's answer is no evidence that a stranger can check; use exact or all")
     refuse_existing(out)
+    for name in asking.engine.solvers:
+        find_solver(name)
     claim = listed_claim_of(request)
     begin = time.perf_counter()
     battery = prove(claim, request.effort) if asking.engine.is_exact else None

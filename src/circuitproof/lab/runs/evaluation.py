@@ -7,7 +7,6 @@ from pathlib import Path
 from circuitproof.declare.circuits.circuit import Circuit, empty, whole
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.catalogue import TASK_NAMES
-from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import Score, score_circuits
@@ -51,8 +50,7 @@ def evaluate(
     circuits = [Named(str(path), load_circuit(path)) for path in circuit_files]
     rows: list[CircuitScore] = []
     for name in task_names or TASK_NAMES:
-        task = load_listed_task(name, stored.alphabet)
-        task.refuse_other_alphabet(stored.alphabet)
+        task = stored.declaration.listed_task(name)
         rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))
     return tuple(rows)
 

@@ -7,7 +7,7 @@ finish the evaluation it began.
 """
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.lab.runs.manifest import Development, Gate
 from circuitproof.text.canonical import Digest, canonical_json, digest_json
 from circuitproof.text.codec import Codec, Count, record_to_json, to_json
+from circuitproof.text.locked import locked
 from circuitproof.text.reading import parse_json, read_bytes, reading
 
 
@@ -150,6 +151,13 @@ class Ledger:
                 if not set(prompts) <= _seen(events).keys():
                     self._append(Viewed(recipe, split.digest, prompts))
 
+    def refuse_stale(self, recipe: Digest, gates: Sequence[Gate]) -> None:
+        """Refuse gates of a recipe that were looked at before, but for those that it has burned itself."""
+        events = tuple(entry.event for entry in self.entries())
+        own = {one.split for one in events if isinstance(one, Burned) and one.trial.recipe == recipe}
+        for split in (gate.split for gate in gates if gate.split.digest not in own):
+            _refuse_stale(events, split.prompt_digests(), split.name)
+
     def burn(self, gate: Gate, trial: Trial) -> Task:
         """Burn a gate and hand out its task; refuse one of which a prompt was looked at before."""
         split = gate.split
@@ -157,7 +165,7 @@ class Ledger:
         with self._locked() as events:
             _refuse_undeclared(events, trial.recipe)
             if event not in events:
-                _refuse_stale(events, event, split.name)
+                _refuse_stale(events, event.prompts, split.name)
                 self._append(event)
         return split.generator.make_task(split.rows)
 
@@ -178,22 +186,14 @@ class Ledger:
 
     @contextmanager
     def _locked(self) -> Generator[tuple[Event, ...], None, None]:
-        """Let one process at a time read and append; the lock is a file that must not exist."""
+        """Let one process at a time read and append: whoever comes later waits."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        lock = self.path.with_name(f"{self.path.name}.lock")
-        try:
-            lock.touch(exist_ok=False)
-        except FileExistsError as error:
-            raise InputError(
-                f"{lock} exists: another run is writing the ledger, or one was killed; then remove the file"
-            ) from error
-        try:
+        with locked(self.path):
             yield tuple(entry.event for entry in self.entries())
-        finally:
-            lock.unlink()
 
     def _append(self, event: Event) -> None:
-        previous = self.last if self.path.exists() else None
+        entries = self.entries()
+        previous = entries[-1].digest if entries else None
         entry = Entry(_digest(previous, event), previous, event)
         line = canonical_json(record_to_json(entry)) + b"\n"
         with self.path.open("ab") as file:
@@ -217,14 +217,14 @@ def _refuse_undeclared(events: tuple[Event, ...], recipe: Digest) -> None:
         raise DeclarationError(f"recipe {recipe} is not in the ledger; declare it before looking at anything")
 
 
-def _refuse_stale(events: tuple[Event, ...], gate: Burned, name: str) -> None:
+def _refuse_stale(events: tuple[Event, ...], prompts: Sequence[Digest], name: str) -> None:
     seen = _seen(events)
-    stale = [prompt for prompt in gate.prompts if prompt in seen]
+    stale = [prompt for prompt in prompts if prompt in seen]
     if stale:
         before = seen[stale[0]]
         how = "burned as a gate" if isinstance(before, Burned) else "used as development data"
         raise InputError(
-            f"gate {name!r} is not fresh: {len(stale)} of its {len(gate.prompts)} prompts were {how} before; "
+            f"gate {name!r} is not fresh: {len(stale)} of its {len(prompts)} prompts were {how} before; "
             "a burned gate is development data, so take other prompts (another salt or other templates)"
         )
 

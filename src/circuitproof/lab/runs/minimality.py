@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.forward.frozen import open_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
@@ -41,7 +40,7 @@ def find_minimum(model: Path, task: str, *, most: int, budget: int, out: Path | 
     """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle."""
     refuse_existing(out)
     frozen = open_model(model)
-    asked = load_listed_task(task, frozen.declaration.alphabet)
+    asked = frozen.declaration.listed_task(task)
     search = search_minimum(frozen, asked, most=most, budget=budget)
     if not search.minimum:
         return Minimality(search, None)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.forward.declaration import WEIGHTS, read_declaration
+from circuitproof.forward.declaration import WEIGHTS, Declaration
+from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.checkpoint import (
     StoredModel,
     build_model,
@@ -21,7 +21,8 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.norm_recipe import NormRecipe
 from circuitproof.lab.runs.recipe import Recipe, TasksSource
 from circuitproof.lab.runs.run import Run, begin_run, read_record
-from circuitproof.lab.runs.training import CORPUS, MODEL, Material, material_of, train_recipe
+from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.training import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.fold_norm import FoldError, compare, fold
 from circuitproof.lab.train.loop import Evaluation, Watcher, fit
@@ -124,17 +125,20 @@ def remove_norms(
     there is none. A finished run is not repeated; an interrupted one goes on from its newest checkpoint and
     ends with the same weights, bit for bit. Tokens of a corpus are in `out/corpus` unless runs share them.
     """
-    _refuse_misfit(recipe, recipe.source.architecture if model is None else _declared(model))
-    run, tokens = begin_run(out, recipe.name, _digest(recipe, model)), corpus or out / CORPUS
-    source = (
-        train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens)
-        if model is None
-        else load_model(model)
-    )
-    job = _Job(recipe, source, _material(recipe, source, tokens), run)
-    path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
-    attenuation, attenuated = _read_attenuated(path, source.model)
-    return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
+    declared = declared_by(recipe.source) if model is None else open_model(model).declaration
+    _refuse_misfit(recipe, declared)
+    sizes, tokens = declared.architecture, corpus or out / CORPUS
+    size = 2 * training_size(sizes) + 2 * model_size(sizes)
+    with begin_run(out, recipe.name, _digest(recipe, model), size) as run:
+        source = (
+            train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens)
+            if model is None
+            else load_model(model)
+        )
+        job = _Job(recipe, source, _material(recipe, source, tokens), run)
+        path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
+        attenuation, attenuated = _read_attenuated(path, source.model)
+        return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
 
 
 def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
@@ -208,8 +212,11 @@ def _read_fold(path: Path) -> Fold:
         return Codec().record(Fold, fields)
 
 
-def _refuse_misfit(recipe: NormRecipe, sizes: Architecture) -> None:
+def _refuse_misfit(recipe: NormRecipe, declared: Declaration) -> None:
     """Refuse before any training what could only fail after it."""
+    sizes, source = declared.architecture, recipe.source.source
+    for task in source.tasks if isinstance(source, TasksSource) else ():
+        declared.refuse_unfit(task)
     if not isinstance(sizes.norm, LayerNorm):
         raise InputError(
             f"{recipe.name}: the model's norm is {type(sizes.norm).__name__}, want LayerNorm; "
@@ -221,10 +228,6 @@ def _refuse_misfit(recipe: NormRecipe, sizes: Architecture) -> None:
         raise InputError(f"{recipe.name}: {error}") from error
 
 
-def _declared(model: Path) -> Architecture:
-    return read_declaration(model).architecture
-
-
 def _digest(recipe: NormRecipe, model: Path | None) -> Digest:
     given: Json = (
         None if model is None else {name: str(digest) for name, digest in read_manifest(model).items()}
@@ -234,9 +237,6 @@ def _digest(recipe: NormRecipe, model: Path | None) -> Digest:
 
 def _material(recipe: NormRecipe, source: StoredModel, corpus: Path) -> Material:
     """Return the recipe's data for this model, in an order of its own."""
-    if isinstance(recipe.source.source, TasksSource):
-        for task in recipe.source.source.tasks:
-            task.refuse_other_alphabet(source.alphabet)
     fitted: Recipe = replace(recipe.source, architecture=source.model.architecture, plan=recipe.plan)
     return material_of(fitted, corpus)
 

@@ -42,6 +42,13 @@ class Recipe:
     digest: Digest
     """The digest of the recipe and of the files it names: a run goes on only with what began it."""
 
+    @property
+    def tokens_per_step(self) -> int | None:
+        """Return how many tokens a step learns from; prompts of tasks are not counted by tokens."""
+        if isinstance(self.source, TasksSource):
+            return None
+        return self.source.batch * self.architecture.context
+
 
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe; paths in it are relative to its own folder."""
@@ -90,6 +97,10 @@ def _read_tasks(folder: Path, fields: Fields, _: str) -> TasksSource:
         raise InputError(f"{where} names a task twice; name each once")
     files = tuple(Path(spec) for spec in specs if is_task_file(spec))
     tasks = tuple(_load(spec, where) for spec in specs)
+    if other := [task.name for task in tasks if task.alphabet != tasks[0].alphabet]:
+        raise InputError(
+            f"{where}: {tasks[0].name!r} and {other[0]!r} have different alphabets; train on one"
+        )
     return TasksSource(tasks, fields.integer("batch", least=1), files)
 
 

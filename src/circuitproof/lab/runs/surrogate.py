@@ -13,6 +13,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.extraction import Method, find_circuits, write_extraction
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
+from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.surrogate_recipe import (
     StoredTeacher,
     StudyRecipe,
@@ -44,8 +45,16 @@ REFUTATIONS, DISPUTE = "refutations.json", "dispute.smt2"
 
 def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tuple[Lesson, ...]:
     """Run every study of a recipe into a folder of its own in `out`; what is finished is not repeated."""
-    run = begin_run(out, recipe.name, recipe.digest, tell)
-    return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
+    for name in recipe.solvers:
+        find_solver(name)
+    size = sum(map(_size, recipe.studies))
+    with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
+        return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
+
+
+def _size(study: StudyRecipe) -> int:
+    teacher = study.teacher
+    return training_size(teacher.architecture) if isinstance(teacher, TrainedTeacher) else 0
 
 
 def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> Lesson:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
 from circuitproof.lab.runs.run import Run, begin_run
+from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, material_of, train_recipe
 from circuitproof.lab.runs.variants_recipe import Removal, Reported, Variant, VariantsRecipe
 from circuitproof.lab.train.data import CorpusData
@@ -32,7 +33,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Spread:
     """A measure over seeds."""
 
     mean: float
@@ -41,15 +42,15 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VariantRow:
     """One variant: each seed of it, and how far it is from the first variant of the same seed."""
 
     name: str
     runs: tuple[Measured, ...]
-    loss: Range
-    loss_change: Range
-    perplexity: Range
-    perplexity_change: Range
+    loss: Spread
+    loss_change: Spread
+    perplexity: Spread
+    perplexity_change: Spread
     paper: Reported | None
     paper_change: tuple[float, float] | None
     """What the paper's loss and perplexity are above those of its own baseline."""
@@ -61,10 +62,10 @@ class Gate:
 
     name: str
     source: str
-    above_source: Range
+    above_source: Spread
     """Its loss minus that of its source."""
     against: str
-    above_gate: Range
+    above_gate: Spread
     """Its loss minus that of the variant at the gate."""
 
     @property
@@ -77,7 +78,7 @@ class Gate:
 class Comparison:
     """All variants of a recipe, as far as seeds were asked for."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[VariantRow, ...]
     gate: Gate | None
 
     def to_json(self) -> Json:
@@ -108,11 +109,16 @@ def compare_variants(recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int
 
     What is finished is not repeated, so that a later call with more seeds adds to an earlier one.
     """
-    run = begin_run(out, recipe.name, recipe.digest)
-    data = material_of(recipe.base, out / CORPUS).data
-    assert isinstance(data, CorpusData)  # noqa: S101  # a recipe of variants has a corpus
-    job, measured = _Job(recipe, run, watch, data), dict[str, list[Measured]]()
-    for seed in recipe.seeds[:seeds]:
+    size = len(recipe.seeds[:seeds]) * (1 + len(recipe.names)) * training_size(recipe.base.architecture)
+    with begin_run(out, recipe.name, recipe.digest, size) as run:
+        data = material_of(recipe.base, out / CORPUS).data
+        assert isinstance(data, CorpusData)  # noqa: S101  # a recipe of variants has a corpus
+        return _compare(_Job(recipe, run, watch, data), recipe.seeds[:seeds])
+
+
+def _compare(job: _Job, seeds: Sequence[int]) -> Comparison:
+    recipe, measured = job.recipe, dict[str, list[Measured]]()
+    for seed in seeds:
         for variant in recipe.variants:
             measured.setdefault(variant.name, []).append(_variant(job, variant, seed))
         if recipe.removal is not None:
@@ -149,7 +155,7 @@ def _comparison(recipe: VariantsRecipe, measured: dict[str, list[Measured]]) -> 
     papers = [one.paper for one in recipe.variants] + [recipe.removal.paper if recipe.removal else None]
     base = measured[recipe.names[0]]
     rows = [
-        Row(
+        VariantRow(
             name=name,
             runs=tuple(measured[name]),
             loss=_range([one.loss for one in measured[name]]),
@@ -187,5 +193,5 @@ def _paper_change(paper: Reported | None, base: Reported | None) -> tuple[float,
     return paper.loss - base.loss, paper.perplexity - base.perplexity
 
 
-def _range(values: Sequence[float]) -> Range:
-    return Range(mean(values), min(values), max(values))
+def _range(values: Sequence[float]) -> Spread:
+    return Spread(mean(values), min(values), max(values))

@@ -184,7 +184,7 @@ def claim_of(request: Request) -> Claim:
     task = load_task(request.task, frozen.declaration.alphabet, request.pattern)
     if isinstance(task.domain, Domain):
         _refuse_unasked(request.find_limits, "--limits", task.name, "lists its prompts")
-        task.refuse_smaller(frozen.architecture.vocabulary)
+        frozen.declaration.refuse_unfit(task)
     else:
         _refuse_unasked(request.measures_floats, "--measure-floats", task.name, "is about a pattern")
     return Claim(frozen, circuit, task, properties)

@@ -127,7 +127,7 @@ def measure_fidelity(network: Network, relation: Relation) -> Fidelity:
         raise InputError("the surrogate and the teacher have different alphabets, answers or lengths")
     decisions = (found for words in _portions(relation.words) for found in network.decide(words))
     pairs = zip(decisions, relation.decided, strict=True)
-    return Fidelity(sum(found == {answer} for found, answer in pairs), len(relation.words))
+    return Fidelity(sum(found == frozenset({answer}) for found, answer in pairs), len(relation.words))
 
 
 def write_network(path: Path, shape: Shape, weights: bytes, relation: Relation) -> None:

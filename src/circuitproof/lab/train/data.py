@@ -96,7 +96,7 @@ class CorpusData:
 
     @property
     def alphabet(self) -> Alphabet | None:
-        """Return the names of the tokens, which bytes do not have."""
+        """Return the names of the tokens, where they have any."""
         return self._alphabet
 
     def batch(self, step: int) -> Batch:
