@@ -13,7 +13,7 @@ from circuitproof import __version__
 from circuitproof.cli.extras import missing
 from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
 from circuitproof.cli.output import watched_output
-from circuitproof.errors import CircuitproofError, ExitCode, InvalidError
+from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError
 
 app = typer.Typer(
     cls=LazyGroup,
@@ -46,6 +46,8 @@ def main() -> None:
             _run()
     except InvalidError as error:
         _fail(f"invalid: {error}", ExitCode.INVALID)
+    except OverdueError as error:
+        _fail(str(error), ExitCode.UNDECIDED)
     except CircuitproofError as error:
         _fail(str(error))
     except OSError as error:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from circuitproof.cli.options import AsJson, At, CircuitFile, ModelPath, Parts, Perturbed, TaskName
+from circuitproof.cli.options import AsJson, At, CircuitFile, Deadline, ModelPath, Parts, Perturbed, TaskName
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.radii import Radii
@@ -17,14 +17,19 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     at: At = "logits input",
     positions: Perturbed = "last",
     budget: Parts = 5_000,
+    deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Find how large a perturbation must be to change each decision: exactly, or between proved bounds."""
+    from circuitproof.cli.pacing import paced
     from circuitproof.cli.show import show_json
     from circuitproof.lab.runs.radii import find_radii
     from circuitproof.lab.runs.verification import Place
+    from circuitproof.prove.effort import Effort
 
-    found = find_radii(model, task, circuit, Place(at, positions), budget)
+    with paced(deadline, as_json=as_json) as pace:
+        effort = Effort(budget=budget, pace=pace)
+        found = find_radii(model, task, circuit, Place(at, positions), effort)
     if as_json:
         show_json(found.to_json())
     else:

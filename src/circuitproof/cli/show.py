@@ -61,6 +61,14 @@ def show_note(text: str) -> None:
 @contextmanager
 def progress(title: str, total: int) -> "Iterator[Progress]":
     """Show a progress bar on standard error while work goes on; its only task is the first."""
+    with progress_bars() as bar:
+        bar.add_task(title, total=total, note="")
+        yield bar
+
+
+@contextmanager
+def progress_bars(*, is_wanted: bool = True) -> "Iterator[Progress]":
+    """Show on standard error, if that is a terminal, how far work has come and how long it may still take."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
@@ -70,9 +78,8 @@ def progress(title: str, total: int) -> "Iterator[Progress]":
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
         console=_console(stderr=True),
-        disable=not sys.stderr.isatty(),
+        disable=not (is_wanted and sys.stderr.isatty()),
     )
-    bar.add_task(title, total=total, note="")
     with bar:
         yield bar
 

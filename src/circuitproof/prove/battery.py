@@ -61,6 +61,6 @@ def _asked(task: Task) -> Asked:
 
 def _shared_biases(claim: Claim, folded: Folded) -> tuple[Edge, ...]:
     """Return the edges that change no decision as long as a shared bias is kept."""
-    before = folded.of(claim.circuit)
-    kept = claim.kept_biases().items()
+    kept = [(edge, variant) for edge, variant in claim.kept_biases().items() if folded.has([variant])]
+    before = folded.of(claim.circuit) if kept else ()
     return tuple(edge for edge, variant in kept if changes_nothing(before, folded.of(variant)))

@@ -5,17 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import (
-    Invariance,
-    Necessity,
-    Property,
-    kind_of,
-    property_to_json,
-)
+from circuitproof.prove.effort import UNHURRIED, Pace
+from circuitproof.prove.properties import Property, kind_of, property_to_json
 from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
@@ -107,7 +102,7 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
     battery = prove(claim, request.effort) if asking.engine.is_exact else None
     seconds = None if battery is None else time.perf_counter() - begin
     try:
-        found = compare(claim, battery, asking)
+        found = compare(claim, battery, asking, request.effort.pace)
     except DisagreementError as error:
         write_file(asking.reproduction, error.reproduction.encode())
         raise DisagreementError(
@@ -119,29 +114,20 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
     return CrossCheck(claim, found, seconds)
 
 
-def compare(claim: Claim, battery: Battery | None, asking: Asking) -> tuple[Compared, ...]:
+def compare(
+    claim: Claim, battery: Battery | None, asking: Asking, pace: Pace = UNHURRIED
+) -> tuple[Compared, ...]:
     """Put every property of a claim to solvers, and compare with the exact answers if there are any."""
     docket = Docket(claim, QueryPlan(asking.branching, anchors=asking.anchors))
-    bench = Bench(tuple(map(find_solver, asking.engine.solvers)), asking.seconds)
+    bench = Bench(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, pace)
     answers = [None] * len(claim.properties) if battery is None else battery.answers
     found: list[Compared] = []
     for prop, answer in zip(claim.properties, answers, strict=True):
-        hearing = bench.hear(prop, docket.obligations(prop), count_obligations(claim, prop))
+        hearing = bench.hear(prop, docket.obligations(prop), claim.obligations(prop))
         if answer is not None:
             refuse_conflict(docket, answer, hearing.rulings)
         found.append(Compared(prop, answer, hearing))
     return tuple(found)
-
-
-def count_obligations(claim: Claim, prop: Property) -> int:
-    """Return how many obligations a property has: prompts, classes or edges."""
-    match prop:
-        case Invariance():
-            return len(claim.task.classes())
-        case Necessity():
-            return len(claim.circuit)
-        case _:
-            return claim.task.size
 
 
 def write_queries(request: Request, asking: Asking, out: Path) -> int:
@@ -152,8 +138,14 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
 
     def fill(folder: Path) -> None:
         for prop in claim.properties:
-            queries = (query for one in docket.obligations(prop) for query in one.queries())
+            obligations = request.effort.pace.each(f"parts of {kind_of(prop)}", docket.obligations(prop))
+            queries = (query for one in obligations for query in one.queries())
             for number, query in enumerate(queries):
+                if request.effort.pace.is_over:
+                    raise OverdueError(
+                        f"the deadline came after {len(written)} queries; nothing is written, since some of "
+                        "the queries of a claim say nothing about it: give more time"
+                    )
                 written.append(folder / f"{kind_of(prop).replace(' ', '-')}-{number:04}.smt2")
                 written[-1].write_text(query_text(query))
 

@@ -15,8 +15,10 @@ from circuitproof.lab.runs.verification import Place
 from circuitproof.prove.balls.answers import disturbed_prompts
 from circuitproof.prove.balls.disturbed import Disturbed, Question
 from circuitproof.prove.balls.radius import Bracket, find_radius
+from circuitproof.prove.balls.regions import Unsearched
 from circuitproof.prove.balls.robustness import directions, radii, violation
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import Effort
 from circuitproof.prove.findings import spread
 from circuitproof.prove.fold import Fold, fold
 from circuitproof.prove.properties import Robustness
@@ -104,8 +106,8 @@ def _is_free(found: PromptRadius) -> bool:
     return found.bracket is not None and found.bracket.is_infinite
 
 
-def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budget: int) -> Radii:
-    """Return the radius of every prompt's decision; `budget` is the most parts of a ball to look at."""
+def find_radii(model: Path, task: str, circuit: Path | None, place: Place, effort: Effort) -> Radii:
+    """Return the radius of every prompt's decision, or what is known of it when budget and time end."""
     frozen = open_model(model)
     kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
     at = place.interface(frozen.graph)
@@ -116,11 +118,18 @@ def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budge
     if at.is_final_residual and not frozen.architecture.has_norm:
         return Radii(at, _closed_form(claim, folds, functions))
     known: dict[int, PromptRadius] = {}
-    for found, function in zip(folds, functions, strict=True):
+    for found, function in effort.pace.each("prompts", list(zip(folds, functions, strict=True))):
         if id(function) not in known:
-            bracket = find_radius(Question(function, found.winner), budget) if found.is_clear else None
+            bracket = _bracket(Question(function, found.winner), effort) if found.is_clear else None
             known[id(function)] = PromptRadius(bracket, function.scale())
     return Radii(at, tuple(known[id(function)] for function in functions))
+
+
+def _bracket(question: Question, effort: Effort) -> Bracket:
+    """Return what is known of a radius: nothing where there is no time to look."""
+    if effort.pace.is_over:
+        return Bracket(Fraction(0), None, is_attained=False, eta=None, tree=Unsearched(Fraction(0)))
+    return find_radius(question, effort)
 
 
 def _closed_form(

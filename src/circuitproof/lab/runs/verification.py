@@ -21,7 +21,7 @@ from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, pars
 from circuitproof.lab.runs.limits import frontier_to_json, limits_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.effort import Effort
+from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import Open
 from circuitproof.prove.patterns.frontier import Frontier
 from circuitproof.prove.properties import (
@@ -71,13 +71,17 @@ class Request:
     properties: tuple[Property, ...]
     place: Place | None = None
     """Where robustness perturbs; without one, the final residual."""
-    effort: Effort | None = None
+    effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
     measures_floats: bool = False
     """Whether to run the circuit in torch as well, once all is proved and written."""
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
     find_limits: bool = False
     """Whether to look for the largest part of a pattern on which a refuted claim is true."""
+
+    def at(self, pace: Pace) -> "Request":
+        """Return the same request, to be answered at a pace."""
+        return replace(self, effort=replace(self.effort, pace=pace))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,7 @@ def verify(request: Request, out: Path | None) -> Verification:
     seconds = time.perf_counter() - begun
     if out is not None:
         write_bundle(out, battery)
-    floats = measure_floats(request.model, battery) if request.measures_floats else None
+    floats = measured(request, battery) if request.measures_floats else None
     frontier = limits_of(battery, request.effort) if request.find_limits else None
     return Verification(battery, seconds, floats, frontier)
 
@@ -219,6 +223,13 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
         raise InputError("a lesion identity is claimed of a model and its base: use circuitproof construct")
     named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
+
+
+def measured(request: Request, battery: Battery) -> Floats | Unmeasured:
+    """Measure what torch makes of a claim, if there is still time for it."""
+    if request.effort.pace.is_over:
+        return Unmeasured("the deadline came first")
+    return measure_floats(request.model, battery)
 
 
 def measure_floats(path: Path, battery: Battery) -> Floats | Unmeasured:

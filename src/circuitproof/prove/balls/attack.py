@@ -6,6 +6,7 @@ from fractions import Fraction
 from circuitproof.exact.forms import Form, Region
 from circuitproof.exact.sheets import Condition
 from circuitproof.prove.balls.disturbed import Point, Question
+from circuitproof.prove.effort import UNHURRIED, Pace
 
 _ROUNDS = 24
 """How often an attack corrects its aim."""
@@ -15,12 +16,12 @@ _HALVINGS = 11
 """How often the way to a perturbation that was found is halved."""
 
 
-def attack(question: Question) -> Point | None:
+def attack(question: Question, pace: Pace = UNHURRIED) -> Point | None:
     """Return a perturbation that changes the decision, small if possible; nothing if none is found.
 
     Each competitor is aimed at along the corner that its margin fears most, by the branches at the last aim.
     """
-    found = [eta for place in range(_competitors(question)) for eta in _aims(question, place)]
+    found = [eta for place in range(_competitors(question)) for eta in _aims(question, place, pace)]
     return min(found, key=size_of, default=None)
 
 
@@ -28,10 +29,12 @@ def _competitors(question: Question) -> int:
     return len(question.disturbed.candidates) - 1
 
 
-def _aims(question: Question, competitor: int) -> Iterator[Point]:
+def _aims(question: Question, competitor: int, pace: Pace) -> Iterator[Point]:
     """Walk corners of growing balls until one changes the decision, then halve the way back a few times."""
     point, limit = question.zero(), Fraction(0)
     for _ in range(_ROUNDS):
+        if pace.is_over:
+            return
         margin = local_margins(question, point)[0][competitor]
         if not margin.spread():
             return
