@@ -39,6 +39,7 @@ def _show(found: "Verification") -> None:
     from circuitproof.declare.tasks.pattern_text import print_pattern
     from circuitproof.lab.runs.verification import Floats
     from circuitproof.text.reading import scientific
+    from circuitproof.view.counterexamples import counterexample_lines
 
     battery, task = found.battery, found.battery.claim.task
     show_answers(claim_title(battery.claim, found.verdict), battery)
@@ -53,6 +54,9 @@ def _show(found: "Verification") -> None:
             f"measured in floats: largest error of a logit {found.floats.error:.2e}; the circuit decides as "
             f"the model on {found.floats.agreement} of {task.size} prompts"
         )
+    for one in found.counterexamples():
+        for line in counterexample_lines(task, one):
+            show_line(line)
     if found.frontier is not None:
         _show_frontier(found.frontier)
 

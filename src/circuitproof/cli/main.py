@@ -78,7 +78,8 @@ def _asked() -> str:
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     """Stop with our own exit code: typer has another one, which is not documented here."""
     is_run = _asked() in COMMANDS and COMMANDS[_asked()].resumes
-    _fail(f"interrupted; {'run the same command again to go on' if is_run else 'nothing was written'}")
+    kept = "run the same command again to go on" if is_run else "what is written is whole, the rest is lost"
+    _fail(f"interrupted; {kept}")
 
 
 def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:

@@ -55,6 +55,7 @@ def show_cross_check(
     from circuitproof.cli.show import claim_title, show_json, show_line, show_table
     from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.view.counterexamples import counterexample_lines
 
     with paced(deadline, as_json=as_json) as pace:
         found = cross_check(request.at(pace), asking, out)
@@ -64,6 +65,9 @@ def show_cross_check(
     rows = [row for one in found.compared for row in _compared_rows(found.claim, one)]
     columns = ("property", "engine", "verdict", "met#", "seconds#", "seen")
     show_table(claim_title(found.claim, found.verdict), columns, rows)
+    for one in found.counterexamples():
+        for line in counterexample_lines(found.claim.task, one):
+            show_line(line)
     if found.exact_seconds is not None:
         show_line(f"the exact engine took {found.exact_seconds:.2f} s for all properties")
     raise typer.Exit(EXIT_CODES[found.verdict])
@@ -196,7 +200,8 @@ def _counts(one: "Account") -> tuple[str, ...]:
 
 
 def _compared_rows(claim: "Claim", one: "Compared") -> list[tuple[str, ...]]:
-    from circuitproof.cli.show import answer_row, property_name
+    from circuitproof.cli.show import answer_row
+    from circuitproof.view.words import property_name
 
     rows: list[tuple[str, ...]] = []
     if one.answer is not None:

@@ -1,7 +1,7 @@
 """How hard and how long engines try, as data: a light module, which a command line can offer."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import inf
 from typing import TypeVar
@@ -38,6 +38,10 @@ class Pace:
     def left(self) -> float:
         """Return how many seconds there are until the deadline."""
         return 0.0 if self.is_over else self.deadline - self.clock()
+
+    def share(self, parts: int) -> "Pace":
+        """Return the pace of the next of several parts that are to have equally long."""
+        return replace(self, deadline=self.clock() + self.left / parts)
 
     def each(self, what: str, items: Collection[Item]) -> Iterator[Item]:
         """Return all items, and tell how many are done."""
@@ -77,7 +81,7 @@ class Effort:
     """The most regions of a pattern, for each property."""
     listed: int = 1024
     """The most prompts of a region that are computed one by one."""
-    pace: Pace = UNHURRIED
+    pace: Pace = field(default=UNHURRIED, repr=False)
     """Until when to try, and who hears of it."""
 
     def __post_init__(self) -> None:

@@ -1,6 +1,7 @@
 """The same claim through several engines: who decided what in how long, and no contradiction passes."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,17 +10,19 @@ from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.counterexamples import Counterexample, Decided, counterexample, replayed
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.properties import Property, kind_of, property_to_json
+from circuitproof.prove.properties import Necessity, Property, kind_of, property_to_json
 from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import Docket, QueryPlan
-from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling
+from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling, Solution
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.text.canonical import Json, refuse_existing, write_directory, write_file
 from circuitproof.text.reading import write_rational
+from circuitproof.view.counterexamples import decided_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +56,7 @@ class Compared:
         decided = [verdict for verdict in verdicts if verdict is not Verdict.UNDECIDED]
         return decided[0] if decided else Verdict.UNDECIDED
 
-    def to_json(self) -> Json:
+    def to_json(self, claim: Claim) -> Json:
         """Return the comparison as JSON."""
         return {
             "property": property_to_json(self.prop),
@@ -61,7 +64,7 @@ class Compared:
             "exact": None if self.answer is None else str(self.answer.verdict),
             "remarks": [] if self.answer is None else [str(remark) for remark in self.answer.remarks],
             "cost": self.hearing.cost.to_json(),
-            "solvers": [_ruling_to_json(ruling) for ruling in self.hearing.rulings],
+            "solvers": [_ruling_to_json(claim, ruling) for ruling in self.hearing.rulings],
         }
 
 
@@ -72,6 +75,17 @@ class CrossCheck:
     claim: Claim
     compared: tuple[Compared, ...]
     exact_seconds: float | None
+
+    def counterexamples(self) -> Iterator[Counterexample]:
+        """Return what refutes each refuted property: the exact engine's, or else a solver's first."""
+        for one in self.compared:
+            known = None if one.answer is None else counterexample(self.claim, one.answer)
+            refuting = [ruling for ruling in one.hearing.rulings if ruling.verdict is Verdict.REFUTED]
+            solutions = [solution for ruling in refuting for solution in ruling.solutions]
+            if known is not None:
+                yield known
+            elif solutions and not isinstance(one.prop, Necessity):
+                yield Counterexample(one.prop, seen_by(self.claim, one.prop, solutions[0]))
 
     @property
     def verdict(self) -> Verdict:
@@ -88,7 +102,7 @@ class CrossCheck:
             "ablation": str(self.claim.circuit.ablation),
             "prompts": self.claim.task.size,
             "exact_seconds": self.exact_seconds,
-            "answers": [one.to_json() for one in self.compared],
+            "answers": [one.to_json(self.claim) for one in self.compared],
         }
 
 
@@ -153,7 +167,12 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
     return len(written)
 
 
-def _ruling_to_json(ruling: Ruling) -> Json:
+def seen_by(claim: Claim, prop: Property, found: Solution) -> tuple[Decided, ...]:
+    """Return what a solver found, replayed exactly."""
+    return replayed(claim, prop, [claim.task.prompts[x] for x in found.prompts], found.eta)
+
+
+def _ruling_to_json(claim: Claim, ruling: Ruling) -> Json:
     return {
         "solver": ruling.solver,
         "verdict": str(ruling.verdict),
@@ -166,6 +185,7 @@ def _ruling_to_json(ruling: Ruling) -> Json:
                 "obligation": one.obligation,
                 "prompts": list(one.prompts),
                 "eta": [write_rational(number) for number in one.eta],
+                "seen": [decided_to_json(claim.task, seen) for seen in seen_by(claim, ruling.prop, one)],
             }
             for one in ruling.solutions
         ],

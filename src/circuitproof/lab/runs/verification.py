@@ -1,7 +1,7 @@
 """Verifying a circuit of a stored model: from files to a battery of answers and a bundle."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.util import find_spec
@@ -21,6 +21,7 @@ from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, pars
 from circuitproof.lab.runs.limits import frontier_to_json, limits_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.counterexamples import Counterexample, counterexample
 from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import Open
 from circuitproof.prove.patterns.frontier import Frontier
@@ -39,6 +40,7 @@ from circuitproof.prove.properties import (
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.text.reading import Fields, write_rational
+from circuitproof.view.counterexamples import counterexample_to_json
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
 
@@ -116,6 +118,12 @@ class Verification:
         """Return the verdict on the whole claim."""
         return self.battery.verdict
 
+    def counterexamples(self) -> Iterator[Counterexample]:
+        """Return what refutes each refuted property."""
+        for answer in self.battery.answers:
+            if (found := counterexample(self.battery.claim, answer)) is not None:
+                yield found
+
     def to_json(self) -> Json:
         """Return the whole result as JSON."""
         claim = self.battery.claim
@@ -127,7 +135,7 @@ class Verification:
             "ablation": str(claim.circuit.ablation),
             **self._domain_to_json(),
             "cells": self.battery.cells,
-            "answers": [_answer_to_json(answer) for answer in self.battery.answers],
+            "answers": [_answer_to_json(claim, answer) for answer in self.battery.answers],
         }
 
     def _domain_to_json(self) -> dict[str, Json]:
@@ -147,7 +155,7 @@ class Verification:
         }
 
 
-def _answer_to_json(answer: Answer) -> Json:
+def _answer_to_json(claim: Claim, answer: Answer) -> Json:
     survey = answer.findings.survey
     return {
         "property": property_to_json(answer.prop),
@@ -156,6 +164,7 @@ def _answer_to_json(answer: Answer) -> Json:
         "met": answer.met,
         "remarks": [str(remark) for remark in answer.remarks],
         "open": answer.evidence.reason if isinstance(answer.evidence, Open) else None,
+        "counterexample": counterexample_to_json(claim.task, counterexample(claim, answer)),
         **({"findings": answer.findings.to_json()} if survey is None else survey.to_json()),
     }
 

@@ -59,7 +59,10 @@ def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
         if id(function) not in known:
             known[id(function)] = _find(found, function, prop.epsilon, effort)
         findings.append(known[id(function)])
-    places = [widening(claim, prop.at, function, x) for x, function in enumerate(functions)]
+    places = [
+        widening(claim, prop.at, function, len(prompt))
+        for prompt, function in zip(claim.task.prompts, functions, strict=True)
+    ]
     prompts = map(Replayed, claim.task.prompts, map(FoldLeaf, folds))
     ended = "the budget or the time" if effort.pace.is_over else "the budget"
     return _summed(tuple(prompts), prop, findings, places, ended)
@@ -73,12 +76,12 @@ def disturbed_prompts(claim: Claim, at: Interface) -> tuple[Disturbed, ...]:
     return tuple(disturb(frozen, candidates, claim.circuit, prompt, at) for prompt in prompts)
 
 
-def widening(claim: Claim, at: Interface, function: Disturbed, prompt: int) -> Widening:
+def widening(claim: Claim, at: Interface, function: Disturbed, length: int) -> Widening:
     """Return where a prompt's coordinates stand among the declared ones: position after position."""
     width = claim.frozen.architecture.width
     if at.is_final_residual:
         return Widening(tuple(range(width)), width)
-    declared = at.places(len(claim.task.prompts[prompt]))
+    declared = at.places(length)
     starts = [declared.index(position) * width for position in function.positions]
     places = tuple(start + place for start in starts for place in range(width))
     return Widening(places, len(declared) * width)

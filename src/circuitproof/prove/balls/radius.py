@@ -11,9 +11,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from circuitproof.exact.forms import Bound, Form, Region
-from circuitproof.prove.balls.attack import FAR, attack, local_margins, size_of
+from circuitproof.prove.balls.attack import FAR, attack, local_margins, push, size_of
 from circuitproof.prove.balls.disturbed import Point, Question
-from circuitproof.prove.balls.polyhedra import Reached, guess, keep_positive, nearest, nothing, sample
+from circuitproof.prove.balls.polyhedra import (
+    Reached,
+    guess,
+    keep_positive,
+    nearest,
+    nothing,
+    sample,
+    shortened,
+)
 from circuitproof.prove.balls.regions import Tree, Void, Weights, searched_radius
 from circuitproof.prove.balls.search import (
     BranchAndBound,
@@ -35,7 +43,7 @@ class Bracket:
     lower: Fraction
     upper: Fraction | None
     is_attained: bool
-    """A perturbation of just the size `upper` changes the decision; otherwise only larger ones may."""
+    """A perturbation of just the size `upper` is known to change the decision; otherwise a larger one is."""
     eta: Point | None
     """A perturbation that changes the decision: of the size `upper`, or a little larger if not attained."""
     tree: Tree | None
@@ -54,7 +62,7 @@ class Bracket:
 
 def find_radius(question: Question, effort: Effort) -> Bracket:
     """Return the radius of a clear decision, or bounds on it when the budget or the time ends."""
-    first = attack(question, effort.pace)
+    first = attack(question, effort.pace) or push(question, effort.pace)
     return _unreached(question, effort) if first is None else _shrunk(question, effort, first)
 
 
@@ -117,7 +125,8 @@ class _Shrinking(BranchAndBound):
         closest = nearest(nothing(region), region)
         if closest.radius is None or closest.radius >= region.radius:
             return Void(closest.weights)
-        found = sample(Region((closest.radius + region.radius) / 2, region.bounds))
+        middle = (closest.radius + region.radius) / 2
+        found = sample(Region(max(shortened(middle), closest.radius), region.bounds))
         return sample(Region(region.radius, region.bounds)) if isinstance(found, Void) else found
 
     def reached(self, margin: Form, region: Region, found: Reached) -> Weights:
