@@ -1,9 +1,11 @@
 """Long work on a terminal: how far it has come, when it has to end, and what an interrupt means."""
 
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -22,25 +24,27 @@ def paced(deadline: float | None, *, as_json: bool) -> Iterator[Pace]:
     The first interrupt is a deadline that has come; a second one ends the program.
     """
     end = inf if deadline is None else time.monotonic() + deadline
-    with _interrupted() as is_interrupted, progress_bars(is_wanted=not as_json) as bar:
-        yield Pace(end, lambda: inf if is_interrupted() else time.monotonic(), _Shown(bar))
-
-
-class _Shown:
-    """Shows each thing that is counted in a line of its own."""
-
-    def __init__(self, bar: "Progress") -> None:
-        self._bar = bar
-        self._lines: dict[str, TaskID] = {}
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        if self._bar.disable:
+    with _interrupted() as is_interrupted:
+        pace = Pace(end, lambda: inf if is_interrupted() else time.monotonic())
+        if as_json or not sys.stderr.isatty():
+            yield pace
             return
-        if what not in self._lines:
-            self._lines[what] = self._bar.add_task(what, note="")
+        with progress_bars() as bars:
+            yield replace(pace, hear=_shown_in(bars))
+
+
+def _shown_in(bars: "Progress") -> Callable[[str, int, int], None]:
+    """Return what shows each thing that is counted in a line of its own."""
+    lines: dict[str, TaskID] = {}
+
+    def hear(what: str, done: int, total: int) -> None:
+        if what not in lines:
+            lines[what] = bars.add_task(what, note="")
         if not done:
-            self._bar.reset(self._lines[what])
-        self._bar.update(self._lines[what], completed=done, total=total)
+            bars.reset(lines[what])
+        bars.update(lines[what], completed=done, total=total)
+
+    return hear
 
 
 @contextmanager

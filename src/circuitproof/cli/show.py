@@ -66,7 +66,7 @@ def progress(title: str, total: int) -> "Iterator[Progress]":
 
 
 @contextmanager
-def progress_bars(*, is_wanted: bool = True) -> "Iterator[Progress]":
+def progress_bars() -> "Iterator[Progress]":
     """Show on standard error, if that is a terminal, how far work has come and how long it may still take."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -77,7 +77,7 @@ def progress_bars(*, is_wanted: bool = True) -> "Iterator[Progress]":
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
         console=_console(stderr=True),
-        disable=not (is_wanted and sys.stderr.isatty()),
+        disable=not sys.stderr.isatty(),
     )
     with bar:
         yield bar
