@@ -12,7 +12,6 @@ from circuitproof.prove.effort import Effort
 from circuitproof.prove.fold import Folded, changes_nothing
 from circuitproof.prove.identity import answer_identity
 from circuitproof.prove.lists import answer_list
-from circuitproof.prove.patterns.answers import answer_pattern
 from circuitproof.prove.properties import Equivalence, LesionIdentity, Robustness
 from circuitproof.prove.remarks import Asked, Grounds, remarks
 from circuitproof.prove.verdict import Answer, Battery, Verdict
@@ -24,6 +23,8 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
         case Domain():
             battery = answer_list(claim, effort or Effort())
         case Pattern():
+            from circuitproof.prove.patterns.answers import answer_pattern  # a list needs none of its room
+
             battery = answer_pattern(claim, effort or Effort())
         case _:
             assert_never(claim.task.domain)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import whole
@@ -18,13 +19,11 @@ from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.forward.frozen import open_model
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
-from circuitproof.lab.runs.limits import frontier_to_json, limits_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Counterexample, counterexample
 from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import Open
-from circuitproof.prove.patterns.frontier import Frontier
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
@@ -41,6 +40,9 @@ from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.text.reading import Fields, write_rational
 from circuitproof.view.counterexamples import counterexample_to_json
+
+if TYPE_CHECKING:
+    from circuitproof.prove.patterns.frontier import Frontier
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
 
@@ -110,7 +112,7 @@ class Verification:
     battery: Battery
     seconds: float
     floats: Floats | Unmeasured | None = None
-    frontier: Frontier | None = None
+    frontier: "Frontier | None" = None
     """Where a claim about a pattern stops being true."""
 
     @property
@@ -151,8 +153,15 @@ class Verification:
             "pattern": print_pattern(task.domain),
             "prompts": write_rational(Fraction(task.size)),
             "seconds": round(self.seconds, 3),
-            "frontier": None if self.frontier is None else frontier_to_json(self.frontier),
+            "frontier": self._frontier_to_json(),
         }
+
+    def _frontier_to_json(self) -> Json:
+        if self.frontier is None:
+            return None
+        from circuitproof.lab.runs.limits import frontier_to_json
+
+        return frontier_to_json(self.frontier)
 
 
 def _answer_to_json(claim: Claim, answer: Answer) -> Json:
@@ -179,8 +188,15 @@ def verify(request: Request, out: Path | None) -> Verification:
     if out is not None:
         write_bundle(out, battery)
     floats = measured(request, battery) if request.measures_floats else None
-    frontier = limits_of(battery, request.effort) if request.find_limits else None
-    return Verification(battery, seconds, floats, frontier)
+    return Verification(battery, seconds, floats, _limits(request, battery))
+
+
+def _limits(request: Request, battery: Battery) -> "Frontier | None":
+    if not request.find_limits:
+        return None
+    from circuitproof.lab.runs.limits import limits_of  # a list needs none of the room of patterns
+
+    return limits_of(battery, request.effort)
 
 
 def listed_claim_of(request: Request) -> Claim:
