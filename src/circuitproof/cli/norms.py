@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, RunFolder
-from circuitproof.cli.show import progress, show_line, show_result, show_table
+from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.norm_removal import Fold, NormRemoval
@@ -40,7 +40,11 @@ def remove_norm(
 
         def watcher(offset: int, what: str) -> Watcher:
             return Watcher(
-                lambda step, loss: bar.update(task, completed=offset + step, note=f"{what}, loss {loss:.4f}")
+                lambda step, loss: bar.update(
+                    task,
+                    completed=offset + step,
+                    note=f"{what}, {step_note(bar, loss, loaded.source.tokens_per_step)}",
+                )
             )
 
         watchers = Watchers(watcher(0, "source"), watcher(before, "removal"))

@@ -102,6 +102,13 @@ def progress(title: str, total: int) -> "Iterator[Progress]":
         yield bar
 
 
+def step_note(bar: "Progress", loss: float, tokens: int | None) -> str:
+    """Return what a bar says of a step of training: the loss, and how many tokens a second it learns from."""
+    speed = bar.tasks[0].speed
+    rate = "" if tokens is None or speed is None else f", {speed * tokens:.0f} tokens/s"
+    return f"loss {loss:.4f}{rate}"
+
+
 def _console(*, stderr: bool = False, width: int | None = None) -> "Console":
     from rich.console import Console
 

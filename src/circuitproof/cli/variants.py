@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
-from circuitproof.cli.show import progress, show_line, show_result, show_table
+from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
 
 if TYPE_CHECKING:
-    from circuitproof.lab.runs.variants import Comparison, Range, VariantRow
+    from circuitproof.lab.runs.variants import Comparison, Spread, VariantRow
     from circuitproof.lab.train.loop import Watcher
 
 
@@ -38,7 +38,10 @@ def variants(
 
         def watch(title: str, steps: int) -> "Watcher":
             bar.reset(task, total=steps, description=title)
-            return Watcher(lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.4f}"))
+            tokens = loaded.base.tokens_per_step
+            return Watcher(
+                lambda step, loss: bar.update(task, completed=step, note=step_note(bar, loss, tokens))
+            )
 
         found = compare_variants(loaded, out or Path("build") / loaded.name, watch, seeds)
     if figure is not None:
@@ -85,7 +88,7 @@ def _cells(row: "VariantRow") -> tuple[str, ...]:
     )
 
 
-def _change(found: "Range") -> str:
+def _change(found: "Spread") -> str:
     """Return a mean, and where seeds differ, the least and the most of them."""
     spread = f" ({found.least:+.4f} to {found.most:+.4f})" if found.least < found.most else ""
     return f"{found.mean:+.4f}{spread}"

@@ -42,6 +42,13 @@ class Recipe:
     digest: Digest
     """The digest of the recipe and of the files it names: a run goes on only with what began it."""
 
+    @property
+    def tokens_per_step(self) -> int | None:
+        """Return how many tokens a step learns from; prompts of tasks are not counted by tokens."""
+        if isinstance(self.source, TasksSource):
+            return None
+        return self.source.batch * self.architecture.context
+
 
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe; paths in it are relative to its own folder."""

@@ -16,6 +16,7 @@ from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData, Data, TaskData
 from circuitproof.lab.train.loop import Evaluation, Watcher, train
 from circuitproof.lab.train.tokenised import CorpusSource, TokenisedCorpus, open_corpus
+from circuitproof.lab.train.workers import together
 from circuitproof.text.canonical import Digest, readable_json
 from circuitproof.text.codec import to_json
 
@@ -23,6 +24,7 @@ MODEL = "model"
 CORPUS = "corpus"
 """Where the tokens of a run's corpus are."""
 _HISTORY = "training.json"
+_CHECKPOINTS = "checkpoints"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,12 @@ def train_recipe(
     A finished run is not repeated; an interrupted one goes on from its newest checkpoint and ends with the
     same weights, bit for bit. Tokens of a corpus are kept in `out/corpus`, or where several runs share them.
     """
-    size = training_size(recipe.architecture)
+    place, size = corpus or out / CORPUS, training_size(recipe.architecture)
+    if not together().is_first:
+        return _follow(recipe, out, watcher, place)
     with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
-        material = material_of(recipe, corpus or out / CORPUS)
+        material = material_of(recipe, place)
+        together().wait()
         if (out / MODEL).exists():
             for evaluation in read_record(out / MODEL / _HISTORY, History).evaluations:
                 watcher.on_evaluation(evaluation)
@@ -60,12 +65,22 @@ def train_recipe(
         return load_model(run.stage(MODEL, lambda path: _train(recipe, material, path, watcher), telling))
 
 
+def _follow(recipe: Recipe, out: Path, watcher: Watcher, corpus: Path) -> StoredModel:
+    """Train along with the first process, which holds the run, from the moment when it has begun."""
+    together().wait()
+    if not (out / MODEL).exists():
+        train(recipe.architecture, material_of(recipe, corpus).data, recipe.plan, out / _CHECKPOINTS, watcher)
+        together().wait()
+    return load_model(out / MODEL)
+
+
 def _train(recipe: Recipe, material: Material, path: Path, watcher: Watcher) -> None:
     data = material.data
-    trained = train(recipe.architecture, data, recipe.plan, path.parent / "checkpoints", watcher)
+    trained = train(recipe.architecture, data, recipe.plan, path.parent / _CHECKPOINTS, watcher)
     history = History(recipe.name, recipe.digest, tuple(trained.evaluations))
     files = {_HISTORY: readable_json(to_json(history)), **material.files}
     save_model(path, StoredModel(trained.model, data.alphabet), files)
+    together().wait()
 
 
 def declared_by(recipe: Recipe) -> Declaration:

@@ -33,7 +33,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Spread:
     """A measure over seeds."""
 
     mean: float
@@ -47,10 +47,10 @@ class VariantRow:
 
     name: str
     runs: tuple[Measured, ...]
-    loss: Range
-    loss_change: Range
-    perplexity: Range
-    perplexity_change: Range
+    loss: Spread
+    loss_change: Spread
+    perplexity: Spread
+    perplexity_change: Spread
     paper: Reported | None
     paper_change: tuple[float, float] | None
     """What the paper's loss and perplexity are above those of its own baseline."""
@@ -62,10 +62,10 @@ class Gate:
 
     name: str
     source: str
-    above_source: Range
+    above_source: Spread
     """Its loss minus that of its source."""
     against: str
-    above_gate: Range
+    above_gate: Spread
     """Its loss minus that of the variant at the gate."""
 
     @property
@@ -193,5 +193,5 @@ def _paper_change(paper: Reported | None, base: Reported | None) -> tuple[float,
     return paper.loss - base.loss, paper.perplexity - base.perplexity
 
 
-def _range(values: Sequence[float]) -> Range:
-    return Range(mean(values), min(values), max(values))
+def _range(values: Sequence[float]) -> Spread:
+    return Spread(mean(values), min(values), max(values))

@@ -25,6 +25,7 @@ from circuitproof.lab.model.checkpoint import (
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.objectives import is_finite, next_token_loss
+from circuitproof.lab.train.workers import together
 from circuitproof.text.canonical import Json, readable_json
 from circuitproof.text.codec import Codec, Count, Positive, Range, to_json
 from circuitproof.text.reading import read_json, reading
@@ -118,7 +119,7 @@ class NextToken:
     def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
         """Return the loss on the batch of a step, the share of each piece."""
         batch = self.data.batch(step)
-        for piece in batch.pieces(self.pieces):
+        for piece in together().share(batch.pieces(self.pieces)):
             yield next_token_loss(model(piece.tokens), piece.targets) * (piece.asked / batch.asked)
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
@@ -161,6 +162,8 @@ def fit(
     The model given is where the first step starts from, and it is changed in place; its buffers belong to
     its state like its parameters. Programs are no parameters and stay as they are.
     """
+    workers = together()
+    workers.refuse_uneven(plan.pieces)
     with _deterministic(model):
         training = _resume(model, plan, checkpoints) or _Training(model, _optimizer(model, plan))
         for evaluation in training.evaluations:
@@ -171,7 +174,7 @@ def fit(
             if training.step % plan.evaluate_every == 0 or training.step == plan.steps:
                 training.evaluations.append(Evaluation(training.step, goal.evaluate(training.model)))
                 watcher.on_evaluation(training.evaluations[-1])
-            if training.step % plan.checkpoint_every == 0:
+            if training.step % plan.checkpoint_every == 0 and workers.is_first:
                 _save_checkpoint(training, checkpoints)
     return Trained(training.model, tuple(training.evaluations))
 
@@ -205,10 +208,11 @@ def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> f
             )
         loss.backward()
         total += loss.item()
+    together().add_gradients(training.model)
     torch.nn.utils.clip_grad_norm_(training.model.parameters(), plan.gradient_limit)
     training.optimizer.step()
     training.step += 1
-    return total
+    return together().total(torch.tensor(total, dtype=torch.float64)).item()
 
 
 def _save_checkpoint(training: _Training, checkpoints: Path) -> None:

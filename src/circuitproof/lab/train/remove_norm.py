@@ -17,6 +17,7 @@ from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
 from circuitproof.lab.train.windows import Batch
+from circuitproof.lab.train.workers import together
 
 Deviations: TypeAlias = Mapping[Site, float]
 """The fixed deviation of every norm of a model."""
@@ -81,13 +82,13 @@ class Fading:
         waiting = {site: norm for site, norm in norms.items() if step < spans[site].first}
         pieces = self.data.batch(step).pieces(self.pieces)
         asked, means = sum(piece.asked for piece in pieces), dict.fromkeys(waiting, torch.zeros(()))
-        for piece in pieces:
+        for piece in together().share(pieces):
             share = piece.asked / asked
             yield next_token_loss(model(piece.tokens), piece.targets) * share
             for site, norm in waiting.items():
                 means[site] = means[site] + norm.mean_seen(_counted(piece, site.reader)) * share
         for site, norm in waiting.items():
-            norm.average(means[site], 1 / min(step + 1, self.schedule.window))
+            norm.average(together().total(means[site]), 1 / min(step + 1, self.schedule.window))
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return what the data measures, and how many norms are left."""
