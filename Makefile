@@ -34,6 +34,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/pyright
+	$(BIN)/vulture
 
 bench: $(READY)
 	for script in circuits battery extraction robustness synthesis surrogate patterns solvers; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done

@@ -18,13 +18,14 @@ from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.queries import disagreement, symbols
 from circuitproof.lab.surrogate.refutation import MOST_MEANINGS, list_meanings
 from circuitproof.lab.surrogate.registers import Counter
-from circuitproof.lab.surrogate.relation import Relation, relation_of
-from circuitproof.lab.surrogate.synthesis import Exhausted, Goal, synthesise
-from circuitproof.lab.surrogate.template import Signature, count_programs
+from circuitproof.lab.surrogate.relation import Relation
+from circuitproof.lab.surrogate.synthesis import Exhausted, Specification, synthesise
+from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Word, Words
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.results import Unsatisfiable
 from circuitproof.solvers.z3 import Z3
+from surrogate_twin import count_programs, relation_of
 from timing import print_table
 
 TOKENS, ANSWERS = Alphabet(("[", "]", "x")), Alphabet(("x", "]", "]]"))
@@ -77,8 +78,10 @@ def family_rows(relation: Relation) -> list[tuple[str, ...]]:
 
     rows: list[tuple[str, ...]] = []
     for template in ladder(TEMPLATES, signature):
-        goal = Goal(signature, relation.answer, oracle)
-        found, seconds = timed(lambda template=template, goal=goal: synthesise(goal, [template]).exhausted)
+        wanted = Specification(signature, relation.answer, oracle)
+        found, seconds = timed(
+            lambda template=template, wanted=wanted: synthesise(wanted, [template]).exhausted
+        )
         assert isinstance(found, tuple)  # noqa: S101  # what `synthesise` returns
         assert isinstance(found[0], Exhausted)  # noqa: S101  # the same
         programs, naive = count_programs(template, signature), ""

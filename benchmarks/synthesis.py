@@ -33,6 +33,7 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.recipe import load_recipe
 from circuitproof.lab.runs.training import train_recipe
 from circuitproof.lab.train.loop import Watcher
+from program_strategies import all_programs
 from timing import print_table
 
 RECIPE = Path(__file__).parents[1] / "recipes" / "toy-band.toml"
@@ -107,7 +108,7 @@ def certificate_rows(model: Transformer, rules: int, *, with_brute_force: bool) 
 def brute_force(frozen: Frozen, certificate: Unrealisable) -> list[float]:
     """Install every program and fold every prompt; return the seconds it takes."""
     demands = demands_of(frozen, TASKS, certificate.circuits, certificate.objective)
-    programs = certificate.language.programs()
+    programs = all_programs(certificate.language)
     good, *times = timed(lambda: [one for one in programs if accepts(frozen, HEAD, one, demands)])
     if good:
         raise SystemExit("brute force accepts a program that the certificate refutes")

@@ -14,6 +14,7 @@ from shutil import rmtree
 from typing import Any
 
 from circuitproof.text.sealed import seal
+from gpt2_files import CONFIG, Tensors, gpt2_tensors, write_gpt2
 from places import RECIPES
 
 GOOD_CIRCUIT: dict[str, Any] = {
@@ -35,6 +36,18 @@ alphabet = ["a", "b", "c"]
 prompts = ["a c", "b c"]
 answers = ["a", "b"]
 classes = ["a", "b"]
+"""
+
+
+TEMPLATED_TASK = """
+name = "verbs"
+alphabet = ["dog", "dogs", "near", "runs", "run"]
+slots = { noun = ["dog", "dogs"], other = ["dog", "dogs"] }
+[[templates]]
+name = "near"
+text = "{noun} near {other}"
+answer = { noun = { dog = "runs", dogs = "run" } }
+irrelevant = ["other"]
 """
 
 
@@ -264,12 +277,103 @@ TASKS: Mapping[str, tuple[bytes | None, str]] = {
         changed(LISTED_TASK, 'answers = ["a", "b"]', 'answers = ["a"]'),
         "answers",
     ),
+    "with one name for two tokens": (GOOD_TASK.encode() + b'[names]\n9 = "q"\n10 = "q"\n', "'q'"),
+    "with names of other tokens": (GOOD_TASK.encode() + b'[names]\n9 = "a"\n99 = "q"\n', "99"),
+    "with a slot that is not used": (
+        changed(TEMPLATED_TASK, "other = [", 'third = ["dog"], other = ['),
+        "'third'",
+    ),
+    "with a slot that has no words": (changed(TEMPLATED_TASK, ", other =", ", third ="), "other"),
+    "with a slot that must not matter twice": (
+        changed(TEMPLATED_TASK, '["other"]', '["other", "other"]'),
+        "twice",
+    ),
+    "with an unknown slot that must not matter": (changed(TEMPLATED_TASK, '["other"]', '["third"]'), "third"),
+    "with an answer to an unknown word": (
+        changed(TEMPLATED_TASK, "{ dog =", '{ cow = "run", dog ='),
+        "'cow'",
+    ),
+    "with a template twice": (
+        (TEMPLATED_TASK + TEMPLATED_TASK[TEMPLATED_TASK.index("[[") :]).encode(),
+        "name",
+    ),
     "listed with a name twice": (changed(LISTED_TASK, '["a", "b", "c"]', '["a", "b", "a"]'), "a"),
 }
 OF_A_TASK: Mapping[str, Callable[[Path], list[object]]] = {
     "task": lambda at: ["task", at / "task.toml"],
     "verify": lambda at: ["verify", "--model", at / "model", "--task", at / "task.toml", "--out", at / "out"],
 }
+
+
+def _swapped(at: Path) -> list[object]:
+    """Return a claim about a task that calls the two quotation marks by each other's names."""
+    (at / "task.toml").write_text(f"{GOOD_TASK}[names]\n9 = '\"'\n10 = \"'\"\n")
+    return OF_A_TASK["verify"](at)
+
+
+def other_alphabets() -> Iterator[Case]:
+    """A model that was trained on bytes, or whose tokens have no names, met by every command with a task."""
+    names = json.dumps([f"byte {place}" for place in range(40)]).encode()
+    for command, arguments in OF_A_MODEL.items():
+        if command == "model":
+            continue
+        for name, alphabet, words in (
+            ("of bytes", names, ("alphabet", "'quotes'")),
+            ("without names", b"null", ("40",)),
+        ):
+
+            def make(at: Path, arguments=arguments, alphabet=alphabet) -> list[object]:
+                _enlarge(at / "model", alphabet)
+                return arguments(at)
+
+            yield Case(f"{command}: a model {name}", make, words)
+    yield Case("verify: a task with swapped names", _swapped, ("token 9", "mend [names]"))
+
+
+def _enlarge(directory: Path, alphabet: bytes) -> None:
+    """Give a model 40 tokens in the place of 32, under other names or none."""
+
+    def grow(header: dict[str, Any], data: bytearray) -> None:
+        end = len(data)
+        for name in ("embed.token", "logits.weight"):
+            start, stop = header[name]["data_offsets"]
+            rows, width = header[name]["shape"]
+            data += bytes(data[start:stop]) + bytes(4 * width * (40 - rows))
+            header[name] = {"dtype": "F32", "shape": [40, width], "data_offsets": [end, len(data)]}
+            end = len(data)
+        _compact(header, data)
+
+    weights(grow)(directory)
+    declared(vocabulary=40)(directory)
+    content = json.loads((directory / "model.json").read_text())
+    (directory / "model.json").write_text(json.dumps({**content, "alphabet": json.loads(alphabet)}))
+    resealed(directory)
+
+
+def _compact(header: dict[str, Any], data: bytearray) -> None:
+    """Leave out the bytes of tensors that stand elsewhere now."""
+    kept = bytearray()
+    for entry in header.values():
+        start, stop = entry["data_offsets"]
+        entry["data_offsets"] = [len(kept), len(kept) + stop - start]
+        kept += data[start:stop]
+    data[:] = kept
+
+
+def _zero(at: Path) -> None:
+    weights(lambda _, data: data.__setitem__(slice(None), bytes(len(data))))(at / "model")
+
+
+def zero_models() -> Iterator[Case]:
+    """A model that decides nothing: no radius, no circuit, and nothing proved."""
+    wanted = {"radius": ("", 1), "extract": ("there is no circuit to find", 3), "verify": ("", 1)}
+    for command, (word, code) in wanted.items():
+
+        def make(at: Path, command=command) -> list[object]:
+            _zero(at)
+            return OF_A_MODEL[command](at)[: None if command != "verify" else -2]
+
+        yield Case(f"{command}: a model of zeros", make, (word,), code)
 
 
 def spoiled_tasks() -> Iterator[Case]:
@@ -334,6 +438,59 @@ def _recipe(command: str, fault: str, text: str | None, word: str) -> Case:
         return [command, at / "recipe.toml", "--out", at / "out"]
 
     return Case(f"{command}: a recipe {fault}", make, (word,))
+
+
+def _lost(tensors: Tensors) -> None:
+    del tensors["h.1.ln_2.bias"]
+
+
+def _turned(tensors: Tensors) -> None:
+    tensors["wpe.weight"] = tensors["wpe.weight"].T.copy()
+
+
+def _claimed(folder: Path) -> None:
+    size = 300 * 10**9
+    header = json.dumps({"wte.weight": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}})
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header.encode())
+
+
+HUGGING_FACE: Mapping[str, tuple[dict[str, Any], Callable[[Tensors], None], Callable[[Path], None], str]] = {
+    "of a Llama": ({"model_type": "llama"}, lambda _: None, lambda _: None, "'llama'"),
+    "of no model": ({"model_type": 3}, lambda _: None, lambda _: None, "model_type"),
+    "of more layers than its tensors": ({"n_layer": 3}, lambda _: None, lambda _: None, "lacks tensor h.2."),
+    "of another width": ({"n_embd": 8}, lambda _: None, lambda _: None, "wte.weight"),
+    "of another activation": ({"activation_function": "silu"}, lambda _: None, lambda _: None, "'silu'"),
+    "of too many layers": ({"n_layer": 10**9}, lambda _: None, lambda _: None, "layers"),
+    "of too many tokens": ({"vocab_size": 10**12}, lambda _: None, lambda _: None, "vocabulary"),
+    "of layers that scale otherwise": (
+        {"scale_attn_by_inverse_layer_idx": True}, lambda _: None, lambda _: None, "scale_attn_by_inverse_layer_idx"
+    ),
+    "that lacks a tensor": ({}, _lost, lambda _: None, "lacks tensor h.1.ln_2.bias"),
+    "with a tensor of another shape": ({}, _turned, lambda _: None, "wpe.weight has shape (6, 7)"),
+    "that claims 300 GB": ({}, lambda _: None, _claimed, "model.safetensors"),
+    "without tensors": ({}, lambda _: None, lambda at: (at / "model.safetensors").unlink(), "safetensors"),
+    "without a configuration": ({}, lambda _: None, lambda at: (at / "config.json").unlink(), "config.json"),
+    "with a configuration that is no JSON": (
+        {}, lambda _: None, lambda at: (at / "config.json").write_text("{"), "config.json"
+    ),
+    "with a tokenizer that is none": (
+        {}, lambda _: None, lambda at: (at / "tokenizer.json").write_text("[]"), "tokenizer.json"
+    ),
+}  # fmt: skip
+"""What can be wrong with a Hugging Face directory: keys, tensors, files; and what the answer names."""
+
+
+def spoiled_directories() -> Iterator[Case]:
+    """Every fault of a Hugging Face directory."""
+    for name, (keys, of_tensors, of_files, word) in HUGGING_FACE.items():
+
+        def make(at: Path, keys=keys, of_tensors=of_tensors, of_files=of_files) -> list[object]:
+            tensors = gpt2_tensors()
+            of_tensors(tensors)
+            of_files(write_gpt2(at / "gpt2", {**CONFIG, **keys}, tensors))
+            return ["import-hf", at / "gpt2", "--out", at / "out"]
+
+        yield Case(f"import-hf: a directory {name}", make, (word,))
 
 
 def flags(*given: object, words: tuple[str, ...], code: int = 3) -> Case:
@@ -403,6 +560,13 @@ FLAGS = (
     command("ledger", "AT", words=("",)),
     command("import-release", "AT/none", "--out", "AT/out", words=("none",)),
     command("import-release", "AT/model", "--out", "AT/out", words=("model",)),
+    command("import-hf", "AT/none", "--out", "AT/out", words=("none is not a directory",)),
+    command("import-hf", "AT/model", "--out", "AT/out", words=("config.json",)),
+    command("import-hf", "AT/model", "--out", "AT/model", words=("already exists",)),
+    command("import-hf", "AT/model", "--revision", "main", "--out", "AT/out", words=("--revision",)),
+    command("export-hf", "AT/model", "--out", "AT/out", words=("GPT-2's format cannot hold this model",)),
+    command("export-hf", "AT/none", "--out", "AT/out", words=("none",)),
+    command("export-hf", "AT/model", "--out", "AT/model", words=("already exists",)),
     command("recheck", "AT/none", "--model", "AT/model", "--task", "quotes", words=("none",)),
     command("recheck", "AT/model/model.json", "--model", "AT/model", "--task", "quotes", words=("model.json",)),
     command("minimal", "AT/model", "--task", "quotes", "--most", "0", words=("most",), code=2),
@@ -432,4 +596,13 @@ FLAGS = (
 
 def cases() -> list[Case]:
     """Return every case."""
-    return [*spoiled_models(), *spoiled_circuits(), *spoiled_tasks(), *spoiled_recipes(), *FLAGS]
+    spoiled = (
+        spoiled_models,
+        spoiled_circuits,
+        spoiled_tasks,
+        spoiled_recipes,
+        spoiled_directories,
+        other_alphabets,
+        zero_models,
+    )
+    return [*(case for make in spoiled for case in make()), *FLAGS]

@@ -12,7 +12,6 @@ import pkgutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import _lru_cache_wrapper, cache
 from pathlib import Path
@@ -221,8 +220,8 @@ class _Replace(ast.NodeTransformer):
 
 
 @cache
-def _parsed(file: str) -> ast.Module:
-    return ast.parse((ROOT / file).read_text())
+def _source(file: str) -> str:
+    return (ROOT / file).read_text()
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -234,10 +233,11 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
                 yield from _codes(part)
 
 
+@cache
 def mutated(*mutants: Mutant) -> list[CodeType]:
     """Return the code of the functions that mutants of one file change."""
     file = mutants[0].file
-    tree = deepcopy(_parsed(file))
+    tree = ast.parse(_source(file))  # parsing anew is ten times as fast as copying a tree
     walked = list(ast.walk(tree))
     for mutant in mutants:
         node = walked[mutant.node]

@@ -19,7 +19,7 @@ TINY = {
         "order": '["mlp", "attention", "logits"]',
         "begin": "2",
         "fade": "2",
-        "pause": "0",
+        "interval": "2",
         "window": "3",
     },
     "fold": {

@@ -18,6 +18,7 @@ from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
 from hand_models import freeze
 from models import random_model
+from pattern_strategies import all_prompts
 
 SIZES = Architecture(
     vocabulary=6,
@@ -95,7 +96,7 @@ def random_claim(seed, properties=PROPERTIES):
     circuit = next(one for one in circuits if reads_prompt(one))
     text, candidates = draw.choice(PATTERNS), (0, 1, 2)[: draw.choice((2, 3))]
     first = {}
-    for prompt in task_of(text).labelled.machine.prompts():
+    for prompt in all_prompts(task_of(text).labelled.machine):
         first.setdefault(next(token for token in prompt if token in (0, 1)), prompt)
     decided = fold(frozen, candidates, [circuit], list(first.values())).of(circuit)
     answers = {opener: candidates[min(one.decision)] for opener, one in zip(first, decided, strict=True)}
@@ -106,7 +107,7 @@ def random_claim(seed, properties=PROPERTIES):
 def truth(claim, prop):
     """Say whether a property holds, by looking at every prompt."""
     task, circuit = claim.task, claim.circuit
-    prompts = list(task.labelled.machine.prompts())
+    prompts = all_prompts(task.labelled.machine)
     folded = fold(claim.frozen, task.candidates, [circuit, *circuit.lesions()], prompts)
     own, labels = folded.of(circuit), [task.labelled.label_of(prompt) for prompt in prompts]
     pairs = list(zip(own, labels, strict=True))

@@ -7,6 +7,7 @@ from circuitproof.prove.patterns.plan import Found
 from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.prove.patterns.workshop import Workshop
 from pattern_claims import random_claim
+from pattern_strategies import all_prompts
 
 
 def prompts_of(runs):
@@ -49,6 +50,6 @@ def plans_of(seed):
 def logits_of(seed):
     """Return the exact logits of every prompt of a random claim, by the forward pass."""
     claim = shop_of(seed).claim
-    prompts = list(claim.task.labelled.machine.prompts())
+    prompts = all_prompts(claim.task.labelled.machine)
     folds = fold(claim.frozen, claim.task.candidates, [claim.circuit], prompts).of(claim.circuit)
     return {prompt: one.logits for prompt, one in zip(prompts, folds, strict=True)}

@@ -55,3 +55,17 @@ def patterns(draw):
     shape = draw(shapes)
     longest = draw(st.integers(1, min(longest_of(shape) or 9, 9)))
     return Pattern(shape, tuple(draw(st.lists(clauses, max_size=2))), longest)
+
+
+def all_prompts(machine) -> list[tuple[int, ...]]:
+    """Return every prompt of an automaton, in the order of the atoms and of the tokens in them."""
+
+    def walk(prompt, state):
+        for atom, tokens in enumerate(machine.atoms):
+            after = machine.step(state, atom, len(prompt)) if len(prompt) < machine.pattern.longest else None
+            for token in tokens if after is not None else ():
+                if machine.accepts(after):
+                    yield (*prompt, token)
+                yield from walk((*prompt, token), after)
+
+    return list(walk((), machine.start))

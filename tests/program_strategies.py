@@ -1,12 +1,14 @@
 """Random programs and prompts, small enough that rules overlap, match and fail to match."""
 
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, combinations, combinations_with_replacement, product
 
 from hypothesis import strategies as st
 
 from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
 from circuitproof.declare.programs.features import Comparison, Feature, WordKind
+from circuitproof.declare.programs.lines import parse_lines
 from circuitproof.declare.programs.syntax import (
     AllOf,
     Otherwise,
@@ -18,6 +20,7 @@ from circuitproof.declare.programs.syntax import (
     any_of,
     negate,
 )
+from circuitproof.errors import InputError
 
 EQUALITIES = (Comparison.EQUAL, Comparison.UNEQUAL)
 NUMERIC = tuple(comparison for comparison in Comparison if comparison is not Comparison.AMONG)
@@ -113,3 +116,29 @@ plain_programs = st.builds(
     Program, weights, st.lists(plain_rules, max_size=4).map(tuple), st.sampled_from(Otherwise)
 )
 """Programs whose conditions are comparisons of features, joined by `and`."""
+
+
+def accepts(lines, vocabulary) -> bool:
+    """Say whether lines are a program in the grammar of the specification."""
+    try:
+        parse_lines(lines, "program", vocabulary)
+    except InputError:
+        return False
+    return True
+
+
+def all_rules(language) -> Iterator[Rule]:
+    """Yield every rule of a bounded language, those with few conditions first."""
+    conditions = language.conditions()
+    for size in range(language.grammar.conditions + 1):
+        for chosen, weight in product(combinations(conditions, size), language.grammar.weights):
+            yield Rule(weight, chosen)
+
+
+def all_programs(language) -> Iterator[Program]:
+    """Yield every program of a bounded language, one by one: slow, and plain to see."""
+    rules = tuple(all_rules(language))
+    for size in range(language.grammar.rules + 1):
+        for chosen in combinations_with_replacement(rules, size):
+            for otherwise in language.grammar.otherwise:
+                yield Program(Fraction(0), chosen, otherwise)

@@ -7,6 +7,7 @@ template is the list of all of them.
 import json
 from fractions import Fraction
 from itertools import pairwise, product
+from math import prod
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -16,8 +17,8 @@ from circuitproof.exact.grid import grid_of_fractions
 from circuitproof.lab.surrogate.machines import TEMPLATES
 from circuitproof.lab.surrogate.network import Layer, Network, Shape
 from circuitproof.lab.surrogate.program import FilledTemplate
-from circuitproof.lab.surrogate.relation import Relation, relation_of
-from circuitproof.lab.surrogate.synthesis import Goal
+from circuitproof.lab.surrogate.relation import Relation
+from circuitproof.lab.surrogate.synthesis import Specification
 from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Words
 
@@ -32,6 +33,16 @@ def all_words(tokens: int, shortest: int, longest: int) -> list[tuple[int, ...]]
     return [w for n in range(shortest, longest + 1) for w in product(range(tokens), repeat=n)]
 
 
+def relation_of(name, words, answers, decide) -> Relation:
+    """Return what a callable answers on every word of a domain."""
+    return Relation(name, words, answers, tuple(decide(word) for word in words))
+
+
+def count_programs(template, signature) -> int:
+    """Return in how many ways the holes of a template can be filled."""
+    return prod(map(len, template.holes(signature).values()))
+
+
 def automaton_teacher(steps, answers, words=SMALL, names=NO_YES) -> Relation:
     """Return the relation of a machine given by its table of steps and its answers."""
 
@@ -44,14 +55,14 @@ def automaton_teacher(steps, answers, words=SMALL, names=NO_YES) -> Relation:
     return relation_of("machine", words, names, decide)
 
 
-def goal_of(relation: Relation) -> Goal:
+def specification_of(relation: Relation) -> Specification:
     """Return the goal of agreeing with a relation on every word, asked one by one."""
     words = relation.words
 
     def oracle(program):
         return next((w for w in words if program.automaton.answer(w) != relation.answer(w)), None)
 
-    return Goal(Signature(words.tokens, relation.answers, words.longest), relation.answer, oracle)
+    return Specification(Signature(words.tokens, relation.answers, words.longest), relation.answer, oracle)
 
 
 @st.composite

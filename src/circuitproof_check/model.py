@@ -49,7 +49,7 @@ def check_against(
     require("declared_alphabet_is_of_the_model", is_same, where)
     full = model.tensors
     for name, part in claim.slices.items():
-        where, has_shape = f"tensor {name}", name in full and full[name].shape == part.shape
+        where, has_shape = f"{directory}: tensor {name}", name in full and full[name].shape == part.shape
         require("shapes_are_of_the_model", has_shape, where, part.shape)
         require("digests_are_of_the_model", sha256(full[name].content) == part.digest, where)
         for place, row in enumerate(part.rows or ()):

@@ -18,8 +18,6 @@ from .work import weight as weight_of
 
 Tokens = tuple[int, ...]
 Pairs = frozenset[tuple[int, int]]
-Truth = Callable[[Tokens, int, int], bool]
-"""Whether a condition holds, from the tokens up to the query, the query position and the key position."""
 Member = TypeVar("Member")
 
 PLACES = ("key_position", "query_position", "relative_distance", "absolute_distance")

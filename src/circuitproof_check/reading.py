@@ -148,13 +148,14 @@ def sha256(content: bytes) -> str:
 def read_sealed(directory: Path) -> dict[str, bytes]:
     """Return the files of a directory by name, each with the digest that the manifest lists."""
     contents: dict[str, bytes] = {}
-    for name, listed in _read_manifest(directory / MANIFEST).items():
+    where = f"{directory / MANIFEST}"
+    for name, listed in _read_manifest(directory).items():
         is_here = Path(name).name == name not in ("", "..") and os.path.lexists(directory / name)
-        require("listed_files_are_here", is_here, MANIFEST, name)
+        require("listed_files_are_here", is_here, where, name)
         contents[name] = read_file(directory / name)
         found = sha256(contents[name])
-        require("files_have_their_digests", found == listed, MANIFEST, name)
-    require("manifests_list_files", contents, MANIFEST)
+        require("files_have_their_digests", found == listed, where, name)
+    require("manifests_list_files", contents, where)
     return contents
 
 
@@ -169,9 +170,16 @@ def read_file(path: Path) -> bytes:
         return file.read(status.st_size)
 
 
-def _read_manifest(path: Path) -> dict[str, str]:
+def _read_manifest(directory: Path) -> dict[str, str]:
+    path = directory / MANIFEST
+    if not directory.is_dir():
+        raise UnreadableError(f"{directory} is not a directory, want one with a {MANIFEST}")
+    if not os.path.lexists(path):
+        raise UnreadableError(f"{directory} has no {MANIFEST}, want a sealed directory")
     try:
         (files,) = fields(parse_json(read_file(path), path.name), path.name, "files")
         return {name: text(digest, name) for name, digest in mapping(files, path.name).items()}
-    except (OSError, ForgedError) as error:
+    except OSError as error:
+        raise UnreadableError(f"{path} cannot be read: {error.strerror}") from error
+    except ForgedError as error:
         raise UnreadableError(f"{path} is not a manifest: {error}") from error

@@ -56,11 +56,6 @@ def spend(operations: int) -> None:
         )
 
 
-def used() -> int:
-    """Return how many operations were spent."""
-    return _METER.allowed - _METER.left
-
-
 def bound(number: int, most: int, what: str) -> None:
     """Refuse to go on with something too large."""
     if number > most:

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from circuitproof.declare.programs.lines import accepts, parse_lines
+from circuitproof.declare.programs.lines import parse_lines
 from circuitproof.declare.programs.text import to_text
 from circuitproof_check.programs import parse_program
 from circuitproof_check.reading import ForgedError
-from program_strategies import programs, prompts
+from program_strategies import accepts, programs, prompts
 from program_twin import dense_row
 
 VOCABULARY = 6

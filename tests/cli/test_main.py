@@ -19,7 +19,6 @@ from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.recipe import load_recipe
-from places import RECIPES
 from recipes import write_recipe
 from releases import changed, release_files, without, write_release
 
@@ -368,29 +367,6 @@ def test_an_interrupted_proof_does_not_speak_of_runs(run, monkeypatch):
     with pytest.raises(SystemExit) as end:
         handlers[signal.SIGINT](signal.SIGINT, None)
     assert end.value.code == 3
-
-
-@pytest.mark.parametrize("command", ["train", "localise", "construct", "distill", "surrogate", "remove-norm"])
-def test_a_package_that_is_missing_is_named_with_its_extra(command):
-    """What an environment without torch says to a command that needs it, before anything is written."""
-    recipe = {
-        "localise": "toy-localisation",
-        "construct": "gpt2-openers",
-        "distill": "toy-programs",
-        "surrogate": "surrogate",
-        "remove-norm": "toy-norm-free",
-    }.get(command, "toy")
-    program = (
-        "import sys; sys.modules['torch'] = None; "
-        f"sys.argv = ['circuitproof', {command!r}, {str(RECIPES / recipe)!r} + '.toml', '--out', 'nowhere']; "
-        "from circuitproof.cli.main import main; main()"
-    )
-    ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)  # noqa: S603
-    wanted = (
-        f"circuitproof: {command} needs torch, which is not installed: pip install 'circuitproof[torch]'\n"
-    )
-    assert (ended.returncode, ended.stderr) == (3, wanted)
-    assert not Path("nowhere").exists()
 
 
 def test_errors_are_json_where_json_was_asked_for(run):

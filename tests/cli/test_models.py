@@ -11,6 +11,8 @@ from safetensors.numpy import load_file, save_file
 
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
+from circuitproof.lab.runs import hugging_face_gate
+from gpt2_files import gpt2_tensors, write_gpt2
 from hand_models import quote_model
 from places import DOCS
 
@@ -112,3 +114,47 @@ def test_the_page_makes_a_model_elsewhere(tmp_path):
     ended = subprocess.run(asked, check=False, cwd=tmp_path, capture_output=True, text=True)  # noqa: S603  # ours
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "all finite" in ended.stdout
+
+
+def test_a_gpt2_is_imported_told_and_exported(run, tmp_path):
+    """Its operators are told, a proof about them is refused in one sentence, and it goes back as it came."""
+    source = write_gpt2(tmp_path / "source")
+    code, out, err = run("import-hf", source, "--out", tmp_path / "model")
+    assert (code, err) == (0, "")
+    assert "parameters, tokens have names" in out
+    assert "LayerNorm has no exact value" in out
+    assert run("model", tmp_path / "model")[0] == 0
+    code, out, err = run("verify", "--model", tmp_path / "model", "--task", _task(tmp_path))
+    assert (code, out) == (3, "")
+    assert "LayerNorm has no exact value" in err
+    code, out, _ = run("export-hf", tmp_path / "model", "--out", tmp_path / "back", "--json")
+    assert (code, json.loads(out)["directory"]) == (0, str(tmp_path / "back"))
+    assert "as a Hugging Face GPT-2" in run("export-hf", tmp_path / "model", "--out", tmp_path / "more")[1]
+    back = load_file(tmp_path / "back" / "model.safetensors")
+    assert all(np.array_equal(back[f"transformer.{name}"], one) for name, one in gpt2_tensors().items())
+
+
+def test_an_import_says_how_far_the_logits_differ(run, tmp_path, monkeypatch):
+    """As a line, and as JSON for programs."""
+    found = hugging_face_gate.Agreement(
+        positions=14, largest_logit=3.0, difference=1e-15, difference_fp32=1e-6
+    )
+    monkeypatch.setattr(hugging_face_gate, "compare", lambda _source, _model: found)
+    source = write_gpt2(tmp_path / "source", tokenizer=None)
+    code, out, _ = run("import-hf", source, "--out", tmp_path / "model", "--compare")
+    assert code == 0
+    assert "tokens have no names" in out
+    assert (
+        "logits at 14 positions differ from those of transformers by 1e-15 in FP64 and 1e-06 in FP32" in out
+    )
+    code, out, _ = run("import-hf", source, "--out", tmp_path / "other", "--compare", "--json")
+    assert json.loads(out)["compared"] == found.to_json()
+
+
+def _task(folder):
+    file = folder / "task.toml"
+    file.write_text(
+        'name = "marks"\nvocabulary = 11\ncandidates = [1, 2]\nanswers = [[1, 1], [2, 2]]\n'
+        'pattern = "any{1..3} with exactly 1 of [1, 2]"\n'
+    )
+    return file

@@ -44,7 +44,7 @@ def test_a_removal_as_json_says_the_same(run, tmp_path):
     code, said = run(recipe, "--model", source, "--out", tmp_path / "run", "--json")
     assert code == 0
     found = json.loads(said.out)
-    assert [norm["norm"] for norm in found["norms"]] == ["mlp.0.norm", "attention.0.norm", "logits.norm"]
+    assert [norm["norm"] for norm in found["norms"]] == ["attention.0.norm", "mlp.0.norm", "logits.norm"]
     assert [evaluation["step"] for evaluation in found["evaluations"]] == [5, 10]
     assert set(found["fold"]) == {"error", "unties", "adds_biases", "adds_logit_bias", "source", "folded"}
     assert not load_model(tmp_path / "run" / "model").model.architecture.has_norm

@@ -254,7 +254,7 @@ def test_a_circuit_of_another_model_is_a_sentence(run, tmp_path):
 def test_a_model_that_names_its_tokens_otherwise_is_a_sentence(run, tmp_path):
     """A quotation mark by another name is another task."""
     names = Alphabet((*TOY.names[:-1], "other"))
-    assert "token names differ" in refused(run(*given(tmp_path, alphabet=names)))
+    assert "alphabet is not that of task" in refused(run(*given(tmp_path, alphabet=names)))
 
 
 @pytest.mark.parametrize(

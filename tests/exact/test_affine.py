@@ -21,7 +21,7 @@ from circuitproof.exact.affine import Affine, BendError, Forms, Unbent
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Bound, Region, sign_of
 from circuitproof.exact.grid import Grid, grid_of_fractions
-from circuitproof.exact.sheets import Condition, OpenSignError
+from circuitproof.exact.sheets import OpenSignError, SignCondition
 
 WIDTH = 3
 numbers = st.fractions(-3, 3, max_denominator=4)
@@ -169,7 +169,7 @@ def test_operators_without_an_exact_value_have_none_on_forms():
 
 def test_a_trace_lists_what_is_not_stable_and_goes_on():
     """The paper's method names the coordinates whose branch may change."""
-    conditions: list[Condition] = []
+    conditions: list[SignCondition] = []
     affine = Affine(Region(Fraction(1)), (Fraction(0),) * WIDTH, traced=conditions)
     affine.activate(moving([Fraction(1, 2), Fraction(5), Fraction(0)]), Relu())
     assert [(one.operator, one.place) for one in conditions] == [("activation", 0), ("activation", 2)]

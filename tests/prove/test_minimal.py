@@ -67,7 +67,8 @@ def test_a_refuted_circuit_names_a_prompt_it_decides_wrong():
     circuits = circuits_of_size(frozen.graph, frozen.graph.edges(), 2)
     for trial in try_circuits(frozen, ADDER_TASK, circuits):
         assert trial.refuting is not None
-        (found,) = trial.folds
+        prompt = ADDER_TASK.prompts[trial.refuting]
+        (found,) = fold(frozen, ADDER_TASK.candidates, [trial.circuit], [prompt]).of(trial.circuit)
         answer = ADDER_TASK.candidates.index(ADDER_TASK.answers()[trial.refuting])
         assert found.decision != {answer}
 

@@ -4,9 +4,11 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
+from circuitproof.declare.architecture import Shapes
 from circuitproof.declare.circuits.graph import Head, Mlp, Node
-from circuitproof.forward.frozen import WeightFile
+from circuitproof.forward.frozen import BYTES_PER_NUMBER, WeightFile
 from circuitproof.prove.claim import Claim
 from circuitproof.text.canonical import Json
 
@@ -36,19 +38,24 @@ def extracts(claim: Claim, tokens: frozenset[int]) -> tuple[Extract, ...]:
 
 def safetensors_bytes(file: WeightFile, chosen: Sequence[Extract]) -> bytes:
     """Return the extracts as a safetensors file, in the order given."""
-    header: dict[str, Json] = {}
-    parts: list[bytes] = []
+    full = file.shapes()
+    kept = {
+        one.name: full[one.name] if one.rows is None else (len(one.rows), *full[one.name][1:])
+        for one in chosen
+    }
+    return safetensors_header(kept) + b"".join(file.raw(one.name, one.rows) for one in chosen)
+
+
+def safetensors_header(shapes: Shapes, metadata: Mapping[str, Json] | None = None) -> bytes:
+    """Return what stands before the bytes of FP32 tensors that follow each other in the order given."""
+    header: dict[str, Json] = {} if metadata is None else {"__metadata__": dict(metadata)}
     end = 0
-    for extract in chosen:
-        content = file.raw(extract.name, extract.rows)
-        shape = file.shapes()[extract.name]
-        kept: list[Json] = list(shape) if extract.rows is None else [len(extract.rows), *shape[1:]]
-        header[extract.name] = {"dtype": "F32", "shape": kept, "data_offsets": [end, end + len(content)]}
-        parts.append(content)
-        end += len(content)
+    for name, shape in shapes.items():
+        begin, end = end, end + BYTES_PER_NUMBER * prod(shape)
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [begin, end]}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text + b"".join(parts)
+    return struct.pack("<Q", len(text)) + text
 
 
 def _partial(claim: Claim, tokens: frozenset[int]) -> Mapping[str, tuple[int, ...]]:

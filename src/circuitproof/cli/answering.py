@@ -20,8 +20,9 @@ def show_answers_to(
     from circuitproof.cli.show import show_json, show_note
     from circuitproof.lab.runs.verification import Unmeasured, verify
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.text.locked import claimed
 
-    with paced(deadline, as_json=as_json) as pace:
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
         found = verify(request.at(pace), out)
     if as_json:
         show_json(found.to_json())

@@ -26,10 +26,12 @@ def construct(
     as_json: AsJson = False,
 ) -> None:
     """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""
+    from circuitproof.lab.reports.figures import refuse_undrawable
     from circuitproof.lab.runs.construction import construct as build
     from circuitproof.lab.runs.construction_recipe import load_construction
     from circuitproof.prove.verdict import EXIT_CODES, worst
 
+    refuse_undrawable(figure)
     loaded = load_construction(recipe, base)
     folder = out or Path("build") / loaded.name
     found = build(loaded, folder, lambda stage: show_note(f"{loaded.name}: {stage}"))

@@ -46,6 +46,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     from circuitproof.cli.pacing import paced
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
     from circuitproof.lab.runs.extraction import extract as extract_circuit
+    from circuitproof.text.locked import claimed
 
     method = Method(
         objective=objective,
@@ -55,7 +56,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
         rule=rule,
         thresholds=tuple(threshold or THRESHOLDS),
     )
-    with paced(deadline, as_json=as_json) as pace:
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
         found = extract_circuit(model, task, method, out, pace)
     if as_json:
         show_json(found.to_json())

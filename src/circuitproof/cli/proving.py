@@ -125,8 +125,9 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     from circuitproof.cli.show import show_json, show_minimality
     from circuitproof.lab.runs.minimality import find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.text.locked import claimed
 
-    with paced(deadline, as_json=as_json) as pace:
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
         found = find_minimum(model, task, most=most, budget=budget, out=out, pace=pace)
     if as_json:
         show_json(found.to_json())

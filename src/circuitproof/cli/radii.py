@@ -63,15 +63,19 @@ def _show(found: "Radii") -> None:
         show_table(title, ("", "radius#", "relative to the largest coordinate#"), rows)
     else:
         show_line(title)
-    ties = sum(one.bracket is None for one in found.prompts)
     infinite = sum(one.bracket is not None and one.bracket.is_infinite for one in found.prompts)
     unattained = sum(one.bracket is not None and not one.bracket.is_attained for one in found.exact())
-    show_line(f"{ties} ties, {infinite} infinite radii; {unattained} infima are not known to be attained")
+    show_line(
+        f"{found.ties} ties, {infinite} infinite radii; {unattained} infima are not known to be attained"
+    )
     if found.open_brackets:
         show_line(f"{len(found.open_brackets)} radii only bounded")
     names = found.task.alphabet.named()
     for place in found.weakest:
         line = prompt_line(names, found.task.prompts[place])
         show_line(f"weakest: {_size(found.prompts[place])} at prompt {place}: {line}")
-    if found.proved:
+    if found.ties:
+        count = len(found.prompts)
+        show_line(f"{found.ties} of {count} prompts tie: there is no decision to keep, and no radius")
+    elif found.proved:
         show_line(f"proved: every decision is kept below {shown(found.proved)}")

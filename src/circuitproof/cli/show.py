@@ -12,6 +12,7 @@ from circuitproof.text.canonical import Json, readable_json
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+    from rich.table import Table
 
     from circuitproof.lab.runs.extraction import Extraction
     from circuitproof.lab.runs.minimality import Minimality
@@ -35,6 +36,15 @@ def show_result(found: Json, show: Callable[[], None], *, as_json: bool) -> None
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table to standard output; a column whose title ends in # holds numbers."""
+    wide = None if sys.stdout.isatty() else 1000  # where nobody looks at a terminal, lines are not broken
+    console = _console(width=wide)
+    console.print(fitting_table(console, title, columns, rows))
+
+
+def fitting_table(
+    console: "Console", title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> "Table":
+    """Return a table; where a terminal is too narrow for its words, each row as a list of its own."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="bold")
@@ -43,8 +53,23 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
         table.add_column(column.removesuffix("#"), justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    wide = None if sys.stdout.isatty() else 1000  # where nobody looks at a terminal, lines are not broken
-    _console(width=wide).print(table)
+    cells = zip(columns, *rows, strict=True)
+    least = sum(3 + max(len(word) for cell in column for word in cell.split() or "-") for column in cells)
+    return table if least < console.width else _listed(title, columns, rows)
+
+
+def _listed(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
+    """Return a table as lists, one for each row, of the columns' titles and what stands there."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in rows:
+        for column, cell in zip(columns, row, strict=True):
+            table.add_row(column.removesuffix("#"), cell)
+        table.add_section()
+    return table
 
 
 def show_line(text: str) -> None:
@@ -81,6 +106,13 @@ def progress_bars() -> "Iterator[Progress]":
     )
     with bar:
         yield bar
+
+
+def step_note(bar: "Progress", loss: float, tokens: int | None) -> str:
+    """Return what a bar says of a step of training: the loss, and how many tokens a second it learns from."""
+    speed = bar.tasks[0].speed
+    rate = "" if tokens is None or speed is None else f", {speed * tokens:.0f} tokens/s"
+    return f"loss {loss:.4f}{rate}"
 
 
 def _console(*, stderr: bool = False, width: int | None = None) -> "Console":

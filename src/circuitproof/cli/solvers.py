@@ -55,9 +55,10 @@ def show_cross_check(
     from circuitproof.cli.show import claim_title, show_json, show_line, show_table
     from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.text.locked import claimed
     from circuitproof.view.counterexamples import counterexample_lines
 
-    with paced(deadline, as_json=as_json) as pace:
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
         found = cross_check(request.at(pace), asking, out)
     if as_json:
         show_json(found.to_json())
@@ -165,7 +166,17 @@ def _show_costs(task: str, found: "Costs") -> None:
     from circuitproof.cli.show import show_line, show_table
     from circuitproof.lab.runs.cost import PAPER_PER_EDGE, explain
 
-    columns = ("circuit", "edges#", "per edge#", "paper#", "norm#", "attention#", "mlp#", "embedding#")
+    columns = (
+        "circuit",
+        "claim",
+        "edges#",
+        "per edge#",
+        "paper#",
+        "norm#",
+        "attention#",
+        "mlp#",
+        "embedding#",
+    )
     more = ("decision#", "per norm#", "products#", "branches#", "encode s#", "solve s", "total#")
     rows = [
         (*_counts(one), f"{one.total.total}" if found.is_matched else "not compared")
@@ -187,6 +198,7 @@ def _counts(one: "Account") -> tuple[str, ...]:
     total = one.total
     return (
         f"{one.variant} ({one.model.name})",
+        f"{one.verdict}",
         f"{len(one.circuit)}",
         f"{float(one.per_edge):.0f}",
         f"{PAPER_PER_EDGE[one.variant]}",

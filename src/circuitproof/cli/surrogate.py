@@ -1,11 +1,12 @@
 """The command that tests explanations from outside."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from circuitproof.cli.options import AsJson, Out, RecipeFile
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 
 if TYPE_CHECKING:
@@ -14,20 +15,21 @@ if TYPE_CHECKING:
 
 def surrogate(
     recipe: RecipeFile,
-    out: Out,
+    out: RunFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Test explanations of teachers through surrogates: fit, prove or refute, and repair what is refuted.
 
     Exit code 0 if every teacher ends with a proved program; 1 if the family has none for some teacher.
     """
-    from circuitproof.lab.runs.surrogate import run_surrogate, settle_lessons
+    from circuitproof.lab.runs.surrogate import run_surrogate
     from circuitproof.lab.runs.surrogate_recipe import load_surrogate_recipe
-    from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.prove.verdict import EXIT_CODES, worst
 
-    lessons = run_surrogate(load_surrogate_recipe(recipe), out, show_note)
+    loaded = load_surrogate_recipe(recipe)
+    lessons = run_surrogate(loaded, out or Path("build") / loaded.name, show_note)
     show_result([lesson.to_json() for lesson in lessons], lambda: show_lessons(lessons), as_json=as_json)
-    raise typer.Exit(EXIT_CODES[settle_lessons(lessons)])
+    raise typer.Exit(EXIT_CODES[worst([lesson.verdict for lesson in lessons])])
 
 
 def show_lessons(lessons: Sequence["Lesson"]) -> None:

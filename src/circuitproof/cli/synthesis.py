@@ -22,6 +22,11 @@ _Circuits = Annotated[
         show_default=False,
     ),
 ]
+_Conditions = Annotated[int, typer.Option("--conditions", min=1, help="The most conditions of a rule.")]
+_Alternatives = Annotated[int, typer.Option("--or", min=1, help="The most alternatives of a condition.")]
+_Overlap = Annotated[
+    float, typer.Option("--overlap", min=0, max=1, help="The least overlap with the head's attention.")
+]
 _Picks = Annotated[list[Pick] | None, typer.Option("--pick", help="A scan to try; repeat for several.")]
 _Pairs = Annotated[
     list[str] | None,
@@ -36,12 +41,8 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     out: Out,
     circuit: _Circuits = None,
     rules: Annotated[int, typer.Option("--rules", min=1, help="The most rules of a program.")] = 2,
-    conditions: Annotated[
-        int, typer.Option("--conditions", min=1, help="The most conditions of a rule.")
-    ] = 1,
-    alternatives: Annotated[
-        int, typer.Option("--or", min=1, help="The most alternatives of a condition.")
-    ] = 1,
+    conditions: _Conditions = 1,
+    alternatives: _Alternatives = 1,
     members: Annotated[int, typer.Option("--members", min=1, help="The most tokens of a membership.")] = 2,
     pick: _Picks = None,
     pair: _Pairs = None,
@@ -54,10 +55,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     growth: Annotated[
         Growth, typer.Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
     ] = Growth.WHOLE,
-    overlap: Annotated[
-        float,
-        typer.Option("--overlap", min=0, max=1, help="The least overlap with the head's attention."),
-    ] = 0.0,
+    overlap: _Overlap = 0.0,
     budget: Annotated[int, typer.Option("--budget", min=1, help="The most programs to form.")] = 300_000,
     deadline: Deadline = None,
     as_json: AsJson = False,
@@ -69,6 +67,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     from circuitproof.lab.runs.synthesis import Request, parse_brackets
     from circuitproof.lab.runs.synthesis import synthesise as synthesise_program
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.text.locked import claimed
 
     grammar = Grammar(
         rules=rules,
@@ -82,7 +81,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
         grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
     )
     asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
-    with paced(deadline, as_json=as_json) as pace:
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
         found = synthesise_program(asked, out, pace)
     show_result(found.to_json(), lambda: _show(found, out), as_json=as_json)
     raise typer.Exit(EXIT_CODES[found.verdict])
@@ -97,7 +96,7 @@ def recheck(
     as_json: AsJson = False,
 ) -> None:
     """Check a certificate that no program will do: list the language anew, and repeat every refutation."""
-    from circuitproof.lab.runs.synthesis import recheck_certificate
+    from circuitproof.lab.runs.rechecking import recheck_certificate
 
     found = recheck_certificate(certificate, model, task)
     programs, meanings = found.language.program_count(), len(found.refuted)
@@ -122,7 +121,8 @@ def _show(found: "Report", out: Path) -> None:
         )
         for leader in result.leaders
     ]
-    title = f"{result.head}: the candidates nearest to its attention; * is accepted exactly"
+    kind = result.record.attention
+    title = f"{result.head}: the candidates nearest to its {kind} attention; * is accepted exactly"
     show_table(title, ("overlap", "program"), rows)
     seen, effort = result.record, result.effort
     show_line(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from circuitproof.cli.options import AsJson, CircuitFiles, ModelPath, RecipeFile, RunFolder, TaskNames
-from circuitproof.cli.show import progress, show_json, show_note, show_result, show_table
+from circuitproof.cli.show import progress, show_json, show_note, show_result, show_table, step_note
 from circuitproof.text.codec import to_json
 
 
@@ -12,22 +12,30 @@ def train(
     out: RunFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train the model of a recipe; an interrupted run goes on where it stopped."""
+    """Train the model of a recipe; an interrupted run goes on where it stopped.
+
+    Started by torchrun, the processes share every batch: as many pieces as there are of them, or a multiple.
+    """
     from circuitproof.lab.runs.recipe import load_recipe
     from circuitproof.lab.runs.training import MODEL, train_recipe
     from circuitproof.lab.train.loop import Evaluation, Watcher
+    from circuitproof.lab.train.workers import joined
 
     loaded = load_recipe(recipe)
     folder = out or Path("build") / loaded.name
     evaluations: list[Evaluation] = []
-    with progress(f"training {loaded.name}", loaded.plan.steps) as bar:
+    with joined() as workers, progress(f"training {loaded.name}", loaded.plan.steps) as bar:
         task = bar.task_ids[0]
         watcher = Watcher(
-            on_step=lambda step, loss: bar.update(task, completed=step, note=f"loss {loss:.4f}"),
+            on_step=lambda step, loss: bar.update(
+                task, completed=step, note=step_note(bar, loss, loaded.tokens_per_step)
+            ),
             on_evaluation=evaluations.append,
         )
         train_recipe(loaded, folder, watcher)
         bar.update(task, completed=loaded.plan.steps)
+    if not workers.is_first:
+        return
     show_result(
         {"model": str(folder / MODEL), "evaluations": to_json(evaluations)},
         lambda: show_note(f"{folder / MODEL} holds the trained model"),

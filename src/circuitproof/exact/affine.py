@@ -26,18 +26,9 @@ from circuitproof.errors import NotExactError
 from circuitproof.exact.bands import band
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Region, Sign
-from circuitproof.exact.grid import (
-    Grid,
-    Integers,
-    add,
-    matmul,
-    multiply,
-    multiply_columns,
-    uniform,
-    zeros,
-)
+from circuitproof.exact.grid import Grid, Integers, add, matmul, multiply, multiply_columns, uniform, zeros
 from circuitproof.exact.protocol import Contexts, RationalRow
-from circuitproof.exact.sheets import Condition, Ground, Sheet, columns_of, projected, settle
+from circuitproof.exact.sheets import Ground, Sheet, SignCondition, columns_of, projected, settle
 
 Slopes: TypeAlias = Mapping[int, Grid]
 """For the rows of a batch that depend on the perturbation, a row of slopes per variable."""
@@ -190,7 +181,7 @@ class Affine(Unbent):
 
     region: Region
     point: tuple[Fraction, ...]
-    traced: list[Condition] | None = None
+    traced: list[SignCondition] | None = None
     """If given, conditions that do not hold in the whole region are listed here instead of stopping."""
 
     def _ground(self, operator: str) -> Ground:

@@ -15,16 +15,7 @@ import numpy as np
 
 from circuitproof.declare.operators import BandNorm
 from circuitproof.exact.forms import Sign
-from circuitproof.exact.sheets import (
-    UP,
-    Columns,
-    Ground,
-    Sheet,
-    columns_of,
-    projected,
-    reduced,
-    settle,
-)
+from circuitproof.exact.sheets import UP, Columns, Ground, Sheet, columns_of, projected, reduced, settle
 
 _DOWN = (Sign.LESS, Sign.AT_LEAST)
 _BOTH = (Sign.LESS, Sign.EQUAL, Sign.MORE)

@@ -1,6 +1,6 @@
 """Affine forms in a perturbation, and regions of perturbations: a ball cut by the signs of forms."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
 from fractions import Fraction
@@ -123,10 +123,6 @@ class Region:
             known[form] = known.get(form, Sign.ANY) & sign
         object.__setattr__(self, "_known", known)
 
-    def within(self, bound: Bound) -> "Region":
-        """Return the part that keeps one more bound."""
-        return Region(self.radius, (*self.bounds, bound), self.is_open)
-
     def signs(self, form: Form) -> Sign:
         """Return the signs that the ball leaves to a form, less those that a bound on just it excludes.
 
@@ -161,14 +157,6 @@ def ball_signs(least: int, most: int, *, is_open: bool) -> Sign:
 def sign_of(number: Fraction) -> Sign:
     """Return the sign of a number."""
     return Sign.MORE if number > 0 else Sign.LESS if number < 0 else Sign.EQUAL
-
-
-def covers(signs: Iterable[Sign], wanted: Sign) -> bool:
-    """Say whether some sets of signs together have all the wanted ones."""
-    union = Sign(0)
-    for sign in signs:
-        union |= sign
-    return wanted.is_within(union)
 
 
 def _upright(form: Form, sign: Sign) -> tuple[Form, Sign]:

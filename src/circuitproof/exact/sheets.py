@@ -30,7 +30,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class SignCondition:
     """A form of an operator whose sign must be known, and the parts to split a region into if it is not."""
 
     operator: str
@@ -52,7 +52,7 @@ class Condition:
 class OpenSignError(Exception):
     """A branch is not known in the whole region: split the region on the condition's form."""
 
-    def __init__(self, condition: Condition) -> None:
+    def __init__(self, condition: SignCondition) -> None:
         super().__init__(f"the sign of a form of the {condition.operator} is open")
         self.condition = condition
 
@@ -68,7 +68,7 @@ class Ground:
     region: Region
     point: tuple[Fraction, ...]
     operator: str
-    traced: list[Condition] | None
+    traced: list[SignCondition] | None
 
     def values(self, sheet: Sheet) -> tuple[list[int], int]:
         """Return the forms at the point, as integers over a factor of the sheet's denominator."""
@@ -135,7 +135,7 @@ def settle(ground: Ground, asked: Sequence[Columns]) -> None:
 
     Otherwise stop with the form that is least sure of its sign, or list all that are not sure of it.
     """
-    unsure: list[tuple[float, Condition]] = []
+    unsure: list[tuple[float, SignCondition]] = []
     for columns in asked:
         for place, (known, wanted) in enumerate(
             zip(ground.signs(columns.numbers), columns.wanted, strict=True)
@@ -143,7 +143,7 @@ def settle(ground: Ground, asked: Sequence[Columns]) -> None:
             if known & ~wanted.value:
                 form = make_form(columns.numbers[:, place].tolist())
                 where = -1 if columns.is_whole else place
-                condition = Condition(ground.operator, where, form, Sign(known), columns.parts)
+                condition = SignCondition(ground.operator, where, form, Sign(known), columns.parts)
                 unsure.append((_balance(form, ground.region.radius), condition))
     if not unsure:
         return

@@ -8,11 +8,14 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from circuitproof.declare.architecture import Architecture, Shapes, read_architecture, tensor_shapes
-from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Graph, Head, Mlp, Node
 from circuitproof.declare.operators import inexact_name
 from circuitproof.declare.programs.lines import parse_lines, to_lines
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.loading import load_listed_task
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, read_json, reading, reading_part
@@ -44,16 +47,55 @@ class Declaration:
     @property
     def inexact_operator(self) -> str | None:
         """Return what keeps the whole model from being computed exactly, if anything does."""
-        sizes = self.architecture
-        is_neural = len(self.programs) < sizes.layers * sizes.heads
-        operators = (sizes.norm, sizes.activation, *((sizes.attention,) if is_neural else ()))
+        return self.inexact_among(Graph(self.architecture.layers, self.architecture.heads).nodes())
+
+    def inexact_among(self, nodes: Iterable[Node]) -> str | None:
+        """Return what keeps these nodes from being computed exactly, if anything does."""
+        sizes, kept = self.architecture, list(nodes)
+        is_neural = any(isinstance(node, Head) and node not in self.programs for node in kept)
+        operators = (
+            sizes.norm,
+            *((sizes.activation,) if any(isinstance(node, Mlp) for node in kept) else ()),
+            *((sizes.attention,) if is_neural else ()),
+        )
         return next((name for name in map(inexact_name, operators) if name is not None), None)
+
+    def listed_task(self, spec: str) -> Task:
+        """Return a task by its name or file, which lists its prompts and fits the model."""
+        task = load_listed_task(spec, self.alphabet)
+        self.refuse_unfit(task)
+        return task
+
+    def refuse_unfit(self, task: Task) -> None:
+        """Refuse a task of other tokens than the model's, or of longer prompts than it reads.
+
+        A model that does not say how its tokens are called is taken to have the task's if it has as many.
+        """
+        sizes, tokens = self.architecture, len(task.alphabet)
+        task.refuse_smaller(sizes.vocabulary)
+        task.refuse_other_alphabet(self.alphabet)
+        if self.alphabet is None and tokens != sizes.vocabulary:
+            raise InputError(
+                f"task {task.name!r} has {tokens} tokens, the model {sizes.vocabulary} without names; "
+                "give the model its alphabet, or a task of its own"
+            )
+        if task.longest > sizes.context:
+            raise InputError(
+                f"task {task.name!r} has prompts of up to {task.longest} tokens, "
+                f"the model's context is {sizes.context}"
+            )
+
+    def refuse_inexact(self, what: str, circuit: Circuit | None = None) -> None:
+        """Refuse a model, or a circuit of it, of which nothing can be proved, where work ends in proofs."""
+        operator = self.inexact_operator if circuit is None else self.inexact_among(circuit.live().nodes())
+        if operator is not None:
+            raise InputError(f"{what} ends in proofs, and the model's {operator} has no exact value")
 
     def shapes(self) -> Shapes:
         """Return every tensor of the model with its shape."""
         return shapes_with_programs(self.architecture, self.programs)
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, Json]:
         """Return the declaration as JSON that `read_declaration` reads back."""
         return {
             "architecture": self.architecture.to_json(),

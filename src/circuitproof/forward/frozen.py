@@ -14,19 +14,13 @@ from circuitproof.declare.architecture import Architecture, Shapes
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.errors import InputError, NumericError
 from circuitproof.exact.grid import Grid, grid_of_float32
-from circuitproof.forward.declaration import (
-    DECLARATION,
-    WEIGHTS,
-    Declaration,
-    ProgramHeads,
-    read_declaration,
-)
+from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration, ProgramHeads, read_declaration
 from circuitproof.text.canonical import Digest
 from circuitproof.text.reading import Fields, parse_json
 from circuitproof.text.sealed import check_seal
 
 _LENGTH = struct.Struct("<Q")
-_BYTES_PER_NUMBER = 4
+BYTES_PER_NUMBER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,7 @@ class WeightFile:
             raise InputError(
                 f"{self.path}: tensor {name} has {place.shape[0]} rows, asked for row {outside[0]}"
             )
-        step = _BYTES_PER_NUMBER * prod(place.shape[1:])
+        step = BYTES_PER_NUMBER * prod(place.shape[1:])
         starts = [place.start + step * row for row in rows]
         return b"".join(self.content[start : start + step] for start in starts)
 
@@ -152,7 +146,9 @@ def open_weights(path: Path) -> WeightFile:
     try:
         with path.open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
         raise InputError(f"cannot read {path}: {error}") from error
     if len(content) < _LENGTH.size:
         raise InputError(f"{path} is not a safetensors file: it ends in its length")
@@ -173,7 +169,7 @@ def _read_place(fields: Fields, base: int) -> _Place:
     shape = fields.integers("shape")
     offsets = fields.integers("data_offsets")
     is_span = len(offsets) == 2 and min(shape, default=0) >= 0  # noqa: PLR2004  # begin, end
-    if not is_span or offsets[1] - offsets[0] != _BYTES_PER_NUMBER * prod(shape):
+    if not is_span or offsets[1] - offsets[0] != BYTES_PER_NUMBER * prod(shape):
         raise InputError(f"{fields.where} has shape {shape} but bytes {offsets}")
     return _Place(shape, base + offsets[0], base + offsets[1])
 

@@ -14,6 +14,8 @@ from circuitproof.text.reading import write_rational
 
 LISTED = 100
 """How many counterexamples are listed; all of them are counted."""
+_EDGES_SHOWN = 4
+"""Of how many edges a line tells what they change, those that change the least first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,10 @@ class Findings:
 
     def words(self) -> str:
         """Say in a few words what was found."""
-        parts = [found.words() for found in self.edges]
+        least = sorted(self.edges, key=lambda one: len(one.flips) + len(one.ties))[:_EDGES_SHOWN]
+        parts = [found.words() for found in least]
+        if more := len(self.edges) - len(least):
+            parts.append(f"{more} more edges, which change as much or more")
         parts.extend(f"{name} radius {shown(value)}" for name, value in self.distribution().items())
         if self.counterexamples:
             first = " and ".join(f"prompt {x}" for x in self.counterexamples[0])

@@ -8,7 +8,7 @@ from circuitproof.declare.circuits.smaller import circuits_of_size
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.fold import Fold, fold
+from circuitproof.prove.fold import fold
 
 _ANCHORS = 8
 """So many prompts are tried first; most circuits that are wrong are wrong on one of them."""
@@ -16,12 +16,10 @@ _ANCHORS = 8
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A circuit tried on a task: refuted by a prompt with its logits, or right everywhere with all logits."""
+    """A circuit tried on a task: refuted by a prompt, or right everywhere."""
 
     circuit: Circuit
     refuting: int | None
-    folds: tuple[Fold, ...]
-    """The fold at the refuting prompt alone, or the fold of every prompt."""
 
     @property
     def is_equivalent(self) -> bool:
@@ -30,7 +28,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class FewestEdges:
     """How far a search for the fewest edges came."""
 
     refuted_below: int
@@ -40,7 +38,9 @@ class Search:
     """All circuits of the smallest size that suffices, or none if the search ended before."""
 
 
-def search_minimum(frozen: Frozen, task: Task, *, most: int, budget: int, pace: Pace = UNHURRIED) -> Search:
+def search_minimum(
+    frozen: Frozen, task: Task, *, most: int, budget: int, pace: Pace = UNHURRIED
+) -> FewestEdges:
     """Try all circuits of one edge, of two, and so on, until some suffice; at most `most` edges each.
 
     A size with more than `budget` circuits is not begun, and one that there is no time for is not finished:
@@ -50,14 +50,14 @@ def search_minimum(frozen: Frozen, task: Task, *, most: int, budget: int, pace: 
     for size in range(1, most + 1):
         circuits = circuits_of_size(frozen.graph, frozen.graph.edges(), size)
         if len(circuits) > budget:
-            return Search(size, tuple(trials), ())
+            return FewestEdges(size, tuple(trials), ())
         found = try_circuits(frozen, task, circuits, pace)
         trials.extend(found)
         if len(found) < len(circuits):
-            return Search(size, tuple(trials), ())
+            return FewestEdges(size, tuple(trials), ())
         if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent):
-            return Search(size, tuple(trials), minimum)
-    return Search(most + 1, tuple(trials), ())
+            return FewestEdges(size, tuple(trials), minimum)
+    return FewestEdges(most + 1, tuple(trials), ())
 
 
 def try_circuits(
@@ -79,11 +79,9 @@ def _try(
     folded = fold(frozen, task.candidates, circuits, prompts, pace)
     trials: list[Trial] = []
     for circuit in filter(folded.places.__contains__, circuits):
-        folds = folded.of(circuit)
-        wrong = [k for k, place in enumerate(places) if folds[k].decision != frozenset({wanted[place]})]
-        trials.append(
-            Trial(circuit, places[wrong[0]], (folds[wrong[0]],)) if wrong else Trial(circuit, None, folds)
-        )
+        pairs = zip(places, folded.of(circuit), strict=True)
+        wrong = (place for place, found in pairs if found.decision != frozenset({wanted[place]}))
+        trials.append(Trial(circuit, next(wrong, None)))
     return trials
 
 

@@ -13,6 +13,7 @@ from circuitproof.prove.findings import Findings
 from circuitproof.prove.fold import Folded
 from circuitproof.prove.properties import Property
 from circuitproof.prove.remarks import Remark
+from circuitproof.text.canonical import Json
 
 
 class Verdict(StrEnum):
@@ -83,6 +84,15 @@ class Answer:
                 return Verdict.UNDECIDED
             case _:
                 assert_never(self.outcome)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what came of the property as JSON, without evidence and findings."""
+        return {
+            "property": str(self.prop.kind),
+            "verdict": str(self.verdict),
+            "met": self.met,
+            "remarks": [str(remark) for remark in self.remarks],
+        }
 
     @property
     def evidence(self) -> Evidence:

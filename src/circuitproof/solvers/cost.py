@@ -12,6 +12,7 @@ from circuitproof.solvers.queries import Obligation, Query
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.solvers.terms import Choice, Product, parts_of
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import record_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +51,8 @@ class Tally:
 
     def to_json(self) -> dict[str, Json]:
         """Return the counts as JSON."""
-        return {
-            "assertions": {str(source): self.assertions.get(source, 0) for source in Source},
-            "total": self.total,
-            "products": self.products,
-            "branches": self.branches,
-            "norms": self.norms,
-            "queries": self.queries,
-            "encode_seconds": self.encode_seconds,
-        }
+        assertions: Json = {str(source): self.assertions.get(source, 0) for source in Source}
+        return {**record_to_json(self), "assertions": assertions, "total": self.total}
 
 
 def add_tallies(tallies: Iterable[Tally]) -> Tally:

@@ -24,17 +24,7 @@ from circuitproof.prove.properties import (
 )
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.encode import Encoding, Model, encode, encode_ball
-from circuitproof.solvers.queries import (
-    Case,
-    Eta,
-    Meaning,
-    Obligation,
-    Query,
-    alike,
-    changed,
-    clear,
-    unlike,
-)
+from circuitproof.solvers.queries import Case, Eta, Meaning, Obligation, Query, alike, changed, clear, unlike
 from circuitproof.solvers.terms import Formula
 
 Item = TypeVar("Item")

@@ -12,14 +12,7 @@ from circuitproof.prove.properties import Property, kind_of
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cost import Tally, tally
 from circuitproof.solvers.queries import Eta, Obligation, Query
-from circuitproof.solvers.results import (
-    Failed,
-    Result,
-    Satisfiable,
-    Solver,
-    Unknown,
-    Unsatisfiable,
-)
+from circuitproof.solvers.results import Failed, Result, Satisfiable, Solver, Unknown, Unsatisfiable
 from circuitproof.solvers.smtlib import certificate_text, query_text, stability_text
 
 _LEAST = 0.001

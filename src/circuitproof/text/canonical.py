@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -78,12 +78,17 @@ def readable_json(value: Json) -> bytes:
 
 def write_file(path: Path, content: bytes) -> None:
     """Write a file so that a reader, or a kill at any moment, sees the old content or the new, no part."""
+    write_parts(path, (content,))
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file part by part, as `write_file` does; what is written need not fit in memory at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(parts)
             file.flush()
             _flush(file.fileno())
         temporary.chmod(0o644)
@@ -105,6 +110,7 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
         fill(temporary)
         temporary.chmod(0o755)
         _flush_directory(temporary)
+        refuse_existing(path)
         temporary.rename(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -122,12 +128,17 @@ def refuse_existing(*paths: Path | None) -> None:
 
 def refuse_unwritable(path: Path) -> None:
     """Try to write where a path is to be, in the nearest folder that is there."""
-    nearest = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
+    nearest = nearest_folder(path)
     try:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
         raise InputError(f"{path} cannot be written: {nearest}: {error.strerror}") from error
+
+
+def nearest_folder(path: Path) -> Path:
+    """Return the nearest folder above a path that is there."""
+    return next(folder for folder in path.absolute().parents if os.path.lexists(folder))
 
 
 def _encode(text: str) -> bytes:

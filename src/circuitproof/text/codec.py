@@ -243,7 +243,7 @@ def record_to_json(record: object) -> dict[str, Json]:
 
 
 @cache
-def _layout(kind: type) -> tuple[tuple["Field[object]", str, object], ...]:
+def _layout(kind: type) -> tuple[tuple[Field[object], str, object], ...]:
     """Return every field of a dataclass with its key and its annotation."""
     hints = get_type_hints(kind, include_extras=True)
     return tuple((field, _key(field.name, hints[field.name]), hints[field.name]) for field in fields(kind))
@@ -254,7 +254,7 @@ def _key(name: str, hint: object) -> str:
     return next((note.name for note in notes if isinstance(note, Key)), name)
 
 
-def _has_default(field: "Field[object]") -> bool:
+def _has_default(field: Field[object]) -> bool:
     return field.default is not MISSING or field.default_factory is not MISSING
 
 

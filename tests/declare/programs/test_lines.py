@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from circuitproof.declare.programs.atoms import Condition
 from circuitproof.declare.programs.features import Comparison, Feature
-from circuitproof.declare.programs.lines import accepts, parse_lines, to_lines
+from circuitproof.declare.programs.lines import parse_lines, to_lines
 from circuitproof.declare.programs.syntax import Otherwise, Program, Rule
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import DeclarationError, InputError
-from program_strategies import programs
+from program_strategies import accepts, programs
 
 VOCABULARY = 50
 

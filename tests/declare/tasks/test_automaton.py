@@ -9,7 +9,7 @@ from circuitproof.declare.tasks.automaton import Automaton, automaton
 from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.patterns import Choice, Count, Repeat, Sequence, Tokens
 from circuitproof.errors import InputError
-from pattern_strategies import patterns
+from pattern_strategies import all_prompts, patterns
 
 VOCABULARY = 4
 
@@ -62,11 +62,10 @@ def test_counting_membership_and_listing_agree_with_regular_expressions(pattern)
     machine = Automaton(pattern, VOCABULARY)
     every = [p for n in range(1, pattern.longest + 1) for p in product(range(VOCABULARY), repeat=n)]
     denoted = [prompt for prompt in every if is_denoted(pattern, prompt)]
-    listed = list(machine.prompts())
+    listed = all_prompts(machine)
     assert sorted(listed) == sorted(denoted)
     assert machine.size == len(denoted)
     assert [prompt for prompt in every if prompt in machine] == denoted
-    assert [machine.prompt(rank) for rank in range(machine.size)] == listed
 
 
 def test_a_number_of_prompts_beyond_any_list_is_exact():
@@ -75,22 +74,9 @@ def test_a_number_of_prompts_beyond_any_list_is_exact():
     assert machine.size == sum(4 * n * 50253 ** (n - 1) for n in range(1, 1025))
 
 
-def test_the_same_prompts_are_drawn_for_a_seed():
-    """Samples can be repeated, and are prompts of the pattern."""
-    machine = automaton(parse_pattern("any{1..40} with exactly 2 of [1, 2]"), 300)
-    drawn = machine.sample(20, seed=3)
-    assert drawn == machine.sample(20, seed=3) != machine.sample(20, seed=4)
-    assert all(prompt in machine for prompt in drawn)
-
-
-def test_what_cannot_be_drawn_is_refused():
-    """An empty pattern has no prompt, and no pattern has one beyond its last."""
-    empty = automaton(parse_pattern("1 with exactly 1 of 2"), 5)
-    assert empty.size == 0
-    with pytest.raises(InputError, match="denotes no prompt"):
-        empty.sample(1, seed=0)
-    with pytest.raises(InputError, match="prompt 5 of a pattern of 5 prompts"):
-        automaton(parse_pattern("any"), 5).prompt(5)
+def test_a_pattern_may_denote_no_prompt():
+    """Then there are none to count, which whoever asks about them must refuse."""
+    assert automaton(parse_pattern("1 with exactly 1 of 2"), 5).size == 0
 
 
 def test_a_pattern_of_too_many_states_is_refused(monkeypatch):

@@ -23,6 +23,19 @@ GENERATOR = Generator(
 )
 
 
+def templated(*templates):
+    """Return the generator with other templates and the slots that they have."""
+    used = {name for template in templates for name in template.slots()}
+    slots = tuple(slot for slot in GENERATOR.slots if slot.name in used)
+    return replace(GENERATOR, templates=templates, slots=slots)
+
+
+def test_a_slot_that_no_template_has_is_refused():
+    """It would be words that nobody ever sees."""
+    with pytest.raises(DeclarationError, match="quotes: slot 'z' stands in no template; leave it out"):
+        replace(GENERATOR, templates=(FOUR,))
+
+
 def test_every_filling_of_every_template_is_there_once():
     """128 prompts of six tokens and 32 of four, none twice."""
     rows = GENERATOR.order()
@@ -69,14 +82,14 @@ def test_the_task_asks_for_the_opener():
 
 def test_asking_for_more_prompts_than_there_are_is_refused():
     """The pilot's defect, 128 rows from 16 templates, cannot be declared."""
-    few = replace(GENERATOR, templates=(Template("one", "<BOS> {opener} {x}"),))
+    few = templated(Template("one", "<BOS> {opener} {x}"))
     with pytest.raises(DeclarationError, match="need 128, the templates give 8 distinct ones; a prompt is"):
         deal(few.order(), [128], strata=2)
 
 
 def test_templates_that_give_one_prompt_twice_are_refused():
     """Two names for one observation are still one observation."""
-    twins = replace(GENERATOR, templates=(FOUR, Template("again", "<BOS> {opener} {x} {y}")))
+    twins = templated(FOUR, Template("again", "<BOS> {opener} {x} {y}"))
     with pytest.raises(DeclarationError, match=r"templates 'four' and 'again' both give prompt \(1, "):
         twins.order()
 
@@ -143,7 +156,7 @@ def test_a_slot_without_words_or_with_one_twice_is_refused():
 
 def test_an_opener_that_stands_twice_is_refused():
     """The answer would not be that of the only opener."""
-    twice = replace(GENERATOR, templates=(Template("twice", "<BOS> {opener} {x} '"),))
+    twice = templated(Template("twice", "<BOS> {opener} {x} '"))
     with pytest.raises(DeclarationError, match='the opener "\'" is 2 tokens 9; want just one'):
         twice.order()
 

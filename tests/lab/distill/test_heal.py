@@ -22,7 +22,7 @@ from circuitproof.lab.distill.heal import (
 )
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, model_files
-from circuitproof.lab.train.loop import Goal, TrainingPlan, Watcher, fit
+from circuitproof.lab.train.loop import TrainingGoal, TrainingPlan, Watcher, fit
 from floats import agree
 from hand_models import circuit_of, table_task
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
@@ -129,7 +129,8 @@ def test_the_loss_is_the_weighted_sum_of_the_terms_averaged_over_behaviours(trea
         for behaviour in BEHAVIOURS
         for term in TERMS[treatment]
     )
-    assert agree(healing(treatment).loss(model, 4), expected)
+    (loss,) = healing(treatment).losses(model, 4)
+    assert agree(loss, expected)
 
 
 def test_each_objective_asks_for_more_than_the_one_before():
@@ -250,7 +251,7 @@ def test_an_evaluation_says_how_model_circuit_and_the_rest_decide():
 
 def test_healing_is_a_goal_of_training():
     """The loop asks for nothing else."""
-    assert isinstance(healing(Treatment.PLAIN), Goal)
+    assert isinstance(healing(Treatment.PLAIN), TrainingGoal)
 
 
 def test_a_circuit_that_reads_no_program_cannot_be_healed_for_one():

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.ground import Ground
@@ -33,6 +34,15 @@ def heads_weights(model, head, prompt):
         patch.setattr(AttentionLayer, "_attend", spy)
         model(torch.tensor([prompt]))
     return seen[0]
+
+
+def test_a_softmax_head_is_recorded_as_softmax_attends():
+    """Every key of the past has weight then; candidates are ranked by that, and the answer says so."""
+    model = random_model(tiny_architecture(attention=Attention.SOFTMAX), 3)
+    seen = record(model, Head(0, 1), Ground(PROMPTS))
+    assert seen.attention is Attention.SOFTMAX
+    assert (seen.support == seen.softmax_support).all()
+    assert (seen.support == seen.ground.causal()).all()
 
 
 @pytest.mark.parametrize("norm", NORMS)

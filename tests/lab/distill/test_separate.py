@@ -1,5 +1,6 @@
 import numpy as np
 
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.programs.candidates import Grammar, Word, words_of
 from circuitproof.declare.programs.features import Feature, WordKind
 from circuitproof.declare.programs.text import parse
@@ -18,7 +19,7 @@ def setting(text):
     ground = Ground(PROMPTS)
     rows = ground.rows(parse(f"default 0\n{text}\notherwise self"))
     weights = (rows / rows.sum(0)).astype(np.float32)
-    seen = Record(ground, weights, ground.causal())
+    seen = Record(ground, Attention.SPARSEMAX, weights, ground.causal())
     meanings = Meanings(ground, GRAMMAR, seen.support)
     meanings.learn(())
     meanings.grow()

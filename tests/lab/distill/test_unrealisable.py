@@ -18,6 +18,7 @@ from circuitproof.lab.distill.unrealisable import read_unrealisable, recheck
 from circuitproof.text.canonical import Digest, canonical_json
 from circuitproof.text.reading import parse_json, reading
 from distractor_models import HEAD, distractor_model, neutral_quotes
+from program_strategies import all_programs
 
 TASK = neutral_quotes(3)
 FROZEN = freeze(distractor_model())
@@ -36,7 +37,7 @@ def test_brute_force_agrees_that_no_program_will_do():
     """The twin lists every program, installs it and folds the whole domain; no meaning is missing."""
     demands = demands_of(FROZEN, [TASK], [[whole(FROZEN.graph)]], Objective.PROGRAM)
     ground = Ground(TASK.domain.prompts)
-    programs = list(CERTIFICATE.language.programs())
+    programs = list(all_programs(CERTIFICATE.language))
     assert len(programs) == CERTIFICATE.language.program_count() == 2 * 21
     assert not any(accepts(FROZEN, HEAD, program, demands) for program in programs)
     meanings = {ground.rows(program).tobytes() for program in programs}

@@ -198,7 +198,7 @@ def test_a_task_file_can_be_what_an_artifact_does(tmp_path):
         ({'"scalar", "readout"': '"scalr"'}, "is 'scalr', want one of"),
         ({'choose = "first"': 'choose = "quality"'}, "chooses by quality but names no text"),
         ({'name = "quotes"': 'name = "a/b"'}, "want some, with distinct plain names"),
-        ({'"1.1" = [': '"0.0" = ['}, "head 0.0 has a program but is not in the circuit"),
+        ({'"1.1" = [': '"0.0" = ['}, "program at head 0.0, which is not in its circuit"),
         ({"{9, 10}": "{9, 99}"}, "99"),
         ({"count = 64": "count = 256"}, "the templates give 128 distinct ones"),
         ({"heads = 2": "heads = 3"}, "construction.toml.base.architecture"),

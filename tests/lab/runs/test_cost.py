@@ -9,6 +9,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.cost import CostRequest, Variant, count_costs, explain
 from circuitproof.prove.properties import Equivalence
+from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.text.canonical import readable_json
 from hand_models import QUOTE_EDGES, QUOTE_SIZES, circuit_of, quote_model
@@ -59,6 +60,15 @@ def test_one_topology_is_compared_by_its_totals(tmp_path):
     content = found.to_json()
     assert [one["paper_per_edge"] for one in content["accounts"]] == [113_000, 66_000, 31_000]
     assert content["accounts"][0]["solve_seconds"] == {}
+
+
+def test_a_circuit_that_is_not_proved_is_named(tmp_path):
+    """Its failed searches for witnesses count in full, so its figures say nothing of circuits that hold."""
+    found = count_costs(asked(tmp_path, ["short", "short", "long"], anchors=2))
+    verdicts = [one.verdict for one in found.accounts]
+    named = [sentence for sentence in explain(found) if "compare it with nothing" in sentence]
+    assert len(named) == sum(verdict is not Verdict.PROVED for verdict in verdicts) > 0
+    assert [one["verdict"] for one in found.to_json()["accounts"]] == [str(verdict) for verdict in verdicts]
 
 
 def test_other_topologies_are_compared_only_per_edge(tmp_path):

@@ -105,9 +105,7 @@ def test_a_model_that_says_nothing_is_never_right(tmp_path, model):
 def test_a_task_of_another_alphabet_is_refused(tmp_path, model):
     """Token 9 is a quotation mark in one and something else in the other."""
     save_model(tmp_path / "other", StoredModel(model, Alphabet((*TOY.names[:-1], "other"))))
-    with pytest.raises(
-        InputError, match="the model's alphabet is not that of task 'quotes': token names differ"
-    ):
+    with pytest.raises(InputError, match="the model's alphabet is not that of task 'quotes': token "):
         evaluate(tmp_path / "other", [], [])
 
 

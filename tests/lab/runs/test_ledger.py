@@ -1,4 +1,6 @@
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -9,6 +11,7 @@ from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.lab.runs.ledger import Burned, Declared, Ledger, Measured, Trial, Viewed
 from circuitproof.lab.runs.manifest import Development, Gate, Split
 from circuitproof.text.canonical import digest_bytes
+from circuitproof.text.locked import locked
 
 GENERATOR = Generator(
     task="quotes",
@@ -186,16 +189,26 @@ def test_a_line_cut_short_is_refused(ledger):
         Ledger(ledger.path)
 
 
-def test_two_runs_cannot_write_at_once(ledger):
-    """The second is told; nothing is written."""
-    lock = ledger.path.with_name("ledger.jsonl.lock")
-    lock.touch()
-    with pytest.raises(InputError, match="another run is writing the ledger, or one was killed; then remove"):
-        ledger.burn(Gate(SECOND), TRIAL)
-    assert events(ledger) == [Declared, Viewed]
-    lock.unlink()
+def test_two_runs_write_in_turn(ledger):
+    """Whoever comes second waits for the first, and a killed run leaves nothing to wait for."""
+    with ThreadPoolExecutor() as pool:
+        with locked(ledger.path):
+            burning = pool.submit(ledger.burn, Gate(SECOND), TRIAL)
+            time.sleep(0.05)
+            assert events(ledger) == [Declared, Viewed]
+        burning.result()
+    assert events(ledger) == [Declared, Viewed, Burned]
+
+
+def test_gates_that_were_looked_at_are_refused_before_a_run(ledger):
+    """But for those that the same recipe has burned: its run is gone on with."""
+    ledger.refuse_stale(RECIPE, [Gate(SECOND), Gate(THIRD)])
+    with pytest.raises(InputError, match="gate 'first' is not fresh"):
+        ledger.refuse_stale(RECIPE, [Gate(FIRST)])
     ledger.burn(Gate(SECOND), TRIAL)
-    assert not lock.exists()
+    ledger.refuse_stale(RECIPE, [Gate(SECOND)])
+    with pytest.raises(InputError, match="gate 'second' is not fresh: 8 of its 8 prompts were burned"):
+        ledger.refuse_stale(digest_bytes(b"other"), [Gate(SECOND)])
 
 
 def test_every_event_has_words(ledger):

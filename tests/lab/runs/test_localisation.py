@@ -11,6 +11,7 @@ from circuitproof.lab.runs.ledger import Burned, Declared, Ledger, Measured, Vie
 from circuitproof.lab.runs.localisation import LEDGER, localise, rounds_of
 from circuitproof.lab.runs.protocol import load_protocol
 from circuitproof.prove.verdict import Verdict
+from circuitproof.text.canonical import digest_bytes
 from circuitproof_check.main import main as check
 from hand_models import QUOTE_EDGES, circuit_of
 from protocols import write_own_protocol, write_protocol
@@ -152,12 +153,29 @@ def test_a_run_can_stop_at_the_first_exact_generation(tmp_path):
 
 def test_a_model_is_trained_first_where_the_protocol_says_how(tmp_path):
     """A model that learned nothing in six steps has no circuit that gives the right answers: a sentence."""
-    write_recipe(tmp_path / "train.toml")
+    write_recipe(tmp_path / "train.toml", {"architecture.norm": '{ kind = "none" }'})
     changes = {'directory = "model"': 'recipe = "train.toml"'}
     protocol = load_protocol(write_protocol(tmp_path, changes))
     with pytest.raises(InputError, match="no candidate is decided as wanted on a share 1 of the prompts"):
         localise(protocol, tmp_path / "run")
     assert (tmp_path / "run" / "training" / "model").is_dir()
+
+
+def test_what_could_only_fail_at_the_end_burns_nothing(tmp_path):
+    """A model that has no exact value, or gates that another run has seen: the folder is not even claimed."""
+    write_recipe(tmp_path / "train.toml")
+    changes = {'directory = "model"': 'recipe = "train.toml"'}
+    with pytest.raises(
+        InputError, match="a localisation ends in proofs, and the model's LayerNorm has no exact"
+    ):
+        localise(load_protocol(write_protocol(tmp_path, changes)), tmp_path / "run")
+    protocol, shared = load_protocol(write_protocol(tmp_path)), tmp_path / "shared.jsonl"
+    localise(protocol, tmp_path / "first", shared)
+    before = shared.read_bytes()
+    with pytest.raises(InputError, match="is not fresh"):
+        localise(replace(protocol, digest=digest_bytes(b"other")), tmp_path / "run", shared)
+    assert shared.read_bytes() == before
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(("order", "times"), [("attribution", 1), ("topological", 2)])

@@ -15,7 +15,7 @@ def test_a_recipe_says_everything(tmp_path):
     assert (recipe.plan.seed, recipe.plan.steps, recipe.plan.checkpoint_every) == (6, 10, 2)
     assert recipe.schedule.order == (NormReader.MLP, NormReader.ATTENTION, NormReader.LOGITS)
     assert (recipe.schedule.begin, recipe.schedule.fade) == (2, 2)
-    assert (recipe.schedule.pause, recipe.schedule.window) == (0, 3)
+    assert (recipe.schedule.interval, recipe.schedule.window) == (2, 3)
     assert to_json(recipe.limits) == {
         "largest_error": 1e-4,
         "relative_error": 1e-5,

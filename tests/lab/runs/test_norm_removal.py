@@ -25,11 +25,11 @@ from circuitproof.prove.verdict import Verdict
 from circuitproof.text import canonical
 from circuitproof.text.codec import to_json
 from circuitproof.text.sealed import read_manifest
+from corpora import corpus_changes, write_corpus
 from models import random_model
 from norm_recipes import write_norm_recipe
 from places import RECIPES
 
-TEXT = {"data.kind": '"text"', "data.tasks": None, "data.path": '"text"'}
 EPSILONS = (Fraction(1, 1000), Fraction(1, 400), Fraction(1, 200), Fraction(1, 100))
 
 
@@ -94,8 +94,8 @@ def test_the_run_folder_holds_schedule_deviations_and_fold(finished):
     recipe, out, found = finished
     removal = json.loads((out / "attenuated" / "removal.json").read_text())
     assert removal["schedule"] == to_json(recipe.schedule)
-    assert [norm["norm"] for norm in removal["norms"]] == ["mlp.0.norm", "attention.0.norm", "logits.norm"]
-    assert [(norm["first"], norm["last"]) for norm in removal["norms"]] == [(2, 3), (4, 5), (6, 7)]
+    assert [norm["norm"] for norm in removal["norms"]] == ["attention.0.norm", "mlp.0.norm", "logits.norm"]
+    assert [(norm["first"], norm["last"]) for norm in removal["norms"]] == [(4, 5), (2, 3), (6, 7)]
     assert all(norm["deviation"] > 0 for norm in removal["norms"])
     assert to_json(found.attenuation.norms) == removal["norms"]
     assert [evaluation.step for evaluation in found.attenuation.evaluations] == [5, 10]
@@ -204,10 +204,12 @@ def test_a_tied_softmax_model_without_biases_is_folded_too(tmp_path):
 
 def test_norms_are_faded_on_a_text_by_the_same_code(tmp_path):
     """Only the data differ."""
-    (tmp_path / "text").write_bytes(bytes(range(30)) * 9)
-    found = remove_norms(recipe_in(tmp_path, {}, TEXT), None, tmp_path / "run", Watchers())
+    write_corpus(tmp_path)
+    found = remove_norms(recipe_in(tmp_path, {}, corpus_changes()), None, tmp_path / "run", Watchers())
+    assert (found.model / "tokenizer.json").exists()
+    measured = {f"{part} {what}" for part in ("development", "second") for what in ("loss", "perplexity")}
     assert [set(evaluation.measures) for evaluation in found.attenuation.evaluations] == [
-        {"held-out loss", "norms left"}
+        measured | {"norms left"}
     ] * 2
     assert found.prompts == {}
 

@@ -8,8 +8,11 @@ from circuitproof.declare.operators import Attention, BandNorm, Gelu, GeluForm, 
 from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError
-from circuitproof.lab.runs.recipe import TasksSource, TextSource, load_recipe
+from circuitproof.lab.runs.recipe import TasksSource, load_recipe
+from circuitproof.lab.train.corpus import Files, PythonManual, StandardLibrary
 from circuitproof.lab.train.loop import TrainingPlan
+from circuitproof.lab.train.tokenised import BytePairs, CorpusSource
+from corpora import corpus_changes
 from places import RECIPES
 from recipes import recipe_text, write_recipe
 
@@ -43,13 +46,13 @@ def test_a_recipe_says_what_it_says(tmp_path):
 
 
 def test_the_digest_covers_the_recipe_and_the_files_it_names(tmp_path):
-    """Even a comment makes another recipe, and so does another text: only the same bytes are the same."""
-    path = write_recipe(
-        tmp_path / "tiny.toml", {"data.kind": '"text"', "data.tasks": None, "data.path": '"words"'}
-    )
-    (tmp_path / "words").write_text("words")
+    """Even a comment makes another recipe, and so does another tokenizer: only the same bytes are one."""
+    tokenizer = tmp_path / "t.json"
+    changes = corpus_changes(tokenizer='{ kind = "file", path = "t.json" }')
+    path = write_recipe(tmp_path / "tiny.toml", changes)
+    tokenizer.write_text("{}")
     digests = {load_recipe(path).digest}
-    (tmp_path / "words").write_text("other words")
+    tokenizer.write_text("{ }")
     digests.add(load_recipe(path).digest)
     path.write_text(path.read_text() + "# a comment")
     digests.add(load_recipe(path).digest)
@@ -59,14 +62,23 @@ def test_the_digest_covers_the_recipe_and_the_files_it_names(tmp_path):
 def test_paths_are_relative_to_the_recipe(tmp_path, monkeypatch):
     """A recipe works from any folder."""
     monkeypatch.chdir("/")
-    text = {"data.kind": '"text"', "data.tasks": None, "data.path": '"a/text"'}
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "text").write_text("words")
-    (tmp_path / "t.json").write_text("{}")
-    path = write_recipe(tmp_path / "text.toml", text)
-    assert load_recipe(path).source == TextSource(tmp_path / "a" / "text", 32)
-    path = write_recipe(tmp_path / "text.toml", text | {"data.tokenizer": '"t.json"'})
-    assert load_recipe(path).source == TextSource(tmp_path / "a" / "text", 32, tmp_path / "t.json")
+    source = load_recipe(write_recipe(tmp_path / "tiny.toml", corpus_changes())).source
+    assert source == CorpusSource(
+        tokenizer=BytePairs(300),
+        batch=8,
+        text=Files(tmp_path / "code", ("*.txt",)),
+        second=Files(tmp_path / "prose", ("*.txt",)),
+    )
+
+
+def test_the_corpus_of_a_recipe_is_pythons_own_unless_it_names_another(tmp_path):
+    """Every machine has it."""
+    changes = corpus_changes()
+    del changes["data.text"], changes["data.second"]
+    source = load_recipe(write_recipe(tmp_path / "tiny.toml", changes)).source
+    assert source == CorpusSource(
+        tokenizer=BytePairs(300), batch=8, text=StandardLibrary(), second=PythonManual()
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,7 +211,12 @@ MISTAKES = {
         {"data.tasks": '"quotes"'},
         "bad.toml.data.tasks is the string 'quotes', want a list",
     ),
-    "unknown kind of data": ({"data.kind": '"web"'}, "data.kind is 'web', want one of 'tasks', 'text'"),
+    "vocabulary smaller than the tokenizer's": (
+        corpus_changes(tokenizer='{ kind = "byte pairs", vocabulary = 301 }'),
+        "bad.toml.architecture.vocabulary is 300, the tokenizer needs at least 301",
+    ),
+    "betas": ({"training.betas": "{ square = 1.0 }"}, "training.betas.square is 1.0, want below 1"),
+    "unknown kind of data": ({"data.kind": '"web"'}, "data.kind is 'web', want one of 'tasks', 'corpus'"),
 }
 
 

@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs import surrogate
-from circuitproof.lab.runs.surrogate import run_surrogate, settle_lessons
+from circuitproof.lab.runs.surrogate import run_surrogate
 from circuitproof.lab.runs.surrogate_recipe import load_surrogate_recipe
 from circuitproof.lab.surrogate.relation import Basis
-from circuitproof.prove.verdict import Verdict
+from circuitproof.prove.verdict import Verdict, worst
 from hand_models import ADDER, build
 from places import RECIPES
 from surrogate_twin import (
@@ -198,11 +198,5 @@ def test_the_two_studies_of_the_recipe_on_shorter_words(tmp_path):
     assert (quotes.explanation.disproof.tokens, quotes.explanation.disproof.text) == ((0, 0), '" "')
     assert (quotes.repair.template, quotes.repair.verdict) == ("memory", Verdict.PROVED)
     assert (brackets.explanation.template, brackets.explanation.verdict) == ("counter 2", Verdict.PROVED)
-    assert settle_lessons(lessons) is Verdict.PROVED
+    assert worst([lesson.verdict for lesson in lessons]) is Verdict.PROVED
     assert {lesson.basis for lesson in lessons} == {Basis.EXACT}
-
-
-def test_no_lessons_settle_nothing():
-    """An empty run is not a pass."""
-    with pytest.raises(InputError, match="no studies to settle"):
-        settle_lessons([])

@@ -51,7 +51,7 @@ def test_an_explanation_can_be_proposed(tmp_path):
         ({'"cvc5"': '"cvc6"'}, r"recipe.toml.solvers\[1\] is 'cvc6', want one of 'z3', 'cvc5'"),
         (
             {'name = "machine"': 'name = "../machine"'},
-            r"studies\[0\].name is '../machine', want a plain name",
+            r"studies\[0\].name is '../machine', want at most 100 signs, no slash or first dot",
         ),
         ({"shortest = 1": "shortest = 5"}, r"studies\[0\]: words: lengths from 5 to 4 leave an empty domain"),
         ({"\nlongest = 4": "\nlongest = 40"}, "can be listed; lower the longest length"),

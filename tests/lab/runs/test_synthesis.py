@@ -14,11 +14,11 @@ from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.synthesis import Bounds
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.lab.runs.rechecking import recheck_certificate
 from circuitproof.lab.runs.synthesis import (
     Request,
     certificate_path,
     parse_brackets,
-    recheck_certificate,
     report_path,
     synthesise,
 )

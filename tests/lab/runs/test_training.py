@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.declare.tasks.alphabet import BYTES, TOY
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.recipe import load_recipe
 from circuitproof.lab.runs.training import train_recipe
 from circuitproof.lab.train.loop import Watcher
+from circuitproof.lab.train.tokenizer import FileTokenizer
 from circuitproof.text import canonical
+from circuitproof.text.canonical import digest_bytes, digest_file
+from corpora import corpus_changes, write_corpus
 from places import RECIPES
 from recipes import recipe_text, write_recipe
 
@@ -54,7 +57,12 @@ def test_an_empty_folder_may_be_used(tmp_path, recipe):
     """The user made it for this."""
     (tmp_path / "run").mkdir()
     train_recipe(recipe, tmp_path / "run", SILENT)
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["checkpoints", "model", "run.json"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        ".run.json.lock",
+        "checkpoints",
+        "model",
+        "run.json",
+    ]
 
 
 def test_a_finished_run_is_not_repeated(tmp_path, recipe):
@@ -102,20 +110,77 @@ def test_a_damaged_mark_is_refused(tmp_path, recipe):
         train_recipe(recipe, tmp_path / "run", SILENT)
 
 
-def test_a_text_is_trained_on_by_the_same_loop(tmp_path):
-    """Only the data differ; the tokens have no names then."""
-    (tmp_path / "text").write_bytes(bytes(range(30)) * 9)
-    changes = {"data.kind": '"text"', "data.tasks": None, "data.path": '"text"'}
-    recipe = load_recipe(write_recipe(tmp_path / "text.toml", changes))
-    assert train_recipe(recipe, tmp_path / "run", SILENT).alphabet is None
+@pytest.fixture
+def on_corpus(tmp_path):
+    """Return a recipe that trains on a corpus of small files."""
+    write_corpus(tmp_path)
+    return load_recipe(write_recipe(tmp_path / "corpus.toml", corpus_changes()))
 
 
-def test_a_text_with_tokens_beyond_the_vocabulary_is_refused(tmp_path):
+def test_a_corpus_is_trained_on_by_the_same_loop(tmp_path, on_corpus):
+    """From files to a model that has its tokenizer beside it, and the digests of what it was trained on."""
+    stored = train_recipe(on_corpus, tmp_path / "run", SILENT)
+    assert stored.alphabet is not None
+    assert len(stored.alphabet) == 300
+    content = model_content(tmp_path / "run")
+    assert FileTokenizer(tmp_path / "run" / "model").alphabet == stored.alphabet
+    pinned = json.loads(content["corpus.json"])
+    assert pinned["text"]["7.txt"] == str(digest_file(tmp_path / "code" / "7.txt"))
+    assert pinned["tokenizer"] == str(digest_bytes(content["tokenizer.json"]))
+    measures = json.loads(content["training.json"])["evaluations"][-1]["measures"]
+    assert list(measures) == [
+        "development loss",
+        "development perplexity",
+        "second loss",
+        "second perplexity",
+    ]
+
+
+def test_a_run_on_a_corpus_goes_on_after_a_kill_to_the_same_bits_but_not_on_another_corpus(
+    tmp_path, on_corpus
+):
+    """The recipe is the same; the texts that it names need not be."""
+
+    def kill(step: int, _loss: float) -> None:
+        if step == 3:
+            raise KeyboardInterrupt
+
+    train_recipe(on_corpus, tmp_path / "whole", SILENT)
+    with pytest.raises(KeyboardInterrupt):
+        train_recipe(on_corpus, tmp_path / "killed", Watcher(kill))
+    text = (tmp_path / "code" / "7.txt").read_text()
+    (tmp_path / "code" / "7.txt").write_text(text + "!")
+    with pytest.raises(InputError, match=r"7.txt has another content \(1 documents differ\); restore it or"):
+        train_recipe(on_corpus, tmp_path / "killed", SILENT)
+    (tmp_path / "code" / "7.txt").write_text(text)
+    train_recipe(on_corpus, tmp_path / "killed", SILENT)
+    assert model_content(tmp_path / "killed") == model_content(tmp_path / "whole")
+
+
+def test_a_model_of_bytes_calls_its_tokens_by_them(tmp_path):
+    """So that a task of another alphabet is refused, however many tokens it has."""
+    write_corpus(tmp_path)
+    changes = corpus_changes(tokenizer='{ kind = "bytes" }')
+    recipe = load_recipe(write_recipe(tmp_path / "bytes.toml", changes))
+    assert train_recipe(recipe, tmp_path / "run", SILENT).alphabet == BYTES
+
+
+def test_several_runs_can_share_their_tokens(tmp_path, on_corpus):
+    """Variants of a model are compared on the same windows."""
+    for name in ("one", "other"):
+        train_recipe(on_corpus, tmp_path / name, SILENT, corpus=tmp_path / "tokens")
+    assert model_content(tmp_path / "one") == model_content(tmp_path / "other")
+    assert not (tmp_path / "one" / "corpus").exists()
+
+
+def test_tokens_beyond_the_vocabulary_are_refused(tmp_path):
     """Before a step is taken; the sentence names the key to change."""
-    (tmp_path / "text").write_bytes(b"A" * 300)
-    changes = {"data.kind": '"text"', "data.tasks": None, "data.path": '"text"'}
+    write_corpus(tmp_path)
+    changes = corpus_changes(tokenizer='{ kind = "bytes" }') | {"architecture.vocabulary": "90"}
     recipe = load_recipe(write_recipe(tmp_path / "text.toml", changes))
-    with pytest.raises(InputError, match=r"text has token 65, the recipe's architecture.vocabulary is 32"):
+    with pytest.raises(
+        InputError, match=r"corpus has token 1\d\d, the recipe's architecture.vocabulary is 90"
+    ):
         train_recipe(recipe, tmp_path / "run", SILENT)
 
 

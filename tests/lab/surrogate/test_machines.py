@@ -6,8 +6,17 @@ from circuitproof.errors import InputError
 from circuitproof.lab.surrogate.machines import TEMPLATES, Machine, find_template, ladder
 from circuitproof.lab.surrogate.program import FilledTemplate, explore
 from circuitproof.lab.surrogate.registers import Counter
-from circuitproof.lab.surrogate.template import Fill, Signature, count_programs, size
-from surrogate_twin import AB, NO_YES, SMALL, SMALL_SIGNATURE, all_words, programs, twin_meanings
+from circuitproof.lab.surrogate.template import Fill, Signature, size
+from surrogate_twin import (
+    AB,
+    NO_YES,
+    SMALL,
+    SMALL_SIGNATURE,
+    all_words,
+    count_programs,
+    programs,
+    twin_meanings,
+)
 
 QUOTES = Alphabet(('"', "'", "x"))
 BRACKETS = Signature(Alphabet(("[", "]", "x")), Alphabet(("x", "]", "]]")), 5)

@@ -10,12 +10,12 @@ from circuitproof.lab.surrogate.refutation import (
     list_meanings,
     read_refuted,
     read_tree,
-    tree_to_json,
 )
 from circuitproof.lab.surrogate.registers import Constant, Predicate, Toggle, When
 from circuitproof.lab.surrogate.synthesis import Exhausted, Leaf, Split, synthesise
-from circuitproof.lab.surrogate.template import Signature, count_programs
+from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Words
+from circuitproof.text.codec import to_json
 from circuitproof.text.reading import reading
 from surrogate_twin import (
     AB,
@@ -23,9 +23,10 @@ from surrogate_twin import (
     SMALL,
     SMALL_SIGNATURE,
     all_words,
-    goal_of,
+    count_programs,
     random_teachers,
     relation_of,
+    specification_of,
     twin_meanings,
 )
 
@@ -39,7 +40,7 @@ TREE = Split("always", (Leaf((1,)), Leaf((0,))))
 @given(random_teachers(most_states=4))
 def test_a_certificate_counts_programs_and_meanings_as_the_twin_does(relation):
     """Every program is covered, and each distinct function on the domain is listed with what refutes it."""
-    for exhausted in synthesise(goal_of(relation), LADDER[:6]).exhausted:
+    for exhausted in synthesise(specification_of(relation), LADDER[:6]).exhausted:
         found = certify(exhausted, SMALL_SIGNATURE, relation)
         assert found.programs == count_programs(exhausted.template, SMALL_SIGNATURE)
         assert found.meanings is not None
@@ -68,8 +69,8 @@ def test_the_input_of_a_meaning_is_the_first_that_refutes_it(relation):
 @given(random_teachers(most_states=4))
 def test_a_tree_is_read_back_as_it_was_written(relation):
     """A stranger checks what was found."""
-    for exhausted in synthesise(goal_of(relation), LADDER[:6]).exhausted:
-        with reading(tree_to_json(exhausted.tree), "tree") as fields:
+    for exhausted in synthesise(specification_of(relation), LADDER[:6]).exhausted:
+        with reading(to_json(exhausted.tree), "tree") as fields:
             assert read_tree(fields) == exhausted.tree
 
 

@@ -5,10 +5,10 @@ from hypothesis import given
 
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation, read_relation, relation_of
+from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation, read_relation
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.text.reading import reading
-from surrogate_twin import AB, NO_YES, SMALL, random_teachers, table_json
+from surrogate_twin import AB, NO_YES, SMALL, random_teachers, relation_of, table_json
 
 TINY = relation_of("tiny", Words(AB, 1, 1), NO_YES, lambda word: word[0])
 
@@ -63,7 +63,7 @@ def test_digests_tell_relations_apart():
         (lambda t: t["rows"].pop(), "lacks 1 of 2 inputs, first 'b'; list every input"),
         (
             lambda t: t["rows"].append({"input": ["c"], "answer": "no"}),
-            r"rows\[2\].input has the token 'c', which is not in the teacher's alphabet \['a', 'b'\]",
+            r"rows\[2\].input: 'c' is not one of the tokens \['a', 'b'\]",
         ),
         (
             lambda t: t["rows"].append({"input": ["a", "a"], "answer": "no"}),

@@ -12,14 +12,14 @@ from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
 from circuitproof.lab.surrogate.network import Network, Shape
 from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.registers import Constant
-from circuitproof.lab.surrogate.relation import Relation, relation_of
+from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.study import StudyPlan, run_study
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.z3 import Z3
 from circuitproof.text.reading import reading
-from surrogate_twin import NO_YES, SMALL, SMALL_SIGNATURE, automaton_teacher
+from surrogate_twin import NO_YES, SMALL, SMALL_SIGNATURE, automaton_teacher, relation_of
 
 FITTING = Fitting(hidden=(16,), steps=2000, learning_rate=0.02, attempts=5, seed=1)
 SHORT = tuple(word for word in SMALL if len(word) <= 2)

@@ -1,7 +1,7 @@
-import sys
 from dataclasses import replace
 from math import log
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -16,11 +16,13 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train.data import Batch, Data, TaskData, TextData, read_text
+from circuitproof.lab.train.corpus import Part
+from circuitproof.lab.train.data import CorpusData, Data, TaskData
 from circuitproof.lab.train.objectives import NO_TARGET
+from circuitproof.lab.train.windows import Batch, Windows
+from corpora import corpus_data
 from floats import agree
 from models import random_model, random_tokens, tiny_architecture
-from tokenizer_files import write_tokenizer
 
 TASKS = (toy_quotes(), toy_brackets())
 LETTERS = Alphabet(tuple("ABCDEFG"))
@@ -38,9 +40,9 @@ seeds = st.integers(0, 2**32 - 1)
 steps = st.integers(0, 10**6)
 
 
-def text_data(seed: int = 0, length: int = 200, window: int = 4) -> TextData:
+def text_data(seed: int = 0, length: int = 200, window: int = 4) -> CorpusData:
     """Return windows of the text 0, 1, 2, ..., so that a token says where it stood."""
-    return TextData(torch.arange(length), window, 8, seed)
+    return corpus_data(torch.arange(length), window, 8, seed)
 
 
 def content(batch: Batch) -> list[object]:
@@ -90,7 +92,6 @@ def test_models_are_compared_on_every_prompt_and_on_held_out_text():
     """No prompt of a domain is left out, and no window of a text was trained on."""
     assert len(TaskData(TASKS, 16, 0).fixed_batch().tokens) == 256
     windows = text_data().fixed_batch()
-    assert windows.tokens.min() >= 180
     assert torch.equal(windows.tokens + 1, windows.targets)
 
 
@@ -184,88 +185,50 @@ def test_a_window_is_a_piece_of_the_text_and_wants_every_next_token(step):
     assert (batch.targets == batch.tokens + 1).all()
 
 
-def test_training_windows_reach_every_token_that_is_not_held_out_and_no_other():
+def test_training_windows_reach_every_token_of_their_part_and_no_other():
     """What is measured at the end was never shown."""
-    data = text_data(length=200)
-    seen = {
-        token for step in range(300) for row in content(data.batch(step)) for line in row for token in line
-    }
-    assert seen == set(range(180))
+    parts = {part: np.arange(100 * place, 100 * place + 100) for place, part in enumerate(Part)}
+    data = CorpusData(parts, 4, 8, 0)
+    batches = [data.batch(step) for step in range(200)]
+    seen = {token for batch in batches for row in content(batch) for line in row for token in line}
+    assert seen == set(range(100))
+    assert set(data.fixed_batch().tokens.flatten().tolist()) <= set(range(100, 200))
 
 
-def test_the_shortest_text_has_one_window_to_train_on_and_one_to_measure():
+def test_the_shortest_text_has_one_window():
     """One token less is refused with a sentence that gives the count."""
-    batch = text_data(length=10).batch(0)
-    assert batch.tokens.tolist() == [[0, 1, 2, 3]] * 8
-    with pytest.raises(InputError, match="the text has 9 tokens, too few for windows of 4 and a held-out"):
-        text_data(length=9)
+    assert text_data(length=5).batch(0).tokens.tolist() == [[0, 1, 2, 3]] * 8
+    with pytest.raises(InputError, match="the train part has 4 tokens, too few for a window of 4; give it"):
+        text_data(length=4)
 
 
 @pytest.mark.parametrize("length", [14, 60, 5000])
 def test_a_model_that_knows_nothing_pays_log_of_the_vocabulary(length):
-    """Zero weights give every token the same chance, on any number of held-out windows."""
-    model = Transformer(tiny_architecture()).double()
-    measures = TextData(torch.arange(length) % 7, 5, 4, 0).evaluate(model)
-    assert list(measures) == ["held-out loss"]
-    assert agree(measures["held-out loss"], log(7))
+    """Zero weights give every token the same chance, on any number of windows."""
+    model, data = Transformer(tiny_architecture()).double(), corpus_data(torch.arange(length) % 7, 5, 4, 0)
+    for first, measures in (("development", data.evaluate(model)), ("held-out", data.measure_whole(model))):
+        assert list(measures) == [f"{first} loss", f"{first} perplexity", "second loss", "second perplexity"]
+        assert agree(measures[f"{first} loss"], log(7))
+        assert agree(measures["second perplexity"], 7.0)
 
 
 def test_evaluation_reaches_the_end_of_a_very_long_text_and_not_beyond():
     """The last start is 2^24 + 3, which single precision would round up, past the end."""
-    tokens = torch.zeros(1, dtype=torch.long).expand(10 * (2**24 + 8))
-    measures = TextData(tokens, 4, 1, 0).evaluate(Transformer(tiny_architecture()).double())
-    assert agree(measures["held-out loss"], log(7))
+    tokens = np.broadcast_to(np.zeros(1, np.int64), (2**24 + 8,))
+    measures = corpus_data(tokens, 4, 1, 0).evaluate(Transformer(tiny_architecture()).double())
+    assert agree(measures["development loss"], log(7))
 
 
-def test_a_text_without_a_tokenizer_is_its_bytes(tmp_path):
-    """Any file can be trained on."""
-    path = tmp_path / "text"
-    path.write_bytes(bytes(range(256)))
-    assert read_text(path, None).tolist() == list(range(256))
+def test_whole_measures_share_no_target():
+    """Windows that overlapped would count a token twice."""
+    assert [Windows(np.arange(length), 4, "any").apart for length in (5, 8, 9, 12, 13)] == [1, 1, 2, 2, 3]
 
 
-@pytest.fixture
-def tokenizer(tmp_path):
-    """Return the file of a tokenizer that knows two words."""
-    return write_tokenizer(tmp_path / "tokenizer.json", ["hello", "world", "?"])
-
-
-def test_a_text_can_be_read_through_a_tokenizer(tmp_path, tokenizer):
-    """Bytes that are not UTF-8 become an unknown word, not a traceback."""
-    path = tmp_path / "text"
-    path.write_bytes(b"world hello \xff hello")
-    assert read_text(path, tokenizer).tolist() == [1, 0, 2, 0]
-
-
-@pytest.mark.parametrize("text", [b"", b"  \n"])
-def test_a_text_without_tokens_is_refused(tmp_path, tokenizer, text):
-    """There is nothing to learn from; the sentence names the file."""
-    path = tmp_path / "text"
-    path.write_bytes(text)
-    with pytest.raises(InputError, match=r"text has no tokens; there is nothing to learn from"):
-        read_text(path, tokenizer if text else None)
-
-
-def test_a_text_or_tokenizer_that_is_not_there_is_refused(tmp_path, tokenizer):
-    """A misspelt path is the user's to mend."""
-    with pytest.raises(InputError, match=r"cannot read .*absent: No such file"):
-        read_text(tmp_path / "absent", None)
-    with pytest.raises(InputError, match=r"cannot read .*absent: No such file"):
-        read_text(tokenizer, tmp_path / "absent")
-
-
-@pytest.mark.parametrize("malformed", ["", "{}", '{"model": 3}'])
-def test_a_malformed_tokenizer_is_refused_with_a_sentence(tmp_path, tokenizer, malformed):
-    """The library raises a bare exception, which must not reach the user."""
-    broken = tmp_path / "broken.json"
-    broken.write_text(malformed)
-    with pytest.raises(InputError, match=r"broken.json is not a usable tokenizer: "):
-        read_text(tokenizer, broken)
-
-
-def test_a_tokenizer_without_its_package_is_refused_with_the_way_out(tmp_path, tokenizer, monkeypatch):
-    """The package is optional; the sentence says which extra brings it."""
-    monkeypatch.setitem(sys.modules, "tokenizers", None)
-    (tmp_path / "text").write_text("hello")
-    with pytest.raises(InputError, match="needs the package tokenizers; install the gpt2 extra"):
-        read_text(tmp_path / "text", tokenizer)
+@given(count=st.integers(1, 12))
+def test_the_pieces_of_a_batch_are_its_rows(count):
+    """However a batch is divided, nothing is left out and nothing comes twice."""
+    batch = text_data().batch(3)
+    pieces = batch.pieces(count)
+    assert len(pieces) <= count
+    assert [row for piece in pieces for row in piece.tokens.tolist()] == batch.tokens.tolist()
+    assert sum(piece.asked for piece in pieces) == batch.asked == 8 * 4

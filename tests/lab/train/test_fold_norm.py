@@ -15,7 +15,6 @@ from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train import fold_norm
-from circuitproof.lab.train.data import Batch
 from circuitproof.lab.train.fold_norm import (
     FoldError,
     FoldLimits,
@@ -26,6 +25,7 @@ from circuitproof.lab.train.fold_norm import (
 from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
 from circuitproof.lab.train.remove_norm import Deviations, deviations_of, fading_norms, fix_norms, make_fading
+from circuitproof.lab.train.windows import Batch
 from circuitproof.text.canonical import readable_json
 from circuitproof.text.codec import Codec, to_json
 from circuitproof.text.reading import Fields, parse_json

@@ -12,7 +12,7 @@ from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.checkpoint import StoredModel, model_files, save_tensors
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train import loop
-from circuitproof.lab.train.data import TextData
+from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.loop import (
     Evaluation,
     NextToken,
@@ -24,6 +24,7 @@ from circuitproof.lab.train.loop import (
 )
 from circuitproof.text.canonical import digest_bytes
 from circuitproof.text.sealed import write_sealed
+from corpora import corpus_data
 from floats import agree
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
 
@@ -45,9 +46,9 @@ class Killed(Exception):  # noqa: N818  # not an error of the program under test
     """Stands in for a kill between two steps."""
 
 
-def data(seed: int = 1) -> TextData:
+def data(seed: int = 1) -> CorpusData:
     """Return a text that repeats with period seven."""
-    return TextData(torch.arange(120) % 7, 5, 4, seed)
+    return corpus_data(torch.arange(120) % 7, 5, 4, seed)
 
 
 def run(checkpoints, plan=PLAN, *, stop_after=None, architecture=ARCHITECTURE):
@@ -179,7 +180,7 @@ def test_evaluations_come_at_their_steps_and_at_the_end(tmp_path):
 def test_the_loss_falls(tmp_path):
     """The loop does what it is for: a text of period seven is learned in a moment."""
     plan = replace(PLAN, steps=60, evaluate_every=5, checkpoint_every=60, learning_rate=0.03)
-    losses = [evaluation.measures["held-out loss"] for evaluation in run(tmp_path, plan)[1]]
+    losses = [evaluation.measures["development loss"] for evaluation in run(tmp_path, plan)[1]]
     assert losses[0] > 1
     assert losses[-1] < 0.2
 

@@ -18,14 +18,20 @@ changes = st.fixed_dictionaries(
         "order": st.permutations(ORDER).map(tuple),
         "begin": st.integers(1, 20),
         "fade": st.integers(1, 20),
-        "pause": st.integers(0, 20),
+        "interval": st.integers(1, 40),
     }
 )
 
 
 def schedule(**changes) -> Schedule:
     """Return a short schedule, with something changed."""
-    return Schedule(**({"order": ORDER, "begin": 3, "fade": 2, "pause": 1, "window": 4} | changes))
+    return Schedule(**({"order": ORDER, "begin": 3, "fade": 2, "interval": 3, "window": 4} | changes))
+
+
+def test_norms_are_listed_by_depth():
+    """What is measured of them is read from the tokens up."""
+    names = ["attention.0.norm", "mlp.0.norm", "attention.1.norm", "mlp.1.norm", "logits.norm"]
+    assert list(map(str, all_sites(2))) == names
 
 
 def test_every_norm_of_a_model_has_a_site_of_its_name():
@@ -37,8 +43,8 @@ def test_every_norm_of_a_model_has_a_site_of_its_name():
 
 
 @given(changes, st.integers(1, 5))
-def test_norms_fade_one_after_another_in_the_order_declared(changed, layers):
-    """One is gone before the next begins; kinds and layers come in order."""
+def test_norms_begin_to_fade_one_after_another_in_the_order_declared(changed, layers):
+    """The interval says when the next begins, whether or not the former is gone."""
     drawn = schedule(**changed)
     spans = drawn.spans(layers)
     assert set(spans) == set(all_sites(layers))
@@ -46,7 +52,7 @@ def test_norms_fade_one_after_another_in_the_order_declared(changed, layers):
     first = next(iter(spans.values()))
     assert first.first == drawn.begin
     for before, after in pairwise(spans.values()):
-        assert after.first - before.last == drawn.pause + 1
+        assert after.first - before.first == drawn.interval
 
 
 @given(changes)
@@ -70,6 +76,14 @@ def test_the_spans_of_a_small_model_are_these():
     }
 
 
+def test_the_papers_schedule_can_be_written_down():
+    """GPT-2's 25 norms, 500 steps each, the last of them gone at step 3,400."""
+    spans = schedule(begin=501, fade=500, interval=100).spans(12)
+    assert len(spans) == 25
+    assert max(span.last for span in spans.values()) == 3400
+    assert sum(0 < span.blend(1510) < 1 for span in spans.values()) == 5
+
+
 def test_a_run_must_last_until_the_last_norm_is_gone():
     """The model that is handed over would still have a part of a norm."""
     schedule().refuse_too_short(1, 11)
@@ -86,7 +100,7 @@ def test_a_run_must_last_until_the_last_norm_is_gone():
         ({"order": (*ORDER, NormReader.MLP)}, "order is mlp, attention, logits, mlp; want each"),
         ({"begin": 0}, "begin is 0, want at least 1"),
         ({"fade": 0}, "fade is 0, want at least 1"),
-        ({"pause": -1}, "pause is -1, want at least 0"),
+        ({"interval": 0}, "interval is 0, want at least 1"),
         ({"window": 0}, "window is 0, want at least 1"),
     ],
 )
@@ -102,6 +116,6 @@ def test_a_schedule_is_written_whole():
         "order": ["mlp", "attention", "logits"],
         "begin": 3,
         "fade": 2,
-        "pause": 1,
+        "interval": 3,
         "window": 4,
     }

@@ -11,7 +11,7 @@ from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.checkpoint import StoredModel, model_files
-from circuitproof.lab.train.data import Batch, TaskData, TextData
+from circuitproof.lab.train.data import CorpusData, TaskData
 from circuitproof.lab.train.loop import NextToken, TrainingPlan, Watcher, fit
 from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET
@@ -24,13 +24,15 @@ from circuitproof.lab.train.remove_norm import (
     make_fading,
     refuse_bad_deviations,
 )
+from circuitproof.lab.train.windows import Batch
+from corpora import corpus_data
 from floats import agree
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture
 
 LAYER_NORM = NORMS[1]
 SIZES = tiny_architecture(norm=LAYER_NORM)
 SCHEDULE = Schedule(
-    order=(NormReader.MLP, NormReader.ATTENTION, NormReader.LOGITS), begin=3, fade=2, pause=1, window=2
+    order=(NormReader.MLP, NormReader.ATTENTION, NormReader.LOGITS), begin=3, fade=2, interval=3, window=2
 )
 PLAN = TrainingPlan(
     seed=1,
@@ -51,9 +53,9 @@ class Killed(Exception):  # noqa: N818  # not an error of the program under test
     """Stands in for a kill between two steps."""
 
 
-def text() -> TextData:
+def text() -> CorpusData:
     """Return a text that repeats with period seven."""
-    return TextData(torch.arange(120) % 7, 5, 4, 1)
+    return corpus_data(torch.arange(120) % 7, 5, 4, 1)
 
 
 def good_deviations(layers: int = 2) -> dict[Site, float]:
@@ -115,7 +117,7 @@ def test_the_deviation_is_a_running_average_until_its_norm_begins_to_fade():
     first = SCHEDULE.spans(2)[LOGITS].first
     expected: list[float] = []
     for step in range(first + 3):
-        goal.loss(model, step)
+        list(goal.losses(model, step))
         seen = norm.seen.mean().item()
         match step:
             case 0:
@@ -153,7 +155,7 @@ def test_padding_does_not_count_and_for_the_logits_only_what_is_asked():
     model = random_model(SIZES)
     make_fading(model)
     model.double()
-    Fading(Padded(), SCHEDULE).loss(model, 0)
+    list(Fading(Padded(), SCHEDULE).losses(model, 0))
     norms = fading_norms(model)
     for site, norm in norms.items():
         seen = norm.seen[0, 0]
@@ -166,7 +168,7 @@ def test_looking_at_the_model_measures_nothing():
     model = random_model(SIZES)
     make_fading(model)
     goal = Fading(text(), SCHEDULE)
-    goal.loss(model, 0)
+    list(goal.losses(model, 0))
     before = deviations_of(model)
     assert goal.evaluate(model)["norms left"] == 5
     assert deviations_of(model) == before
@@ -219,7 +221,7 @@ def test_both_tasks_can_be_faded_on_together():
     make_fading(model)
     goal = Fading(TaskData([toy_quotes(), toy_brackets()], 8, 1), SCHEDULE)
     for step in range(17):
-        loss = goal.loss(model, step)
+        (loss,) = goal.losses(model, step)
     loss.backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
     assert set(goal.evaluate(model)) > {"quotes accuracy", "brackets accuracy", "norms left"}
@@ -266,7 +268,9 @@ def test_only_layer_norm_can_be_removed(norm):
 
 def test_a_model_that_was_not_prepared_cannot_fade():
     """The sentence says what to do."""
-    with pytest.raises(InputError, match=r"mlp\.0\.norm cannot fade; prepare the model with make_fading"):
+    with pytest.raises(
+        InputError, match=r"attention\.0\.norm cannot fade; prepare the model with make_fading"
+    ):
         fading_norms(random_model(SIZES))
 
 
@@ -274,4 +278,4 @@ def test_an_average_needs_something_seen():
     """Nothing is averaged silently."""
     norm = FadingNorm(random_model(SIZES).norm, LAYER_NORM)
     with pytest.raises(NumericError, match="asked for before the model ran"):
-        norm.average(torch.ones(1, 1, dtype=torch.bool), 1.0)
+        norm.mean_seen(torch.ones(1, 1, dtype=torch.bool))

@@ -1,4 +1,7 @@
+from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 
 import pytest
 from hypothesis import given
@@ -23,12 +26,13 @@ radii = st.sampled_from([Fraction(1, 10), Fraction(1, 4), Fraction(1), Fraction(
 
 def confirm(question, tree, region):
     """Check a tree as a stranger would: splits exhaust, weights hold, branches are known at every leaf."""
-    from circuitproof.exact.forms import Bound, covers
+    from circuitproof.exact.forms import Bound
 
     if isinstance(tree, SignSplit):
-        assert covers((sign for sign, _ in tree.children), region.signs(tree.form))
+        assert region.signs(tree.form).is_within(reduce(or_, (sign for sign, _ in tree.children)))
         for sign, child in tree.children:
-            confirm(question, child, region.within(Bound(tree.form, sign)))
+            part = replace(region, bounds=(*region.bounds, Bound(tree.form, sign)))
+            confirm(question, child, part)
         return
     if isinstance(tree, Void):
         zero = question.margins(Region(Fraction(0)), question.zero())[0]

@@ -24,6 +24,7 @@ from circuitproof.prove.verdict import Verdict
 from hand_models import IDENTITY, PLAIN, build, circuit_of, freeze
 from models import random_model
 from pattern_claims import PROPERTIES, SIZES, random_claim, task_of, truth
+from pattern_strategies import all_prompts
 
 SEEDS = range(24)
 
@@ -158,7 +159,7 @@ def test_remarks_are_what_looking_at_every_prompt_says():
         claim = random_claim(seed)
         battery = prove(claim, Effort(listed=64))
         asked = {}
-        for label in map(claim.task.labelled.label_of, claim.task.labelled.machine.prompts()):
+        for label in map(claim.task.labelled.label_of, all_prompts(claim.task.labelled.machine)):
             asked.setdefault(label.group, set()).add(label.answer)
         is_equivalent = battery.answers[0].verdict is Verdict.PROVED
         for answer in battery.answers:

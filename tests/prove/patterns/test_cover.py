@@ -14,12 +14,13 @@ from circuitproof.prove.patterns.regions import PromptRegion
 from circuitproof.prove.patterns.runs import build_runs
 from circuitproof.prove.properties import Robustness
 from pattern_paths import prompts_of, shop_of
+from pattern_strategies import all_prompts
 
 SEEDS = range(8)
 GOALS = ("right", "alike", "robust", "idle")
 
 
-def goal_of(claim, name):
+def specification_of(claim, name):
     """Return a goal by its name, for a claim."""
     match name:
         case "right":
@@ -37,7 +38,7 @@ def looked_at(seed, lesion):
     """Return every prompt of a claim as the forward pass sees it."""
     claim = shop_of(seed).claim
     circuits = [claim.circuit, *([] if lesion is None else [lesion])]
-    prompts = list(claim.task.labelled.machine.prompts())
+    prompts = all_prompts(claim.task.labelled.machine)
     folded = fold(claim.frozen, claim.task.candidates, circuits, prompts)
     rows = zip(prompts, *(folded.of(circuit) for circuit in circuits), strict=True)
     return [Seen(prompt, claim.task.labelled.label_of(prompt), *logits) for prompt, *logits in rows]
@@ -50,8 +51,8 @@ def test_an_answer_is_what_looking_at_every_prompt_says(name, effort):
     kinds = set()
     for seed in SEEDS:
         shop = shop_of(seed)
-        found = Cover(shop, goal_of(shop.claim, name), effort).whole()
-        judge = goal_of(shop.claim, name)
+        found = Cover(shop, specification_of(shop.claim, name), effort).whole()
+        judge = specification_of(shop.claim, name)
         is_broken = any([judge.broken_by(one) is not None for one in looked_at(seed, judge.lesion)])  # noqa: C419  # likeness remembers
         kinds.add(type(found))
         assert isinstance(found, Open) or isinstance(found, Replay) == is_broken

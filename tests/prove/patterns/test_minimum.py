@@ -8,6 +8,7 @@ from circuitproof.prove.patterns.plan import Share
 from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.prove.patterns.workshop import Workshop
 from pattern_claims import random_claim
+from pattern_strategies import all_prompts
 
 
 @cache
@@ -31,7 +32,7 @@ def planned(seed):
 def test_the_least_margin_is_that_of_some_prompt_and_of_none_below(seed):
     """Where at most one part varies it is exact; otherwise it is a lower bound."""
     claim, plans = planned(seed)
-    prompts = list(claim.task.labelled.machine.prompts())
+    prompts = all_prompts(claim.task.labelled.machine)
     logits = [
         one.logits
         for one in fold(claim.frozen, claim.task.candidates, [claim.circuit], prompts).of(claim.circuit)

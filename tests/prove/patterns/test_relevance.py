@@ -8,6 +8,7 @@ from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.prove.patterns.relevance import Relevance, projections
 from circuitproof.prove.patterns.runs import build_runs
 from pattern_claims import random_claim, task_of
+from pattern_strategies import all_prompts
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -21,7 +22,7 @@ def test_prompts_that_agree_where_it_matters_have_the_same_logits(seed):
         if runs is None:
             continue
         matter = sorted(Relevance(circuit, programs, runs).positions())
-        prompts = [prompt for prompt in task.labelled.machine.prompts() if len(prompt) == length]
+        prompts = [prompt for prompt in all_prompts(task.labelled.machine) if len(prompt) == length]
         found = fold(claim.frozen, task.candidates, [circuit], prompts).of(circuit)
         logits = {}
         for prompt, one in zip(prompts, found, strict=True):
@@ -38,7 +39,8 @@ def test_a_prompt_is_returned_for_each_choice(places):
     task = task_of("any{4} with exactly 1 of [0, 1]")
     runs = build_runs(task.labelled, PromptRegion(), {})
     shown = projections(runs, frozenset(places), 10_000)
-    wanted = {tuple(prompt[place] for place in sorted(places)) for prompt in task.labelled.machine.prompts()}
+    prompts = all_prompts(task.labelled.machine)
+    wanted = {tuple(prompt[place] for place in sorted(places)) for prompt in prompts}
     assert sorted(tuple(prompt[place] for place in sorted(places)) for prompt in shown) == sorted(wanted)
     assert all(prompt in task.labelled.machine for prompt in shown)
 

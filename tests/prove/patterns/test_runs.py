@@ -14,6 +14,7 @@ from circuitproof.prove.patterns import runs as module
 from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.prove.patterns.runs import build_runs, cheapest, through
 from pattern_claims import PATTERNS, task_of
+from pattern_strategies import all_prompts
 
 HEAD = Head(0, 0)
 PROGRAM = parse("default 0\nadd 1 when key_token in {0, 2}\nadd 1/2 when key_position == 0\notherwise self")
@@ -68,7 +69,7 @@ def _weights(prompt):
 def test_the_paths_are_the_prompts_of_the_region(text, region):
     """Each prompt stands on one path, with the weights of the program's row."""
     task = task_of(text)
-    inside = [prompt for prompt in task.labelled.machine.prompts() if is_inside(task, region, prompt)]
+    inside = [prompt for prompt in all_prompts(task.labelled.machine) if is_inside(task, region, prompt)]
     runs = build_runs(task.labelled, region, {HEAD: PROGRAM})
     found = [] if runs is None else walked(runs)
     assert sorted(prompt for prompt, _ in found) == sorted(inside)

@@ -5,12 +5,11 @@ positions and distances that conditions may name. Both together are a `Language`
 that can be counted without listing it, listed, and written into a certificate.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, product
 from math import comb
-from typing import TypeVar
 
 from circuitproof.declare.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
 from circuitproof.declare.programs.features import Comparison, Feature, WordKind
@@ -28,9 +27,8 @@ from circuitproof.declare.programs.syntax import (
 from circuitproof.declare.programs.text import to_text
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields, reading_part, write_rational
-
-Value = TypeVar("Value")
+from circuitproof.text.codec import Codec, record_to_json, to_json
+from circuitproof.text.reading import Fields, reading_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +95,8 @@ class Grammar:
         return frozenset(named | ({WordKind.TOKEN} if self.picks else set()))
 
     def to_json(self) -> Json:
-        """Return the grammar as JSON that `read_grammar` reads back."""
-        return {
-            "rules": self.rules,
-            "conditions": self.conditions,
-            "alternatives": self.alternatives,
-            "members": self.members,
-            "features": [str(feature) for feature in self.features],
-            "picks": [str(pick) for pick in self.picks],
-            "brackets": [[list(pair) for pair in one.pairs] for one in self.brackets],
-            "depth": self.depth,
-            "weights": [write_rational(weight) for weight in self.weights],
-            "otherwise": [str(choice) for choice in self.otherwise],
-        }
+        """Return the grammar as JSON that `read_language` reads back."""
+        return {**record_to_json(self), "brackets": to_json([one.pairs for one in self.brackets])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,27 +126,12 @@ class Language:
         count = len(self.singles())
         return count + sum(comb(count, size) for size in range(2, self.grammar.alternatives + 1))
 
-    def rules(self) -> Iterator[Rule]:
-        """Return every rule, those with few conditions first."""
-        conditions = self.conditions()
-        for size in range(self.grammar.conditions + 1):
-            for chosen, weight in product(combinations(conditions, size), self.grammar.weights):
-                yield Rule(weight, chosen)
-
     def rule_count(self) -> int:
         """Return how many rules there are."""
         count = self.condition_count()
         return len(self.grammar.weights) * sum(
             comb(count, size) for size in range(self.grammar.conditions + 1)
         )
-
-    def programs(self) -> Iterator[Program]:
-        """Return every program, one by one: slow, and plain to see."""
-        rules = tuple(self.rules())
-        for size in range(self.grammar.rules + 1):
-            for chosen in combinations_with_replacement(rules, size):
-                for otherwise in self.grammar.otherwise:
-                    yield Program(Fraction(0), chosen, otherwise)
 
     def program_count(self) -> int:
         """Return how many programs there are."""
@@ -237,35 +209,14 @@ def simplicity(rule: Rule) -> int:
 def read_language(fields: Fields) -> Language:
     """Read a language."""
     with reading_part(fields, "grammar") as part:
-        grammar = _read_grammar(part)
+        grammar = Codec({Brackets: _read_brackets}).whole(Grammar, part)
     with reading_part(fields, "words") as part:
         words = tuple(Word(kind, number) for kind in WordKind for number in part.integers(kind))
     return Language(grammar, words)
 
 
-def _read_grammar(fields: Fields) -> Grammar:
-    return Grammar(
-        rules=fields.integer("rules"),
-        conditions=fields.integer("conditions"),
-        alternatives=fields.integer("alternatives"),
-        members=fields.integer("members"),
-        features=_each(fields, "features", lambda part, place: part.choice(place, Feature)),
-        picks=_each(fields, "picks", lambda part, place: part.choice(place, Pick)),
-        brackets=tuple(map(_read_brackets, fields.items("brackets"))),
-        depth=fields.integer("depth"),
-        weights=_each(fields, "weights", Fields.rational),
-        otherwise=_each(fields, "otherwise", lambda part, place: part.choice(place, Otherwise)),
-    )
-
-
-def _each(fields: Fields, key: str, read: Callable[[Fields, str], Value]) -> tuple[Value, ...]:
-    """Read every string of a list, as if each stood at a key of its own."""
-    entries = {f"{place}": text for place, text in enumerate(fields.texts(key))}
-    return tuple(read(Fields(entries, fields.path(key)), place) for place in entries)
-
-
-def _read_brackets(content: object) -> Brackets:
-    rows = Fields({"brackets": content}, "grammar").integer_rows("brackets")
+def _read_brackets(fields: Fields, key: str) -> Brackets:
+    rows = fields.integer_rows(key)
     if any(len(row) != 2 for row in rows):  # noqa: PLR2004  # a pair
-        raise InputError(f"grammar.brackets has {rows}, want pairs of an opener and a closer")
+        raise InputError(f"{fields.path(key)} has {rows}, want pairs of an opener and a closer")
     return Brackets(tuple((opener, closer) for opener, closer in rows))

@@ -26,21 +26,6 @@ def parse_lines(lines: Sequence[str], where: str, vocabulary: int) -> Program:
     return parse("\n".join(lines), where, Limits(tokens=vocabulary))
 
 
-def accepts(lines: Sequence[str], vocabulary: int) -> bool:
-    """Say whether `lines` are a program in the grammar of the specification.
-
-    >>> accepts(["default 0", "add 1/2 when token_match", "otherwise self"], 5)
-    True
-    >>> accepts(["default 0.5", "otherwise self"], 5)
-    False
-    """
-    try:
-        parse_lines(lines, "program", vocabulary)
-    except InputError:
-        return False
-    return True
-
-
 def _refuse_other_signs(line: str, where: str) -> None:
     if not line.strip(" "):
         raise InputError(f"{where} is empty, want a rule; leave the line out")

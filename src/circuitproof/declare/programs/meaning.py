@@ -13,14 +13,14 @@ from circuitproof.declare.programs.features import Operand, comparing
 from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Otherwise, Pick, Program, Scan
 from circuitproof.errors import InputError
 
-Row: TypeAlias = tuple[tuple[int, Fraction], ...]
+AttentionRow: TypeAlias = tuple[tuple[int, Fraction], ...]
 """The keys with weight, by position, and their weights, which sum to 1 unless there are none."""
 
 _Filter: TypeAlias = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
 """From the tokens up to the query, the last of them, and some keys: those that are kept, in order."""
 
 
-def row(program: Program, prompt: Sequence[int], query: int) -> Row:
+def row(program: Program, prompt: Sequence[int], query: int) -> AttentionRow:
     r"""Return the attention of position `query`: each causal key's weight divided by their sum.
 
     Keys without weight are left out. When no key has any, `otherwise` decides: the query's own position,
@@ -192,11 +192,11 @@ def _union(filters: Sequence[_Filter]) -> _Filter:
     return keep
 
 
-def _normalised(weights: Sequence[int]) -> Row:
+def _normalised(weights: Sequence[int]) -> AttentionRow:
     total = sum(weights)
     shares = {weight: Fraction(weight, total) for weight in set(weights) if weight}
     return tuple((key, shares[weight]) for key, weight in enumerate(weights) if weight)
 
 
-def _fallback(otherwise: Otherwise, query: int) -> Row:
+def _fallback(otherwise: Otherwise, query: int) -> AttentionRow:
     return ((query, Fraction(1)),) if otherwise is Otherwise.SELF else ()

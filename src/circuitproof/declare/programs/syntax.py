@@ -7,11 +7,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import TypeAlias
 
-from circuitproof.declare.programs.atoms import (
-    MATCH,
-    Atom,
-    Condition,
-)
+from circuitproof.declare.programs.atoms import MATCH, Atom, Condition
 from circuitproof.declare.programs.features import Comparison, Feature
 from circuitproof.errors import DeclarationError
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from string import ascii_letters, digits, punctuation
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, reading_part
 
 _MOST_TOKENS = 1 << 21
+_PLAIN = frozenset(ascii_letters + digits + punctuation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,13 @@ class Alphabet:
 
     def other_name(self, alphabet: "Alphabet") -> str | None:
         """Say how another alphabet calls a token otherwise, if it does."""
-        return None if alphabet == self else "token names differ"
+        if len(alphabet) != len(self):
+            return f"the task has {len(self)} tokens, the model {len(alphabet)}"
+        pairs = enumerate(zip(self.names, alphabet.names, strict=True))
+        return next(
+            (f"token {t} is {own!r} there, {its!r} in the model" for t, (own, its) in pairs if own != its),
+            None,
+        )
 
     def to_json(self) -> dict[str, Json]:
         """Return what a declaration says of tokens."""
@@ -78,6 +86,10 @@ class Vocabulary:
         if len(set(tokens)) != len(tokens):
             repeated = next(token for token in tokens if tokens.count(token) > 1)
             raise DeclarationError(f"names: token {repeated} has two names; give it one")
+        names = [name for _, name in self.names]
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DeclarationError(f"names: {twice!r} stands for two tokens; give each its own")
 
     def __len__(self) -> int:
         return self.size
@@ -127,6 +139,9 @@ def sparse_alphabet(size: int, names: Mapping[int, str]) -> Alphabet:
         raise DeclarationError(f"alphabet: token {outside[0]} is named but the alphabet has {size} tokens")
     return Alphabet(tuple(names.get(token, f"<{token}>") for token in range(size)))
 
+
+BYTES = Alphabet(tuple(chr(byte) if chr(byte) in _PLAIN else f"<0x{byte:02X}>" for byte in range(256)))
+"""The tokens of a text that is read byte by byte."""
 
 TOY = sparse_alphabet(
     32,

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
 from itertools import count
-from random import Random
 from typing import TypeAlias
 
 from circuitproof.declare.tasks.domain import Prompt
@@ -104,53 +103,6 @@ class Automaton:
         self._complete()
         ends_empty = self.accepts(self.start)
         return self._completions[0, self.start] - ends_empty
-
-    def prompts(self) -> Iterator[Prompt]:
-        """Return every prompt, in the order of the atoms and of the tokens in them."""
-        self._complete()
-        prompt: list[int] = []
-        walks = [self._tokens(0, self.start)]
-        while walks:
-            if (found := next(walks[-1], None)) is None:
-                walks.pop()
-                prompt = prompt[:-1]
-            else:
-                prompt = [*prompt, found[0]]
-                if self.accepts(found[1]):
-                    yield tuple(prompt)
-                walks.append(self._tokens(len(prompt), found[1]))
-
-    def sample(self, number: int, seed: int) -> tuple[Prompt, ...]:
-        """Return prompts drawn evenly, the same for the same seed; repeats are possible."""
-        size = self.size
-        if not size:
-            raise InputError("the pattern denotes no prompt, so none can be drawn")
-        draw = Random(seed)  # noqa: S311  # prompts, not secrets
-        return tuple(self.prompt(draw.randrange(size)) for _ in range(number))
-
-    def prompt(self, rank: int) -> Prompt:
-        """Return the prompt at a place of the order of `prompts`, from 0."""
-        self._complete()
-        if not 0 <= rank < self.size:
-            raise InputError(f"prompt {rank} of a pattern of {self.size} prompts")
-        prompt: list[int] = []
-        state, rank = self.start, rank + self.accepts(self.start)
-        while rank or not self.accepts(state) or not prompt:
-            rank -= self.accepts(state)
-            for atom, target in self._targets(state, len(prompt)):
-                below = self._completions[len(prompt) + 1, target]
-                if rank < below * self.sizes[atom]:
-                    prompt.append(self.atoms[atom][rank // below])
-                    state, rank = target, rank % below
-                    break
-                rank -= below * self.sizes[atom]
-        return tuple(prompt)
-
-    def _tokens(self, position: int, state: State) -> Iterator[tuple[int, State]]:
-        """Return the tokens with which some prompt goes on, and where they lead."""
-        for atom, target in self._targets(state, position):
-            if self._completions[position + 1, target]:
-                yield from ((token, target) for token in self.atoms[atom])
 
     def _targets(self, state: State, position: int) -> Iterator[tuple[int, State]]:
         if position < self.pattern.longest:

@@ -91,7 +91,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GeneratedPrompt:
     """A generated prompt and where it comes from."""
 
     prompt: Prompt
@@ -128,6 +128,9 @@ class Generator:
                 raise DeclarationError(
                     f"template {template.name!r} has a slot {{{missing[0]}}} without words"
                 )
+        used = {name for template in self.templates for name in template.slots()}
+        if unused := [name for name in names if name not in used]:
+            raise DeclarationError(f"{self.task}: slot {unused[0]!r} stands in no template; leave it out")
 
     @property
     def digest(self) -> Digest:
@@ -150,7 +153,7 @@ class Generator:
             "slots": [[slot.name, *slot.words] for slot in self.slots],
         }
 
-    def order(self) -> tuple[Row, ...]:
+    def order(self) -> tuple[GeneratedPrompt, ...]:
         """Return every prompt once: openers take turns, and among an opener's prompts its templates do."""
         self._refuse_too_many()
         strata = [
@@ -161,7 +164,7 @@ class Generator:
         _refuse_repeats(rows)
         return tuple(rows)
 
-    def make_task(self, rows: Sequence[Row]) -> Task:
+    def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
         """Return the task on some of the prompts."""
         answers = {self._token(opener): self._token(answer) for opener, answer in self.answers}
         prompts = [row.prompt for row in rows]
@@ -178,7 +181,7 @@ class Generator:
     def _names(self, template: Template) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for name in template.slots() if name != OPENER))
 
-    def _hashed(self, template: Template, opener: str) -> list[Row]:
+    def _hashed(self, template: Template, opener: str) -> list[GeneratedPrompt]:
         """Return one opener's prompts from one template, in the order of their hashes."""
         texts = sorted(self._texts(template, opener), key=lambda text: str(self._hash(template, text)))
         return [self._row(text, opener, template) for text in texts]
@@ -192,7 +195,7 @@ class Generator:
         for chosen in product(*(words[name] for name in names)):
             yield template.text.format(**{OPENER: opener}, **dict(zip(names, chosen, strict=True)))
 
-    def _row(self, text: str, opener: str, template: Template) -> Row:
+    def _row(self, text: str, opener: str, template: Template) -> GeneratedPrompt:
         prompt = self.encoder.encode(text)
         token = self._token(opener)
         if prompt.count(token) != 1:
@@ -200,7 +203,7 @@ class Generator:
                 f"template {template.name!r} gives {text!r}, in which the opener {opener!r} is "
                 f"{prompt.count(token)} tokens {token}; want just one"
             )
-        return Row(prompt, opener, template.name, prompt.index(token))
+        return GeneratedPrompt(prompt, opener, template.name, prompt.index(token))
 
     def _token(self, text: str) -> int:
         match self.encoder.encode(text):
@@ -215,7 +218,9 @@ def vocabulary_digest(alphabet: Alphabet) -> Digest:
     return digest_json(list(alphabet.names))
 
 
-def deal(rows: Sequence[Row], sizes: Sequence[int], strata: int) -> tuple[tuple[Row, ...], ...]:
+def deal(
+    rows: Sequence[GeneratedPrompt], sizes: Sequence[int], strata: int
+) -> tuple[tuple[GeneratedPrompt, ...], ...]:
     """Cut an order into splits of these sizes, one behind the other, each balanced over the strata."""
     for size in sizes:
         if size < 1 or size % strata:
@@ -232,13 +237,13 @@ def deal(rows: Sequence[Row], sizes: Sequence[int], strata: int) -> tuple[tuple[
     return splits
 
 
-def in_turn(groups: Sequence[Sequence[Row]]) -> list[Row]:
+def in_turn(groups: Sequence[Sequence[GeneratedPrompt]]) -> list[GeneratedPrompt]:
     """Take one row of each group in turn, until all are empty."""
     longest = max(map(len, groups))
     return [group[place] for place in range(longest) for group in groups if place < len(group)]
 
 
-def _refuse_partial(split: Sequence[Row], rows: Sequence[Row], strata: int) -> None:
+def _refuse_partial(split: Sequence[GeneratedPrompt], rows: Sequence[GeneratedPrompt], strata: int) -> None:
     if missing := {row.template for row in rows} - {row.template for row in split}:
         raise DeclarationError(
             f"a split of {len(split)} prompts has none from template {min(missing)!r}; ask for more prompts"
@@ -251,8 +256,8 @@ def _refuse_partial(split: Sequence[Row], rows: Sequence[Row], strata: int) -> N
         )
 
 
-def _refuse_repeats(rows: Sequence[Row]) -> None:
-    first: dict[Prompt, Row] = {}
+def _refuse_repeats(rows: Sequence[GeneratedPrompt]) -> None:
+    first: dict[Prompt, GeneratedPrompt] = {}
     for row in rows:
         if first.setdefault(row.prompt, row) is not row:
             raise DeclarationError(

@@ -1,6 +1,7 @@
 """Tasks that ask for the type of the only opener in a prompt."""
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.domain import Domain
@@ -15,24 +16,11 @@ def opener_task(
 
     The answer is what `answers` maps the opener to; which filler stands where must not matter.
     """
-    letters = alphabet.tokens(fillers)
     start = alphabet.tokens(("<BOS>", marker))
-    pairs = tuple(zip(alphabet.tokens(answers), alphabet.tokens(answers.values()), strict=True))
-    rows = [
-        ((*start, first, opener, second, third), alphabet.names[opener])
-        for opener, _ in pairs
-        for first in letters
-        for second in letters
-        for third in letters
-    ]
-    return Task(
-        name=name,
-        alphabet=alphabet,
-        candidates=tuple(dict.fromkeys(answer for _, answer in pairs)),
-        domain=Domain(tuple(prompt for prompt, _ in rows), tuple(stratum for _, stratum in rows)),
-        answer=OnlyOpener(pairs),
-        relation=SameOpener(tuple(opener for opener, _ in pairs)),
-    )
+    pairs = dict(zip(alphabet.tokens(answers), alphabet.tokens(answers.values()), strict=True))
+    filled = list(product(alphabet.tokens(fillers), repeat=3))
+    prompts = [(*start, first, opener, *rest) for opener in pairs for first, *rest in filled]
+    return listed_opener_task(name, alphabet, prompts, pairs)
 
 
 def listed_opener_task(

@@ -80,6 +80,9 @@ class TaskTemplate:
     distinct: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        for key, names in {"irrelevant": self.irrelevant, "distinct": self.distinct}.items():
+            if len(set(names)) < len(names):
+                raise DeclarationError(f"template {self.name!r}: {key} names a slot twice; name each once")
         asked = {"answer": self.answer.slots(), "irrelevant": self.irrelevant, "distinct": self.distinct}
         for key, names in asked.items():
             if absent := [name for name in names if name not in self.slots()]:
@@ -113,7 +116,10 @@ def read_filled(fields: Fields) -> tuple[Filled, ...]:
             words = {name: Slot(name, part.texts(name)).words for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
     templates = fields.each("templates", _read_template)
     _refuse_misfit(templates, words)
-    return tuple(filled for template in templates for filled in template.fill(words))
+    filled = tuple(one for template in templates for one in template.fill(words))
+    for template in templates:
+        _refuse_unknown_words(template, words)
+    return filled
 
 
 def _read_template(fields: Fields) -> TaskTemplate:
@@ -151,3 +157,14 @@ def _refuse_misfit(templates: tuple[TaskTemplate, ...], words: Mapping[str, tupl
     total = sum(prod(len(words[name]) for name in template.slots()) for template in templates)
     if total > MOST_PROMPTS:
         raise DeclarationError(f"the templates give {total} prompts, want at most {MOST_PROMPTS}")
+
+
+def _refuse_unknown_words(template: TaskTemplate, words: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse a table of answers with a word that cannot stand in its slot."""
+    if isinstance(template.answer, TabledAnswer):
+        slot = template.answer.slot
+        if unknown := [word for word in template.answer.answers if word not in words[slot]]:
+            raise DeclarationError(
+                f"template {template.name!r}: the answer's table has {unknown[0]!r}, "
+                f"which cannot stand in {{{slot}}}; add it to the slot or leave it out"
+            )

@@ -13,7 +13,7 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
-from circuitproof.declare.programs.meaning import Row, row
+from circuitproof.declare.programs.meaning import AttentionRow, row
 from circuitproof.declare.programs.syntax import Formula, Otherwise, Program, Rule
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
@@ -79,7 +79,7 @@ class Ground:
         return rows
 
 
-def whole_numbers(weights: Row) -> list[tuple[int, int]]:
+def whole_numbers(weights: AttentionRow) -> list[tuple[int, int]]:
     """Return the smallest whole numbers in the proportion of some weights.
 
     >>> whole_numbers(((0, Fraction(1, 3)), (2, Fraction(2, 3))))
@@ -89,7 +89,7 @@ def whole_numbers(weights: Row) -> list[tuple[int, int]]:
     return [(key, int(weight * common)) for key, weight in weights]
 
 
-def weights_of(numbers: Sequence[int]) -> Row:
+def weights_of(numbers: Sequence[int]) -> AttentionRow:
     """Return the weights of keys that are in proportion to whole numbers.
 
     >>> weights_of([1, 0, 2])

@@ -9,7 +9,7 @@ the work is another question, which each objective answers by what it adds to th
 - *core-aware*: no answer either once all programs are silenced together, and the same in the circuit.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite, log
@@ -29,7 +29,7 @@ from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train.data import generator_of
+from circuitproof.lab.train.windows import generator_of
 from circuitproof.text.codec import Count, Range
 
 
@@ -114,12 +114,12 @@ class Healing:
         terms = TERMS[weighing.treatment]
         self._forwards = tuple(_forward(behaviour, programs, terms) for behaviour in behaviours)
 
-    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
+    def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
         """Return the loss of a step."""
         losses = [
             self._weights[term] * value for terms in self.terms(model, step) for term, value in terms.items()
         ]
-        return torch.stack(losses).sum() / len(self._forwards)
+        yield torch.stack(losses).sum() / len(self._forwards)
 
     def terms(self, model: Transformer, step: int) -> tuple[Mapping[Term, Float[Tensor, ""]], ...]:
         """Return the terms for each behaviour, before they are weighted."""

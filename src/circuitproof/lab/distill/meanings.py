@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import reduce
 from itertools import combinations, combinations_with_replacement
 from math import lcm
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +20,11 @@ import numpy.typing as npt
 from circuitproof.declare.programs.candidates import Grammar, Language, Word, multiset_count, simplicity
 from circuitproof.declare.programs.syntax import AnyOf, Formula, Otherwise, Program, Rule
 from circuitproof.errors import DeclarationError
-from circuitproof.lab.distill.conditions import Conditions
 from circuitproof.lab.distill.ground import LARGEST, Bytes, Ground
 from circuitproof.text.canonical import Digest, digest_bytes
+
+if TYPE_CHECKING:
+    from circuitproof.lab.distill.conditions import Conditions
 
 _BYTES_AT_ONCE = 1 << 24
 
@@ -46,7 +49,7 @@ class Meanings:
         self._weights = _whole_weights(grammar)
         plain = simplicity(Rule(Fraction(1)))
         self._weight_costs = [simplicity(Rule(weight)) - plain for weight in grammar.weights]
-        self._masks = Conditions(ground)
+        self._masks = _conditions_on(ground)
         self._learnt: set[Formula] = set()
         self._known: dict[Formula, Bytes] = {}
         self._conditions = _Masks(ground)
@@ -176,6 +179,15 @@ class Meanings:
         numbers = totals[spots, :, columns]
         totals[spots, :, columns] = numbers // np.gcd.reduce(numbers, axis=1, keepdims=True)
         return totals
+
+
+def _conditions_on(ground: Ground) -> "Conditions | Ground":
+    """Return what tells where conditions hold: all prompts at once in torch, or without it one by one."""
+    try:
+        from circuitproof.lab.distill.conditions import Conditions
+    except ModuleNotFoundError:
+        return ground
+    return Conditions(ground)
 
 
 class _Masks:

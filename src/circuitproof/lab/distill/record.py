@@ -1,4 +1,4 @@
-"""Where a neural head attends on some prompts: at every query, under sparsemax and under softmax.
+"""Where a neural head attends on some prompts: at every query, as its model does and under softmax.
 
 All queries are recorded, as in the paper, where a softmax head of six-token prompts has a mean support of 3.5
 keys: the mean of 1 to 6. The scores are those of the whole model, in floats; nothing that is proved rests on
@@ -6,6 +6,7 @@ them.
 """
 
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor
 
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.tasks.domain import by_length
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.ground import Bytes, Ground
@@ -25,8 +27,9 @@ class Record:
     """The attention of a head on a ground; arrays are [key, prefix]."""
 
     ground: Ground
+    attention: Attention
     weights: npt.NDArray[np.float32]
-    """What sparsemax makes of the head's scores."""
+    """What the model's own attention makes of the head's scores."""
     softmax_support: Bytes
     """The keys with weight if the same scores went through softmax."""
 
@@ -57,17 +60,17 @@ def record(model: Transformer, head: Head, ground: Ground) -> Record:
     support = ground.nothing()
     for group in by_length(ground.prompts).values():
         prompts = [ground.prompts[place] for place in group]
-        sparse, soft = _attention(model, head, torch.tensor(prompts))
-        for prompt, sparse_rows, soft_rows in zip(prompts, sparse.numpy(), soft.numpy(), strict=True):
+        own, soft = _attention(model, head, torch.tensor(prompts))
+        for prompt, own_rows, soft_rows in zip(prompts, own.numpy(), soft.numpy(), strict=True):
             places = [columns[prompt[: query + 1]] for query in range(len(prompt))]
-            weights[: len(prompt), places] = sparse_rows.T
+            weights[: len(prompt), places] = own_rows.T
             support[: len(prompt), places] = soft_rows.T > 0
-    return Record(ground, weights, support)
+    return Record(ground, model.architecture.attention, weights, support)
 
 
 @torch.no_grad()
 def _attention(model: Transformer, head: Head, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Return what sparsemax and softmax make of a head's scores, [prompt, query, key]."""
+    """Return what the model's own attention and softmax make of a head's scores, [prompt, query, key]."""
     inputs = _inputs(model, head.layer, tokens)
     slices, name = model.named_slices(), f"head.{head.layer}.{head.index}"
     queries, keys = (
@@ -76,7 +79,14 @@ def _attention(model: Transformer, head: Head, tokens: Tensor) -> tuple[Tensor, 
     )
     scores = (queries @ keys.mT) * float(model.architecture.attention_scale)
     causal = torch.ones(scores.shape[-2:], dtype=torch.bool).tril().expand_as(scores)
-    return sparsemax(scores, causal), softmax(scores, causal)
+    soft = softmax(scores, causal)
+    match model.architecture.attention:
+        case Attention.SPARSEMAX:
+            return sparsemax(scores, causal), soft
+        case Attention.SOFTMAX:
+            return soft, soft
+        case _:
+            assert_never(model.architecture.attention)
 
 
 def _inputs(model: Transformer, layer: int, tokens: Tensor) -> Tensor:

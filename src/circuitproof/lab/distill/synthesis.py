@@ -1,7 +1,7 @@
 """What a synthesis is asked, and what it answers."""
 
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import Annotated, TypeAlias, assert_never
 
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.candidates import Grammar, Word
@@ -13,22 +13,23 @@ from circuitproof.lab.distill.choices import Growth, Scope
 from circuitproof.lab.distill.record import Record
 from circuitproof.lab.distill.unrealisable import Unrealisable
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import Key, record_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """Everything that is fixed before a search."""
 
-    grammar: Grammar = field(default_factory=Grammar)
-    words: tuple[Word, ...] | None = None
-    """What conditions may name; if nothing is said, all that the prompts have."""
     objective: Objective = Objective.PROGRAM
     scope: Scope = Scope.BOTH
     growth: Growth = Growth.WHOLE
-    overlap: float = 0.0
+    overlap: Annotated[float, Key("least_overlap")] = 0.0
     """Candidates whose support overlaps less with the head's are passed over; they are not refuted."""
     budget: int = 300_000
     """How many programs may be formed, rules of equal effect being one; more leave the search unfinished."""
+    grammar: Grammar = field(default_factory=Grammar)
+    words: tuple[Word, ...] | None = None
+    """What conditions may name; if nothing is said, all that the prompts have."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:
@@ -38,14 +39,8 @@ class Bounds:
 
     def to_json(self) -> dict[str, Json]:
         """Return the bounds as JSON."""
-        return {
-            "objective": str(self.objective),
-            "scope": str(self.scope),
-            "growth": str(self.growth),
-            "least_overlap": self.overlap,
-            "budget": self.budget,
-            "grammar": self.grammar.to_json(),
-        }
+        told = record_to_json(self)
+        return {key: told[key] for key in told if key != "words"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +75,6 @@ class Effort:
     decisions: int
     """Exact decisions that were computed for it: the forward passes, each a row of logits."""
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the numbers as JSON."""
-        return {
-            "rounds": self.rounds,
-            "words": self.words,
-            "programs": self.programs,
-            "meanings": self.meanings,
-            "tried": self.tried,
-            "decisions": self.decisions,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Leader:
@@ -123,11 +107,6 @@ class Synthesis:
         return self.outcome.program if isinstance(self.outcome, Realised) else None
 
     @property
-    def closest(self) -> Program:
-        """Return the program whose support is nearest to the head's attention, accepted or not."""
-        return self.leaders[0].program
-
-    @property
     def overlap(self) -> float | None:
         """Return the overlap of the accepted program's support with the head's, if there is one."""
         return next((leader.overlap for leader in self.leaders if leader.is_accepted), None)
@@ -143,7 +122,7 @@ class Synthesis:
             "mean_support": self.record.mean_support,
             "mean_softmax_support": self.record.mean_softmax_support,
             **self.bounds.to_json(),
-            **self.effort.to_json(),
+            **record_to_json(self.effort),
             "leaders": [leader.to_json() for leader in self.leaders],
         }
 

@@ -3,7 +3,7 @@
     found = synthesise(model, tasks, head, circuits, bounds)
     found.program     # the program, or nothing
     found.outcome     # Realised, Unrealisable (a certificate) or Unfinished (which bound was met)
-    found.closest     # the program nearest to the head's attention, accepted or not
+    found.leaders     # the programs nearest to the head's attention, accepted or not
 
 `circuits` maps the name of a task to its circuit; a task without one is asked of the whole model alone.
 Candidates are ranked by how their support overlaps with the head's own on all queries of the prompts. That is
@@ -72,9 +72,8 @@ def synthesise(  # noqa: PLR0913  # what is searched for, and until when
     asked = [_asked(frozen, circuits.get(task.name), bounds.scope) for task in tasks]
     demands = demands_of(frozen, tasks, asked, bounds.objective)
     ground = Ground(tuple(prompt for task in tasks for prompt in task.prompts))
-    search = _Search(
-        frozen, Decider(frozen, head, demands, ground, pace), record(model, head, ground), bounds
-    )
+    decider = Decider(frozen, head, demands, ground, pace)
+    search = _ProgramSearch(frozen, decider, record(model, head, ground), bounds)
     outcome = search.run()
     return Synthesis(
         head=head,
@@ -114,7 +113,7 @@ def _asked(frozen: Frozen, circuit: Circuit | None, scope: Scope) -> tuple[Circu
     return (circuit,) if scope is Scope.CIRCUIT else (everything, circuit)
 
 
-class _Search:
+class _ProgramSearch:
     """A search while it goes on."""
 
     def __init__(self, frozen: Frozen, decider: Decider, seen: Record, bounds: Bounds) -> None:

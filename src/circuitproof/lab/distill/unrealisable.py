@@ -8,6 +8,9 @@ program by the exact meaning, compares the two lists, and computes every refutin
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from safetensors.numpy import save
+
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.spelling import parse_circuit, parse_nodes
@@ -128,12 +131,19 @@ def recheck(certificate: Unrealisable, frozen: Frozen, tasks: Sequence[Task]) ->
 
 
 def model_digest(frozen: Frozen) -> Digest:
-    """Return the digest of all that decisions depend on: architecture, programs and weights."""
+    """Return the digest of all that decisions depend on: architecture, programs and weights.
+
+    Weights are written anew for it, so that it does not depend on the order of tensors in a file.
+    """
+    tensors = {
+        name: np.frombuffer(frozen.file.raw(name), dtype="<f4").reshape(shape)
+        for name, shape in frozen.file.shapes().items()
+    }
     return digest_json(
         {
             "architecture": frozen.architecture.to_json(),
             "programs": programs_to_json(frozen.programs),
-            "weights": str(digest_bytes(bytes(frozen.file.content))),
+            "weights": str(digest_bytes(save(tensors))),
         }
     )
 

@@ -3,5 +3,5 @@
 May use: text, declare, forward.
 Names: `transformer.Transformer`, `checkpoint.load_model`, `checkpoint.save_model`, `checkpoint.StoredModel`,
 `decisions.task_logits`, `decisions.score_circuits`, `gates.Gates`, `ops.activate`, `ops.sparsemax`,
-`program_heads.Patterns`, `release.import_release`.
+`program_heads.Patterns`, `release.import_release`, `gpt2_format.read_config`.
 """

@@ -32,6 +32,11 @@ class StoredModel:
     model: Transformer
     alphabet: Alphabet | None
 
+    @property
+    def declaration(self) -> Declaration:
+        """Return what the model says of itself."""
+        return Declaration(self.model.architecture, self.model.programs, self.alphabet)
+
 
 def save_model(path: Path, stored: StoredModel, extra: Mapping[str, bytes] | None = None) -> None:
     """Write a new model directory, with `extra` files beside; it appears whole or not at all."""
@@ -40,9 +45,8 @@ def save_model(path: Path, stored: StoredModel, extra: Mapping[str, bytes] | Non
 
 def model_files(stored: StoredModel) -> Mapping[str, bytes]:
     """Return the files of a model directory."""
-    declaration = Declaration(stored.model.architecture, stored.model.programs, stored.alphabet)
     tensors = {name: view.detach().contiguous() for name, view in stored.model.named_slices().items()}
-    return {DECLARATION: readable_json(declaration.to_json()), WEIGHTS: save_tensors(tensors)}
+    return {DECLARATION: readable_json(stored.declaration.to_json()), WEIGHTS: save_tensors(tensors)}
 
 
 def load_model(path: Path) -> StoredModel:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
 from circuitproof.declare.programs.features import Comparison, Operand, Value
-from circuitproof.declare.programs.meaning import Row, row, whole_weights
+from circuitproof.declare.programs.meaning import AttentionRow, row, whole_weights
 from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Otherwise, Pick, Program, Scan
 
 _EXACT = 2**53
@@ -131,7 +131,7 @@ def _slow_pattern(program: Program, tokens: Tensor) -> Pattern:
     return tokens.new_tensor(rows, dtype=torch.float32).reshape(len(rows), length, length)
 
 
-def _dense(weights: Row, length: int) -> Sequence[float]:
+def _dense(weights: AttentionRow, length: int) -> Sequence[float]:
     dense = [0.0] * length
     for key, weight in weights:
         dense[key] = float(weight)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import save
 
 from circuitproof.declare.architecture import Architecture, inverse_root, is_float32, tensor_shapes
 from circuitproof.declare.circuits.circuit import Circuit
@@ -21,16 +22,23 @@ from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.declaration import (
+    DECLARATION,
+    WEIGHTS,
+    Declaration,
     ProgramHeads,
     read_program_heads,
     refuse_unfit_programs,
     shapes_with_programs,
 )
-from circuitproof.lab.model.checkpoint import StoredModel, build_model, save_model
-from circuitproof.text.canonical import readable_json
+from circuitproof.text.canonical import readable_json, refuse_existing
 from circuitproof.text.reading import Fields, read_json, reading_part
+from circuitproof.text.sealed import write_sealed
+
+if TYPE_CHECKING:
+    from circuitproof.lab.model.checkpoint import StoredModel
 
 Value = TypeVar("Value")
+Floats: TypeAlias = npt.NDArray[np.float32]
 
 _TASKS = {"quote_close": "quotes", "bracket_type": "brackets"}
 _WEIGHTS = "smt_weights.json"
@@ -41,15 +49,33 @@ _TOKEN = re.compile("0|[1-9][0-9]{0,8}")
 class Release:
     """What a release directory holds: a model, and the circuits found in it by task."""
 
-    stored: StoredModel
+    declaration: Declaration
+    tensors: Mapping[str, Floats]
     circuits: Mapping[str, Circuit]
+
+    @property
+    def stored(self) -> "StoredModel":
+        """Return the model as torch computes it."""
+        import torch
+
+        from circuitproof.lab.model.checkpoint import StoredModel, build_model
+
+        tensors = {name: torch.from_numpy(tensor) for name, tensor in self.tensors.items()}
+        declared = self.declaration
+        return StoredModel(build_model(declared.architecture, declared.programs, tensors), declared.alphabet)
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files of its model directory."""
+        circuits = {f"{task}.circuit.json": readable_json(c.to_json()) for task, c in self.circuits.items()}
+        declared = readable_json(self.declaration.to_json())
+        return {DECLARATION: declared, WEIGHTS: save(dict(self.tensors)), **circuits}
 
 
 def import_release(source: Path, out: Path) -> Release:
     """Turn a release directory into a model directory with its circuits beside, whole or not at all."""
+    refuse_existing(out)
     release = load_release(source)
-    circuits = {f"{task}.circuit.json": readable_json(c.to_json()) for task, c in release.circuits.items()}
-    save_model(out, release.stored, circuits)
+    write_sealed(out, release.files())
     return release
 
 
@@ -63,7 +89,7 @@ def load_release(source: Path) -> Release:
     weights.finish()
     circuits = dict(_circuits(source, Graph(architecture.layers, architecture.heads)))
     alphabet = _alphabet(source, architecture.vocabulary)
-    return Release(StoredModel(build_model(architecture, programs, tensors), alphabet), circuits)
+    return Release(Declaration(architecture, programs, alphabet), tensors, circuits)
 
 
 def _programs(source: Path, weights: Fields, architecture: Architecture) -> ProgramHeads:
@@ -180,7 +206,7 @@ def _circuits(source: Path, graph: Graph) -> Iterator[tuple[str, Circuit]]:
 
 def _tensors(
     weights: Fields, architecture: Architecture, programs: ProgramHeads
-) -> Iterator[tuple[str, Tensor]]:
+) -> Iterator[tuple[str, Floats]]:
     used = shapes_with_programs(architecture, programs)
     for name, shape in tensor_shapes(architecture).items():
         tensor = _tensor(weights, name, shape, architecture)
@@ -202,12 +228,12 @@ def _refuse_unused_norm(weights: Fields, key: str, width: int) -> None:
         raise InputError(f"{weights.path(key)} is not all {plain}, but the model is declared to have no norm")
 
 
-def _tensor(weights: Fields, name: str, shape: tuple[int, ...], architecture: Architecture) -> Tensor:
+def _tensor(weights: Fields, name: str, shape: tuple[int, ...], architecture: Architecture) -> Floats:
     match name.split("."):
         case ["head", layer, index, "output", "weight"]:
             part = slice(int(index) * shape[1], (int(index) + 1) * shape[1])
             full = _matrix(weights, f"attn_{layer}_W_o", (shape[0], architecture.heads * shape[1]))
-            return full[:, part].contiguous()
+            return np.ascontiguousarray(full[:, part])
         case ["head", layer, index, role, kind]:
             key = f"attn_{layer}_{'W' if kind == 'weight' else 'b'}_{role[0]}"
             full = _matrix(weights, key, (architecture.heads * shape[0], *shape[1:]))
@@ -234,10 +260,8 @@ def _their_name(name: str) -> str:
     return f"{stem}_{'W' if kind == 'weight' else 'b'}_{'o' if part == 'output' else part}"
 
 
-def _matrix(weights: Fields, key: str, shape: tuple[int, ...]) -> Tensor:
-    return torch.tensor(
-        [float(number) for number in _numbers(weights, key, shape)], dtype=torch.float32
-    ).reshape(shape)
+def _matrix(weights: Fields, key: str, shape: tuple[int, ...]) -> Floats:
+    return np.array(list(map(float, _numbers(weights, key, shape))), dtype=np.float32).reshape(shape)
 
 
 def _numbers(weights: Fields, key: str, shape: tuple[int, ...]) -> list[Fraction]:

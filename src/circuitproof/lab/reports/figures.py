@@ -5,10 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuitproof.errors import InputError
-from circuitproof.text.canonical import write_file
+from circuitproof.text.canonical import refuse_unwritable, write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def refuse_undrawable(path: Path | None) -> None:
+    """Refuse, before any work, a figure that could not be drawn after it; none is no matter."""
+    if path is not None:
+        refuse_unwritable(path)
+        new_figure(1, 1)
 
 
 def new_figure(width: float, height: float) -> "Figure":

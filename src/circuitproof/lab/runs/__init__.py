@@ -4,5 +4,5 @@ May use: text, declare, forward, prove, bundle, solvers, lab.model, lab.train, l
 lab.surrogate, lab.reports.
 Names: `verification.verify`, `verification.Request`, `training.train_recipe`, `extraction.extract`,
 `localisation.localise`, `distillation.distill`, `construction.construct`, `surrogate.run_surrogate`,
-`radii.find_radii`, `synthesis.synthesise`, `cost.count_costs`.
+`radii.find_radii`, `synthesis.synthesise`, `cost.count_costs`, `hugging_face.import_hf`.
 """

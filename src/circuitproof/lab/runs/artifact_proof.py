@@ -49,14 +49,7 @@ class ArtifactProof:
     def to_json(self) -> Json:
         """Return the proof as JSON."""
         answers: list[Json] = [
-            {
-                "property": str(a.prop.kind),
-                "verdict": str(a.verdict),
-                "met": a.met,
-                "obligations": a.obligations,
-                "remarks": [str(remark) for remark in a.remarks],
-            }
-            for a in self.battery.answers
+            {**answer.to_json(), "obligations": answer.obligations} for answer in self.battery.answers
         ]
         return {
             "verdict": str(self.verdict),

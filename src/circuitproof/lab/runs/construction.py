@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from circuitproof.errors import InputError, NumericError
-from circuitproof.forward.declaration import readout_tensors
+from circuitproof.forward.declaration import NO_PROGRAMS, Declaration, readout_tensors
+from circuitproof.forward.frozen import open_model
 from circuitproof.lab.distill.audit import Audit, audit
 from circuitproof.lab.distill.calibrate import Rung, calibrate, worst_radius
 from circuitproof.lab.distill.install import install, replace_tensors
@@ -16,17 +18,13 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.artifact_proof import ArtifactProof, prove_artifact
-from circuitproof.lab.runs.construction_recipe import (
-    Blueprint,
-    Choice,
-    Construction,
-    Quality,
-    SeededBase,
-)
+from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
-from circuitproof.lab.train.data import TextData
+from circuitproof.lab.runs.sizes import model_size
+from circuitproof.lab.train.windows import Windows
 from circuitproof.text.canonical import write_file
 from circuitproof.text.codec import Positive
+from circuitproof.text.reading import read_bytes
 
 _MODEL = "model"
 
@@ -73,12 +71,29 @@ class _Site:
 
 def construct(construction: Construction, out: Path, tell: Tell = silent) -> tuple[Artifact, ...]:
     """Build every artifact of a recipe in `out`; what an interrupted run finished is not done again."""
-    run = begin_run(out, construction.name, construction.digest, tell)
-    base = _base(construction.base, run)
-    return tuple(
-        _build(_Site(construction, blueprint, base, run.within(blueprint.task.name)))
-        for blueprint in construction.blueprints
+    size = _refuse_unfit(construction)
+    with begin_run(out, construction.name, construction.digest, size, tell) as run:
+        base = _base(construction.base, run)
+        return tuple(
+            _build(_Site(construction, blueprint, base, run.within(blueprint.task.name)))
+            for blueprint in construction.blueprints
+        )
+
+
+def _refuse_unfit(construction: Construction) -> int:
+    """Refuse what could only fail after calibration, and return how much a run writes."""
+    base = construction.base
+    declared = (
+        open_model(base).declaration
+        if isinstance(base, Path)
+        else Declaration(base.architecture, NO_PROGRAMS, None)
     )
+    for blueprint in construction.blueprints:
+        declared.refuse_unfit(blueprint.task)
+        replace(declared, programs=blueprint.programs).refuse_inexact("a construction", blueprint.circuit)
+    if construction.quality is not None:
+        _held_out(construction.quality)
+    return (1 + 2 * len(construction.blueprints)) * model_size(declared.architecture)
 
 
 def _base(declared: SeededBase | Path, run: Run) -> Path:
@@ -101,7 +116,6 @@ def _seeded(base: SeededBase) -> Transformer:
 
 def _build(site: _Site) -> Artifact:
     stored = load_model(site.base)
-    site.blueprint.task.refuse_other_alphabet(stored.alphabet)
     installed = install(stored.model, site.blueprint.programs)
     states = [
         _state(site, "base", lambda: stored.model),
@@ -178,9 +192,14 @@ def _save_record(site: _Site, installed: Transformer, record: str, path: Path) -
 
 def _loss(model: Transformer, quality: Quality) -> float:
     """Return the loss on the held-out end of the text."""
-    text = quality.text.read_text(errors="replace")
-    data = TextData(torch.tensor(quality.encoder.encode(text)), quality.window, quality.batch, 0)
-    return data.evaluate(model)["held-out loss"]
+    return _held_out(quality).loss(model, quality.batch)
+
+
+def _held_out(quality: Quality) -> Windows:
+    text = read_bytes(quality.text).decode(errors="replace")
+    tokens = np.array(quality.encoder.encode(text))
+    held_out = tokens[-max(quality.window + 1, len(tokens) // 10) :]
+    return Windows(held_out, quality.window, "held-out")
 
 
 def _choose(states: list[State], choice: Choice, task: str) -> str:

@@ -1,6 +1,6 @@
 """Construction recipes: a base, programs to install in it, how to calibrate them, what is to be proved."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +18,8 @@ from circuitproof.forward.declaration import ProgramHeads, read_declaration, rea
 from circuitproof.lab.distill.calibrate import Calibration, Rung
 from circuitproof.lab.runs.protocol import generator_reader, read_encoder
 from circuitproof.lab.runs.recipe import codec_in
+from circuitproof.lab.train.loop import Seed
+from circuitproof.prove.claim import reads_prompt
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Positive, Radius
 from circuitproof.text.reading import Fields, read_json, read_toml, reading, reading_part
@@ -40,7 +42,7 @@ class SeededBase:
     """A base of random weights: a control, which shows what the construction alone can do."""
 
     architecture: Architecture
-    seed: int
+    seed: Seed
     deviation: Positive
     bias_deviation: Positive
     """Biases are not zero, as a folded final norm leaves them; without them a lesion gives exact ties."""
@@ -170,8 +172,7 @@ def _read_listed(fields: Fields, encoder: Encoder, folder: Path) -> Task:
     with reading_part(fields, "prompts") as part:
         path, key = folder / part.text("file"), part.text("key")
     rows = Fields(read_json(path), str(path)).integer_rows(key)
-    with reading_part(fields, "answers") as part:
-        pairs = {opener: part.text(opener) for opener in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+    pairs = Codec().value(Mapping[str, str], fields, "answers")
     answers = {_one(encoder, opener): _one(encoder, answer) for opener, answer in pairs.items()}
     return listed_opener_task(fields.text("name"), encoder.alphabet, rows, answers)
 
@@ -191,5 +192,8 @@ def _refuse_misfit(construction: Construction, where: str) -> None:
     if construction.choice is Choice.QUALITY and construction.quality is None:
         raise InputError(f"{where} chooses by quality but names no text; add a [quality] table")
     for blueprint in construction.blueprints:
+        name = f"{where}: artifact {blueprint.task.name!r}"
+        if not reads_prompt(blueprint.circuit):
+            raise InputError(f"{name} has a circuit in which embed does not reach logits; mend its edges")
         if missing := [head for head in blueprint.programs if head not in blueprint.circuit.nodes()]:
-            raise InputError(f"{where}: {missing[0]} has a program but is not in the circuit of its artifact")
+            raise InputError(f"{name} has a program at {missing[0]}, which is not in its circuit")

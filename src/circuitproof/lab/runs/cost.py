@@ -14,13 +14,11 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.runs.verification import Request, listed_claim_of
+from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.properties import (
-    Property,
-    four_properties,
-    kind_of,
-)
+from circuitproof.prove.effort import UNHURRIED, Effort, Pace
+from circuitproof.prove.properties import Property, four_properties, kind_of
+from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cost import Tally, account, add_tallies
 from circuitproof.solvers.find import find_solver
@@ -49,6 +47,8 @@ class Account:
     model: Path
     circuit: Circuit
     variant: Variant
+    verdict: Verdict
+    """What the exact engine says of the four properties on all prompts."""
     tallies: tuple[tuple[Property, Tally], ...]
     rulings: tuple[Ruling, ...]
 
@@ -72,6 +72,7 @@ class Account:
         return {
             "model": str(self.model),
             "variant": str(self.variant),
+            "verdict": str(self.verdict),
             "edges": len(self.circuit),
             "topology": str(self.circuit.digest),
             "assertions_per_edge": float(self.per_edge),
@@ -154,9 +155,10 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
         else:
             steps = request.pace.steps(f"parts of {kind_of(prop)}", obligations)
             tallies.append((prop, account(steps)))
-        if request.pace.is_over:
-            return None
-    return Account(model, claim.circuit, _variant(claim), tuple(tallies), tuple(rulings))
+    verdict = prove(claim, Effort(pace=request.pace)).verdict
+    if request.pace.is_over:
+        return None
+    return Account(model, claim.circuit, _variant(claim), verdict, tuple(tallies), tuple(rulings))
 
 
 def _variant(claim: Claim) -> Variant:
@@ -175,8 +177,14 @@ def explain(costs: Costs) -> Sequence[str]:
         else "topologies differ: only what is per edge may be compared, and no totals are shown"
     )
     counted = (
-        "the paper says neither what it counts as one assertion nor for how many prompts and positions; we "
-        "give every number that the decision at the last position reads its own equation, once per prompt "
-        "and query, so compare the order of the architectures and their ratios, not the sizes"
+        "the records of the paper's release count conditions of branches, on all 128 prompts and at every "
+        "position; we give every number that the decision at the last position reads its own equation, once "
+        "per prompt and query, so the sizes are not to be compared"
     )
-    return topology, counted
+    unproved = [
+        f"{one.model.name} is {one.verdict} on these edges: searches for witnesses that are not there count "
+        "in full, so compare it with nothing"
+        for one in costs.accounts
+        if one.verdict is not Verdict.PROVED
+    ]
+    return topology, counted, *unproved

@@ -21,7 +21,7 @@ from circuitproof.solvers.obligations import Docket, QueryPlan
 from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling, Solution
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.text.canonical import Json, refuse_existing, write_directory, write_file
-from circuitproof.text.reading import write_rational
+from circuitproof.text.codec import record_to_json
 from circuitproof.view.counterexamples import decided_to_json
 
 
@@ -111,6 +111,8 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
     if out is not None and not asking.engine.is_exact:
         raise InputError("a solver's answer is no evidence that a stranger can check; use exact or all")
     refuse_existing(out)
+    for name in asking.engine.solvers:
+        find_solver(name)
     claim = listed_claim_of(request)
     begin = time.perf_counter()
     battery = prove(claim, request.effort) if asking.engine.is_exact else None
@@ -182,9 +184,7 @@ def _ruling_to_json(claim: Claim, ruling: Ruling) -> Json:
         "seconds": ruling.seconds,
         "solutions": [
             {
-                "obligation": one.obligation,
-                "prompts": list(one.prompts),
-                "eta": [write_rational(number) for number in one.eta],
+                **record_to_json(one),
                 "seen": [decided_to_json(claim.task, seen) for seen in seen_by(claim, ruling.prop, one)],
             }
             for one in ruling.solutions

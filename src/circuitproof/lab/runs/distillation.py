@@ -28,7 +28,8 @@ from circuitproof.lab.runs.distillation_proof import Proof, prove_circuit
 from circuitproof.lab.runs.distillation_recipe import DistillationRecipe
 from circuitproof.lab.runs.extraction import find_circuits, write_extraction
 from circuitproof.lab.runs.run import Run, begin_run
-from circuitproof.lab.runs.training import MODEL, train_recipe
+from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
 from circuitproof.lab.train.loop import Watcher, fit
 from circuitproof.text.canonical import Json, readable_json, write_file
 from circuitproof.text.codec import to_json
@@ -120,7 +121,19 @@ def distill(
     """
     if jobs < 1:
         raise InputError(f"{jobs} jobs were asked for, want at least 1")
-    begin_run(out, recipe.name, recipe.digest)
+    declared_by(recipe.source).refuse_inexact("a distillation")
+    with begin_run(out, recipe.name, recipe.digest, _size(recipe)):
+        return _distill(recipe, out, jobs, on_stage)
+
+
+def _size(recipe: DistillationRecipe) -> int:
+    """Return what all seeds write: trainings of the source, by every treatment and once more, and proofs."""
+    sizes, trainings = recipe.source.architecture, 2 + len(Treatment)
+    proofs = 2 + len(recipe.tasks)
+    return len(recipe.seeds) * (trainings * training_size(sizes) + proofs * model_size(sizes))
+
+
+def _distill(recipe: DistillationRecipe, out: Path, jobs: int, on_stage: OnStage) -> tuple[SeedReport, ...]:
     seeds = [_Seed(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed))) for seed in recipe.seeds]
     if jobs == 1:
         return tuple(map(_distill_seed, seeds))

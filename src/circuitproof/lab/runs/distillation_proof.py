@@ -8,20 +8,15 @@ from pathlib import Path
 from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.forward.frozen import open_model
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import (
-    Kind,
-    four_properties,
-    kind_of,
-)
+from circuitproof.prove.properties import Kind, four_properties, kind_of
 from circuitproof.prove.verdict import Verdict
-from circuitproof.text.canonical import Json, readable_json, write_file
-from circuitproof.text.reading import read_json, reading, reading_part
+from circuitproof.text.canonical import Json
 from circuitproof_check.main import Outcome, check
 
 _CIRCUIT, _BUNDLE, _REPORT = "circuit.json", "bundle", "proof.json"
@@ -58,37 +53,33 @@ class Proof:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """What is kept of a proof: the verdict on each property, and what the checker says, and why."""
+
+    verdicts: Mapping[str, Verdict]
+    checker: str
+    reason: str
+
+
 def prove_circuit(run: Run, model: Path, behaviour: Behaviour, epsilon: Fraction) -> Proof:
     """Prove what a circuit does on its task, trimmed, and let the independent checker confirm the bundle."""
     frozen, task = open_model(model), behaviour.task
     circuit = trimmed(run, _CIRCUIT, frozen, task, behaviour.circuit)
 
-    def write_report(path: Path) -> None:
+    def prove_and_check() -> _Report:
         battery = prove(Claim(frozen, circuit, task, four_properties(epsilon)))
-        bundle = run.stage(_BUNDLE, lambda place: write_bundle(place, battery))
-        verdicts: dict[str, Json] = {
-            str(kind_of(answer.prop)): str(answer.verdict) for answer in battery.answers
-        }
-        outcome, reason = check(bundle, model)
-        report: Json = {"verdicts": verdicts, "checker": outcome.name.lower(), "reason": reason}
-        write_file(path, readable_json(report))
+        outcome, reason = check(run.stage(_BUNDLE, lambda place: write_bundle(place, battery)), model)
+        verdicts = {str(kind_of(answer.prop)): answer.verdict for answer in battery.answers}
+        return _Report(verdicts, outcome.name.lower(), reason)
 
-    report = run.stage(_REPORT, write_report, f"proving {task.name}")
-    return _read_proof(report, behaviour, circuit, frozen)
-
-
-def _read_proof(path: Path, behaviour: Behaviour, circuit: Circuit, frozen: Frozen) -> Proof:
-    with reading(read_json(path), str(path)) as fields:
-        with reading_part(fields, "verdicts") as part:
-            verdicts = {Kind(name): part.choice(name, Verdict) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
-        fields.text("reason")
-        checker = Outcome[fields.text("checker").upper()]
+    report = run.record(_REPORT, _Report, prove_and_check, f"proving {task.name}")
     heads = [node for node in circuit.nodes() if isinstance(node, Head) and node not in frozen.programs]
     return Proof(
-        task=behaviour.task.name,
+        task=task.name,
         circuit=circuit,
         neural=tuple(heads),
-        verdicts=verdicts,
-        checker=checker,
-        bundle=path.parent / _BUNDLE,
+        verdicts={Kind(name): verdict for name, verdict in report.verdicts.items()},
+        checker=Outcome[report.checker.upper()],
+        bundle=run.folder / _BUNDLE,
     )

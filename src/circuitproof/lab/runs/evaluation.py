@@ -7,16 +7,16 @@ from pathlib import Path
 from circuitproof.declare.circuits.circuit import Circuit, empty, whole
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.catalogue import TASK_NAMES
-from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import Score, score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import record_to_json
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CircuitScore:
     """One line of an evaluation: a circuit of the model on a task."""
 
     task: str
@@ -30,9 +30,7 @@ class Row:
             "task": self.task,
             "circuit": self.circuit,
             "edges": self.edges,
-            "right": self.score.right,
-            "prompts": self.score.prompts,
-            "worst_margin": self.score.worst_margin,
+            **record_to_json(self.score),
         }
 
 
@@ -44,14 +42,15 @@ class Named:
     circuit: Circuit
 
 
-def evaluate(model_path: Path, task_names: Sequence[str], circuit_files: Sequence[Path]) -> tuple[Row, ...]:
+def evaluate(
+    model_path: Path, task_names: Sequence[str], circuit_files: Sequence[Path]
+) -> tuple[CircuitScore, ...]:
     """Return a row per task and circuit; without tasks all of them, without circuits three telling ones."""
     stored = load_model(model_path)
     circuits = [Named(str(path), load_circuit(path)) for path in circuit_files]
-    rows: list[Row] = []
+    rows: list[CircuitScore] = []
     for name in task_names or TASK_NAMES:
-        task = load_listed_task(name, stored.alphabet)
-        task.refuse_other_alphabet(stored.alphabet)
+        task = stored.declaration.listed_task(name)
         rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))
     return tuple(rows)
 
@@ -70,10 +69,10 @@ def telling_circuits(model: Transformer, task: Task) -> list[Named]:
     ]
 
 
-def _rows(model: Transformer, task: Task, circuits: Sequence[Named]) -> list[Row]:
+def _rows(model: Transformer, task: Task, circuits: Sequence[Named]) -> list[CircuitScore]:
     (alone,) = score_circuits(model, task)
     scores = score_circuits(model, task, [named.circuit for named in circuits])
-    rows = [Row(task.name, "model", len(model.graph.edges()), alone)]
+    rows = [CircuitScore(task.name, "model", len(model.graph.edges()), alone)]
     for named, score in zip(circuits, scores, strict=True):
-        rows.append(Row(task.name, named.name, len(named.circuit), score))
+        rows.append(CircuitScore(task.name, named.name, len(named.circuit), score))
     return rows

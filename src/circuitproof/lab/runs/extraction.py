@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import WEIGHTS, read_declaration
@@ -15,6 +14,7 @@ from circuitproof.lab.discover.parts import Part, parts_of
 from circuitproof.lab.discover.selection import select
 from circuitproof.lab.discover.sweep import Candidate, read_candidate, sweep
 from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_file
 from circuitproof.text.codec import Positive, record_to_json
@@ -94,16 +94,28 @@ def extract(
 ) -> Extraction:
     """Find circuits, choose one, and write it to `out` with the report beside."""
     refuse_existing(out)
-    asked = load_listed_task(task, read_declaration(model_path).alphabet)
+    asked = read_declaration(model_path).listed_task(task)
     found = find_circuits(model_path, asked, method, pace)
+    refuse_senseless(found)
     write_extraction(found, out)
     return found
+
+
+def refuse_senseless(found: Extraction) -> None:
+    """Refuse what was found where nothing of the prompt is read: no claim can be made of such a circuit."""
+    if not reads_prompt(found.selected.circuit):
+        measure = found.selected.measure
+        raise InputError(
+            f"{found.task}: {len(found.selected.circuit)} edges that do not read the prompt agree on "
+            f"{measure.agreed} of {measure.prompts} prompts, so the model does not depend on it; "
+            "there is no circuit to find"
+        )
 
 
 def find_circuits(model_path: Path, task: Task, method: Method, pace: Pace = UNHURRIED) -> Extraction:
     """Find circuits of a stored model on a task and choose one by the method's rule."""
     stored = load_model(model_path)
-    task.refuse_other_alphabet(stored.alphabet)
+    stored.declaration.refuse_unfit(task)
     meter = Meter(stored.model, task, method.objective, pace)
     parts = parts_of(stored.model.graph, method.granularity)
     order = arrange(stored.model, task, meter.target, parts, method.order)

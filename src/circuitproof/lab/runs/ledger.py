@@ -7,31 +7,26 @@ finish the evaluation it began.
 """
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TypeAlias, assert_never
+from typing import ClassVar, TypeAlias
 
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.lab.runs.manifest import Development, Gate
-from circuitproof.text.canonical import Digest, Json, canonical_json, digest_json
-from circuitproof.text.reading import Fields, parse_json, read_bytes, reading, reading_part
-
-
-class _Kind(StrEnum):
-    DECLARED = "declared"
-    VIEWED = "viewed"
-    BURNED = "burned"
-    MEASURED = "measured"
+from circuitproof.text.canonical import Digest, canonical_json, digest_json
+from circuitproof.text.codec import Codec, Count, record_to_json, to_json
+from circuitproof.text.locked import locked
+from circuitproof.text.reading import parse_json, read_bytes, reading
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
     """A recipe was fixed; nothing that follows from it had been computed."""
 
+    tag: ClassVar[str] = "declared"
     name: str
     recipe: Digest
 
@@ -44,6 +39,7 @@ class Declared:
 class Viewed:
     """Prompts became development data without having been a gate."""
 
+    tag: ClassVar[str] = "viewed"
     recipe: Digest
     split: Digest
     prompts: tuple[Digest, ...]
@@ -66,8 +62,11 @@ class Trial:
 class Burned:
     """A gate was opened for one trial; from now on its prompts are development data."""
 
+    tag: ClassVar[str] = "burned"
     split: Digest
-    trial: Trial
+    recipe: Digest
+    circuit: Digest
+    weights: Digest
     prompts: tuple[Digest, ...]
 
     def words(self) -> str:
@@ -79,9 +78,10 @@ class Burned:
 class Measured:
     """What came of the trial."""
 
+    tag: ClassVar[str] = "measured"
     split: Digest
     right: int
-    prompts: int
+    prompts: Count
 
     def words(self) -> str:
         """Say it in a few words."""
@@ -98,10 +98,6 @@ class Entry:
     digest: Digest
     previous: Digest | None
     event: Event
-
-    def to_json(self) -> Json:
-        """Return the line as JSON."""
-        return {"digest": str(self.digest), **_content(self.previous, self.event)}
 
 
 class Ledger:
@@ -155,14 +151,21 @@ class Ledger:
                 if not set(prompts) <= _seen(events).keys():
                     self._append(Viewed(recipe, split.digest, prompts))
 
+    def refuse_stale(self, recipe: Digest, gates: Sequence[Gate]) -> None:
+        """Refuse gates of a recipe that were looked at before, but for those that it has burned itself."""
+        events = tuple(entry.event for entry in self.entries())
+        own = {one.split for one in events if isinstance(one, Burned) and one.trial.recipe == recipe}
+        for split in (gate.split for gate in gates if gate.split.digest not in own):
+            _refuse_stale(events, split.prompt_digests(), split.name)
+
     def burn(self, gate: Gate, trial: Trial) -> Task:
         """Burn a gate and hand out its task; refuse one of which a prompt was looked at before."""
         split = gate.split
-        event = Burned(split.digest, trial, split.prompt_digests())
+        event = Burned(split.digest, trial.recipe, trial.circuit, trial.weights, split.prompt_digests())
         with self._locked() as events:
             _refuse_undeclared(events, trial.recipe)
             if event not in events:
-                _refuse_stale(events, event, split.name)
+                _refuse_stale(events, event.prompts, split.name)
                 self._append(event)
         return split.generator.make_task(split.rows)
 
@@ -183,24 +186,16 @@ class Ledger:
 
     @contextmanager
     def _locked(self) -> Generator[tuple[Event, ...], None, None]:
-        """Let one process at a time read and append; the lock is a file that must not exist."""
+        """Let one process at a time read and append: whoever comes later waits."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        lock = self.path.with_name(f"{self.path.name}.lock")
-        try:
-            lock.touch(exist_ok=False)
-        except FileExistsError as error:
-            raise InputError(
-                f"{lock} exists: another run is writing the ledger, or one was killed; then remove the file"
-            ) from error
-        try:
+        with locked(self.path):
             yield tuple(entry.event for entry in self.entries())
-        finally:
-            lock.unlink()
 
     def _append(self, event: Event) -> None:
-        previous = self.last if self.path.exists() else None
-        content = _content(previous, event)
-        line = canonical_json(Entry(digest_json(content), previous, event).to_json()) + b"\n"
+        entries = self.entries()
+        previous = entries[-1].digest if entries else None
+        entry = Entry(_digest(previous, event), previous, event)
+        line = canonical_json(record_to_json(entry)) + b"\n"
         with self.path.open("ab") as file:
             file.write(line)
             file.flush()
@@ -222,91 +217,29 @@ def _refuse_undeclared(events: tuple[Event, ...], recipe: Digest) -> None:
         raise DeclarationError(f"recipe {recipe} is not in the ledger; declare it before looking at anything")
 
 
-def _refuse_stale(events: tuple[Event, ...], gate: Burned, name: str) -> None:
+def _refuse_stale(events: tuple[Event, ...], prompts: Sequence[Digest], name: str) -> None:
     seen = _seen(events)
-    stale = [prompt for prompt in gate.prompts if prompt in seen]
+    stale = [prompt for prompt in prompts if prompt in seen]
     if stale:
         before = seen[stale[0]]
         how = "burned as a gate" if isinstance(before, Burned) else "used as development data"
         raise InputError(
-            f"gate {name!r} is not fresh: {len(stale)} of its {len(gate.prompts)} prompts were {how} before; "
+            f"gate {name!r} is not fresh: {len(stale)} of its {len(prompts)} prompts were {how} before; "
             "a burned gate is development data, so take other prompts (another salt or other templates)"
         )
 
 
-def _content(previous: Digest | None, event: Event) -> dict[str, Json]:
-    return {"previous": None if previous is None else str(previous), "event": _event_to_json(event)}
-
-
-def _event_to_json(event: Event) -> Json:
-    match event:
-        case Declared(name, recipe):
-            return {"kind": str(_Kind.DECLARED), "name": name, "recipe": str(recipe)}
-        case Viewed(recipe, split, prompts):
-            listed: list[Json] = [str(prompt) for prompt in prompts]
-            return {
-                "kind": str(_Kind.VIEWED),
-                "recipe": str(recipe),
-                "split": str(split),
-                "prompts": listed,
-            }
-        case Burned(split, trial, prompts):
-            return {
-                "kind": str(_Kind.BURNED),
-                "split": str(split),
-                "recipe": str(trial.recipe),
-                "circuit": str(trial.circuit),
-                "weights": str(trial.weights),
-                "prompts": [str(prompt) for prompt in prompts],
-            }
-        case Measured(split, right, count):
-            return {"kind": str(_Kind.MEASURED), "split": str(split), "right": right, "prompts": count}
-        case _:
-            assert_never(event)
+def _digest(previous: Digest | None, event: Event) -> Digest:
+    return digest_json({"previous": to_json(previous), "event": to_json(event)})
 
 
 def _checked_entry(line: bytes, where: str) -> Entry:
     """Return a line of a ledger; whatever is wrong with it, the ledger does not hold."""
     try:
-        return _read_entry(line, where)
-    except (InputError, DeclarationError) as error:
+        with reading(parse_json(line, where), where) as fields:
+            entry = Codec().record(Entry, fields)
+    except InputError as error:
         raise InvalidError(str(error)) from error
-
-
-def _read_entry(line: bytes, where: str) -> Entry:
-    with reading(parse_json(line, where), where) as fields:
-        with reading_part(fields, "event") as part:
-            event = _read_event(part)
-        is_first = fields.value("previous") is None
-        previous = None if is_first else _digest(fields, "previous")
-        digest = _digest(fields, "digest")
-    if digest_json(_content(previous, event)) != digest:
-        raise InputError(f"{where} does not have the digest it says: the ledger was changed")
-    return Entry(digest, previous, event)
-
-
-def _read_event(fields: Fields) -> Event:
-    match fields.choice("kind", _Kind):
-        case _Kind.DECLARED:
-            return Declared(fields.text("name"), _digest(fields, "recipe"))
-        case _Kind.VIEWED:
-            return Viewed(_digest(fields, "recipe"), _digest(fields, "split"), _digests(fields))
-        case _Kind.BURNED:
-            trial = Trial(*(_digest(fields, key) for key in ("recipe", "circuit", "weights")))
-            return Burned(_digest(fields, "split"), trial, _digests(fields))
-        case _Kind.MEASURED:
-            right, count = fields.integer("right"), fields.integer("prompts", least=1)
-            return Measured(_digest(fields, "split"), right, count)
-        case _ as kind:
-            assert_never(kind)
-
-
-def _digest(fields: Fields, key: str) -> Digest:
-    try:
-        return Digest(fields.text(key))
-    except DeclarationError as error:
-        raise InputError(f"{fields.path(key)}: {error}") from error
-
-
-def _digests(fields: Fields) -> tuple[Digest, ...]:
-    return tuple(map(Digest, fields.texts("prompts")))
+    if _digest(entry.previous, entry.event) != entry.digest:
+        raise InvalidError(f"{where} does not have the digest it says: the ledger was changed")
+    return entry

@@ -16,7 +16,13 @@ from circuitproof.lab.discover.choices import Granularity, Order
 from circuitproof.lab.discover.objective import Meter
 from circuitproof.lab.discover.parts import Part, nested, parts_of
 from circuitproof.lab.model.checkpoint import load_model
-from circuitproof.lab.runs.extraction import find_circuits, load_candidates, load_order, write_extraction
+from circuitproof.lab.runs.extraction import (
+    find_circuits,
+    load_candidates,
+    load_order,
+    refuse_senseless,
+    write_extraction,
+)
 from circuitproof.lab.runs.frontier import Outcome, Point, load_outcome
 from circuitproof.lab.runs.ledger import Ledger, Trial
 from circuitproof.lab.runs.manifest import Development, Gate, Split
@@ -24,14 +30,15 @@ from circuitproof.lab.runs.prompts import Prompts
 from circuitproof.lab.runs.protocol import Generation, Protocol
 from circuitproof.lab.runs.recipe import Recipe
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
-from circuitproof.lab.runs.training import MODEL, train_recipe
+from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import four_properties
 from circuitproof.prove.verdict import Battery, Verdict, worst
-from circuitproof.text.canonical import Digest, Json, readable_json, write_file
+from circuitproof.text.canonical import Digest, Json, readable_json, refuse_unwritable, write_file
 from circuitproof.text.sealed import read_manifest
 
 LEDGER = "ledger.jsonl"
@@ -111,12 +118,32 @@ class Localisation:
 
 def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
     """Run a protocol in `out`; what an interrupted run finished is not done again."""
-    run = begin_run(out, protocol.name, protocol.digest, tell)
-    job = _Job(protocol, run, Ledger(ledger or out / LEDGER))
     rounds = [rounds_of(protocol, generator) for generator in protocol.generators]
+    size = _refuse_unfit(protocol, rounds)
+    opened = Ledger(ledger or out / LEDGER)
+    refuse_unwritable(opened.path)
+    opened.refuse_stale(protocol.digest, [gate for task in rounds for gate in task.gates])
+    with begin_run(out, protocol.name, protocol.digest, size, tell) as run:
+        return _localise(_Job(protocol, run, opened), rounds)
+
+
+def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
+    """Refuse what could only fail after gates are burned, and return how much a run writes."""
+    source = protocol.model
+    is_trained = isinstance(source, Recipe)
+    declared = declared_by(source) if is_trained else open_model(source).declaration
+    declared.refuse_inexact("a localisation")
+    for task in rounds:
+        declared.refuse_unfit(task.everything(len(protocol.generations) - 1))
+    sizes = declared.architecture
+    return len(rounds) * model_size(sizes) + (training_size(sizes) if is_trained else 0)
+
+
+def _localise(job: _Job, rounds: Sequence[Rounds]) -> Localisation:
+    protocol = job.protocol
     job.ledger.declare(protocol.name, protocol.digest)
     if isinstance(protocol.model, Recipe):
-        train_recipe(protocol.model, out / _TRAINING, Watcher(), tell)
+        train_recipe(protocol.model, job.run.folder / _TRAINING, Watcher(), job.run.tell)
     outcomes: list[Outcome] = []
     for place in range(len(protocol.generations)):
         found = [_generation(job, place, task) for task in rounds]
@@ -150,7 +177,9 @@ def _generation(job: _Job, place: int, rounds: Rounds) -> Outcome:
 
     def extract(path: Path) -> None:
         method = replace(job.protocol.method, rule=generation.rule)
-        write_extraction(find_circuits(job.model, development.task(), method), path)
+        found = find_circuits(job.model, development.task(), method)
+        refuse_senseless(found)
+        write_extraction(found, path)
 
     def open_gate(path: Path) -> None:
         outcome = _open_gate(job, place, rounds, circuit)
@@ -224,21 +253,12 @@ def _prove(job: _Job, generation: int, rounds: Rounds) -> Proof:
 
 
 def _proof_to_json(proof: Proof) -> Json:
-    answers: list[Json] = [
-        {
-            "property": answer.prop.kind,
-            "verdict": str(answer.verdict),
-            "met": answer.met,
-            "remarks": [str(remark) for remark in answer.remarks],
-        }
-        for answer in proof.battery.answers
-    ]
     claim = proof.battery.claim
     return {
         "task": claim.task.name,
         "prompts": claim.task.size,
         "edges": len(claim.circuit),
         "selected_edges": proof.selected_edges,
-        "answers": answers,
+        "answers": [answer.to_json() for answer in proof.battery.answers],
         "bundle": str(proof.bundle),
     }

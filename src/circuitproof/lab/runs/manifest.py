@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from circuitproof.declare.tasks.generator import Row
+from circuitproof.declare.tasks.generator import GeneratedPrompt
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.runs.prompts import Prompts
 from circuitproof.text.canonical import Digest, Json, digest_json
@@ -16,7 +16,7 @@ class Split:
 
     name: str
     generator: Prompts
-    rows: tuple[Row, ...]
+    rows: tuple[GeneratedPrompt, ...]
 
     @property
     def digest(self) -> Digest:

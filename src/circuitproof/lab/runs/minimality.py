@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.forward.frozen import open_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
-from circuitproof.prove.minimal import Search, search_minimum
+from circuitproof.prove.minimal import FewestEdges, search_minimum
 from circuitproof.prove.properties import Equivalence, Minimum
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
@@ -19,7 +18,7 @@ from circuitproof.text.canonical import Json, refuse_existing
 class Minimality:
     """What is known about the fewest edges: a proved answer, or a proved lower bound."""
 
-    search: Search
+    search: FewestEdges
     battery: Battery | None
     """The proof that the circuits found are the minimum, if any were found."""
 
@@ -44,7 +43,7 @@ def find_minimum(  # noqa: PLR0913  # a search has these bounds
     """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle."""
     refuse_existing(out)
     frozen = open_model(model)
-    asked = load_listed_task(task, frozen.declaration.alphabet)
+    asked = frozen.declaration.listed_task(task)
     search = search_minimum(frozen, asked, most=most, budget=budget, pace=pace)
     if not search.minimum:
         return Minimality(search, None)

@@ -34,23 +34,26 @@ class Described:
     @property
     def exactness(self) -> str:
         """Say what keeps the whole model from exact proofs, if anything does."""
-        inexact = self.declaration.inexact_operator
-        return (
-            _EXACT
-            if inexact is None
-            else f"{inexact} has no exact value: circuits that compute it are refused"
-        )
+        return exactness(self.declaration)
 
     def to_json(self) -> Json:
         """Return it as JSON."""
         return {
-            **_object(self.declaration.to_json()),
+            **self.declaration.to_json(),
             "edges": self.edges,
             "tensors": self.tensors,
             "parameters": self.parameters,
             "inexact": self.declaration.inexact_operator,
             "files": {name: str(digest) for name, digest in self.files.items()},
         }
+
+
+def exactness(declaration: Declaration) -> str:
+    """Say what keeps a whole model from exact proofs, if anything does."""
+    inexact = declaration.inexact_operator
+    return (
+        _EXACT if inexact is None else f"{inexact} has no exact value: circuits that compute it are refused"
+    )
 
 
 def describe(path: Path) -> Described:
@@ -115,8 +118,3 @@ def _read_program(given: str, frozen: Frozen) -> tuple[Head, Program]:
     if not (equals and file):
         raise InputError(f"--program is {given!r}, want HEAD=FILE such as 1.0=quotes.program")
     return parse_head(name, frozen.graph, "--program"), parse(read_text(Path(file)), file)
-
-
-def _object(value: Json) -> dict[str, Json]:
-    assert isinstance(value, dict)  # noqa: S101  # a declaration is an object
-    return value

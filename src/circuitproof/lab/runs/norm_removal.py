@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.forward.declaration import WEIGHTS, read_declaration
+from circuitproof.forward.declaration import WEIGHTS, Declaration
+from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.checkpoint import (
     StoredModel,
     build_model,
@@ -21,7 +21,8 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.norm_recipe import NormRecipe
 from circuitproof.lab.runs.recipe import Recipe, TasksSource
 from circuitproof.lab.runs.run import Run, begin_run, read_record
-from circuitproof.lab.runs.training import MODEL, data_of, train_recipe
+from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.training import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.fold_norm import FoldError, compare, fold
 from circuitproof.lab.train.loop import Evaluation, Watcher, fit
@@ -64,6 +65,7 @@ class Attenuation:
     recipe_digest: Digest
     schedule: Schedule
     norms: tuple[FadedNorm, ...]
+    """By depth, from the one that is nearest to the tokens."""
     evaluations: tuple[Evaluation, ...]
 
 
@@ -105,26 +107,38 @@ class NormRemoval:
 class _Job:
     recipe: NormRecipe
     source: StoredModel
-    data: Data
+    material: Material
     run: Run
 
+    @property
+    def data(self) -> Data:
+        """Return what the model is trained on while its norms fade."""
+        return self.material.data
 
-def remove_norms(recipe: NormRecipe, model: Path | None, out: Path, watchers: Watchers) -> NormRemoval:
+
+def remove_norms(
+    recipe: NormRecipe, model: Path | None, out: Path, watchers: Watchers, corpus: Path | None = None
+) -> NormRemoval:
     """Remove the norms of `model`, or of one trained as the recipe says, in the run folder `out`.
 
     The model without norms stands in `out/model` afterwards; when folding costs more than the recipe allows,
     there is none. A finished run is not repeated; an interrupted one goes on from its newest checkpoint and
-    ends with the same weights, bit for bit.
+    ends with the same weights, bit for bit. Tokens of a corpus are in `out/corpus` unless runs share them.
     """
-    _refuse_misfit(recipe, recipe.source.architecture if model is None else _declared(model))
-    run = begin_run(out, recipe.name, _digest(recipe, model))
-    source = (
-        train_recipe(recipe.source, out / SOURCE, watchers.source) if model is None else load_model(model)
-    )
-    job = _Job(recipe, source, _data(recipe, source), run)
-    path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
-    attenuation, attenuated = _read_attenuated(path, source.model)
-    return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
+    declared = declared_by(recipe.source) if model is None else open_model(model).declaration
+    _refuse_misfit(recipe, declared)
+    sizes, tokens = declared.architecture, corpus or out / CORPUS
+    size = 2 * training_size(sizes) + 2 * model_size(sizes)
+    with begin_run(out, recipe.name, _digest(recipe, model), size) as run:
+        source = (
+            train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens)
+            if model is None
+            else load_model(model)
+        )
+        job = _Job(recipe, source, _material(recipe, source, tokens), run)
+        path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
+        attenuation, attenuated = _read_attenuated(path, source.model)
+        return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
 
 
 def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
@@ -134,7 +148,7 @@ def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
     """
     recipe, model = job.recipe, _copy(job.source.model)
     make_fading(model)
-    goal = Fading(job.data, recipe.schedule)
+    goal = Fading(job.data, recipe.schedule, recipe.plan.pieces)
     trained = fit(model, goal, recipe.plan, job.run.folder / "checkpoints", watcher)
     attenuation = Attenuation(
         recipe=recipe.name,
@@ -150,7 +164,8 @@ def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
 def _faded(recipe: NormRecipe, model: Transformer, deviations: Deviations) -> tuple[FadedNorm, ...]:
     spans = recipe.schedule.spans(model.architecture.layers)
     return tuple(
-        FadedNorm(str(site), span.first, span.last, deviations[site]) for site, span in spans.items()
+        FadedNorm(str(site), spans[site].first, spans[site].last, deviations[site])
+        for site in all_sites(model.architecture.layers)
     )
 
 
@@ -172,7 +187,8 @@ def _folded(job: _Job, attenuated: Transformer) -> Fold:
     report = job.run.stage(FOLD, lambda path: _write_fold(job, attenuated, folded, path))
     found = _read_fold(report)
     job.recipe.limits.refuse_breach(found.error)
-    extra = {FOLD: read_bytes(report), _REMOVAL: read_bytes(job.run.folder / ATTENUATED / _REMOVAL)}
+    removal = read_bytes(job.run.folder / ATTENUATED / _REMOVAL)
+    extra = {FOLD: read_bytes(report), _REMOVAL: removal, **job.material.files}
     job.run.stage(MODEL, lambda path: save_model(path, StoredModel(folded, job.source.alphabet), extra))
     return found
 
@@ -196,8 +212,11 @@ def _read_fold(path: Path) -> Fold:
         return Codec().record(Fold, fields)
 
 
-def _refuse_misfit(recipe: NormRecipe, sizes: Architecture) -> None:
+def _refuse_misfit(recipe: NormRecipe, declared: Declaration) -> None:
     """Refuse before any training what could only fail after it."""
+    sizes, source = declared.architecture, recipe.source.source
+    for task in source.tasks if isinstance(source, TasksSource) else ():
+        declared.refuse_unfit(task)
     if not isinstance(sizes.norm, LayerNorm):
         raise InputError(
             f"{recipe.name}: the model's norm is {type(sizes.norm).__name__}, want LayerNorm; "
@@ -209,10 +228,6 @@ def _refuse_misfit(recipe: NormRecipe, sizes: Architecture) -> None:
         raise InputError(f"{recipe.name}: {error}") from error
 
 
-def _declared(model: Path) -> Architecture:
-    return read_declaration(model).architecture
-
-
 def _digest(recipe: NormRecipe, model: Path | None) -> Digest:
     given: Json = (
         None if model is None else {name: str(digest) for name, digest in read_manifest(model).items()}
@@ -220,13 +235,10 @@ def _digest(recipe: NormRecipe, model: Path | None) -> Digest:
     return digest_json([str(recipe.digest), given])
 
 
-def _data(recipe: NormRecipe, source: StoredModel) -> Data:
+def _material(recipe: NormRecipe, source: StoredModel, corpus: Path) -> Material:
     """Return the recipe's data for this model, in an order of its own."""
-    if isinstance(recipe.source.source, TasksSource):
-        for task in recipe.source.source.tasks:
-            task.refuse_other_alphabet(source.alphabet)
     fitted: Recipe = replace(recipe.source, architecture=source.model.architecture, plan=recipe.plan)
-    return data_of(fitted)
+    return material_of(fitted, corpus)
 
 
 def _prompts(recipe: NormRecipe) -> Mapping[str, int]:

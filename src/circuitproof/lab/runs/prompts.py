@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.generator import Generator, Row, in_turn, vocabulary_digest
+from circuitproof.declare.tasks.generator import GeneratedPrompt, Generator, in_turn, vocabulary_digest
 from circuitproof.declare.tasks.rules import (
     AnswerRule,
     AnswerTable,
@@ -47,18 +47,18 @@ class TaskPrompts:
         """Return the digest of the names of all tokens."""
         return vocabulary_digest(self.declared.tokens)
 
-    def order(self) -> tuple[Row, ...]:
+    def order(self) -> tuple[GeneratedPrompt, ...]:
         """Return every prompt once: answers take turns, and among an answer's prompts its strata do."""
         rows = sorted(self._rows(), key=lambda row: str(digest_json([self.salt, list(row.prompt)])))
         strata = self.declared.listed.sizes()
 
-        def dealt(answer: str) -> list[Row]:
+        def dealt(answer: str) -> list[GeneratedPrompt]:
             own = [row for row in rows if row.opener == answer]
             return in_turn([[row for row in own if row.template == stratum] for stratum in strata])
 
         return tuple(in_turn([dealt(answer) for answer, _ in self.answers]))
 
-    def make_task(self, rows: Sequence[Row]) -> Task:
+    def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
         """Return the task on some of the prompts, with their answers and classes."""
         domain = self.declared.listed
         places = {prompt: place for place, prompt in enumerate(domain.prompts)}
@@ -70,10 +70,10 @@ class TaskPrompts:
             relation=_relation_on(self.declared.relation, kept),
         )
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[GeneratedPrompt]:
         task, names = self.declared, self.declared.tokens.names
         listed = zip(task.prompts, task.answers(), task.listed.strata, strict=True)
-        return [Row(prompt, names[answer], stratum) for prompt, answer, stratum in listed]
+        return [GeneratedPrompt(prompt, names[answer], stratum) for prompt, answer, stratum in listed]
 
 
 def _answer_on(answer: AnswerRule, kept: Sequence[int]) -> AnswerRule:

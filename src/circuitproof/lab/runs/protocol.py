@@ -1,7 +1,8 @@
 """Protocols: a recipe of generations that is fixed, and entered in a ledger, before anything is computed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 
 from circuitproof.declare.tasks.alphabet import TOY
@@ -117,19 +118,15 @@ def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generato
     """Return what reads a generator of prompts in a vocabulary."""
 
     def read(fields: Fields) -> Generator:
-        with reading_part(fields, "slots") as part:
-            slots = tuple(Slot(name, part.texts(name)) for name in part.keys())  # noqa: SIM118  # Fields is not a mapping
-        with reading_part(fields, "answers") as part:
-            answers = tuple((opener, part.text(opener)) for opener in part.keys())  # noqa: SIM118  # the same
-        with reading_part(fields, "templates") as part:
-            templates = tuple(Template(name, part.text(name)) for name in part.keys())  # noqa: SIM118  # the same
+        codec, texts = Codec(), Mapping[str, str]
+        slots = codec.value(Mapping[str, tuple[str, ...]], fields, "slots")
         return Generator(
             task=fields.text("name"),
             salt=salt,
             encoder=encoder,
-            answers=answers,
-            templates=templates,
-            slots=slots,
+            answers=tuple(codec.value(texts, fields, "answers").items()),
+            templates=tuple(starmap(Template, codec.value(texts, fields, "templates").items())),
+            slots=tuple(starmap(Slot, slots.items())),
         )
 
     return read

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode
 from circuitproof.forward.frozen import open_model
@@ -94,8 +93,15 @@ class Radii:
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return whether all radii are known."""
+        """Return whether every prompt has a radius, which ties refute, and all are known."""
+        if self.ties:
+            return ExitCode.REFUTED
         return ExitCode.UNDECIDED if self.open_brackets else ExitCode.GOOD
+
+    @property
+    def ties(self) -> int:
+        """Return on how many prompts there is no decision to keep."""
+        return sum(found.bracket is None for found in self.prompts)
 
     def to_json(self) -> Json:
         """Return everything as JSON, exactly."""
@@ -133,7 +139,7 @@ def find_radii(model: Path, task: str, circuit: Path | None, place: Place, effor
     frozen = open_model(model)
     kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
     at = place.interface(frozen.graph)
-    asked = load_listed_task(task, frozen.declaration.alphabet)
+    asked = frozen.declaration.listed_task(task)
     claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
     folds = fold(frozen, claim.task.candidates, [kept], claim.task.prompts).of(kept)
     functions = disturbed_prompts(claim, at)

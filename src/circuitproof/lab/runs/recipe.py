@@ -1,15 +1,17 @@
 """Recipes: typed TOML that says what to train and how. Every mistake is one sentence with the key's path."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias, assert_never
 
 from circuitproof.declare.architecture import Architecture, read_architecture
 from circuitproof.declare.tasks.loading import is_task_file, load_listed_task, task_spec
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.lab.train.loop import SEEDS, TrainingPlan
+from circuitproof.lab.train.tokenised import BytePairs, CorpusSource
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Key
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
@@ -26,22 +28,7 @@ class TasksSource:
     """The files of those tasks that are not shipped."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextSource:
-    """Train on windows of a text, read as bytes or through a tokenizer."""
-
-    tag: ClassVar[str] = "text"
-    path: Path
-    batch: Count
-    tokenizer: Path | None = None
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Return the files that the data are made of."""
-        return (self.path,) if self.tokenizer is None else (self.path, self.tokenizer)
-
-
-Source: TypeAlias = TasksSource | TextSource
+Source: TypeAlias = TasksSource | CorpusSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +41,13 @@ class Recipe:
     plan: Annotated[TrainingPlan, Key("training")]
     digest: Digest
     """The digest of the recipe and of the files it names: a run goes on only with what began it."""
+
+    @property
+    def tokens_per_step(self) -> int | None:
+        """Return how many tokens a step learns from; prompts of tasks are not counted by tokens."""
+        if isinstance(self.source, TasksSource):
+            return None
+        return self.source.batch * self.architecture.context
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -103,6 +97,10 @@ def _read_tasks(folder: Path, fields: Fields, _: str) -> TasksSource:
         raise InputError(f"{where} names a task twice; name each once")
     files = tuple(Path(spec) for spec in specs if is_task_file(spec))
     tasks = tuple(_load(spec, where) for spec in specs)
+    if other := [task.name for task in tasks if task.alphabet != tasks[0].alphabet]:
+        raise InputError(
+            f"{where}: {tasks[0].name!r} and {other[0]!r} have different alphabets; train on one"
+        )
     return TasksSource(tasks, fields.integer("batch", least=1), files)
 
 
@@ -114,13 +112,22 @@ def _load(spec: str, where: str) -> Task:
 
 
 def _refuse_misfit(recipe: Recipe, where: str) -> None:
-    sizes = recipe.architecture
-    for task in recipe.source.tasks if isinstance(recipe.source, TasksSource) else ():
-        for key, found, wanted in (
-            ("vocabulary", sizes.vocabulary, len(task.alphabet)),
-            ("context", sizes.context, task.longest),
-        ):
-            if found < wanted:
-                raise InputError(
-                    f"{where}.architecture.{key} is {found}, task {task.name!r} needs at least {wanted}"
-                )
+    for key, found, wanted, who in _needs(recipe):
+        if found < wanted:
+            raise InputError(f"{where}.architecture.{key} is {found}, {who} needs at least {wanted}")
+
+
+def _needs(recipe: Recipe) -> Iterator[tuple[str, int, int, str]]:
+    """Return what sizes the data need of the architecture: the key, what it is, the least, and for whom."""
+    sizes, source = recipe.architecture, recipe.source
+    match source:
+        case TasksSource(tasks):
+            for task in tasks:
+                yield "vocabulary", sizes.vocabulary, len(task.alphabet), f"task {task.name!r}"
+                yield "context", sizes.context, task.longest, f"task {task.name!r}"
+        case CorpusSource(tokenizer=BytePairs(vocabulary)):
+            yield "vocabulary", sizes.vocabulary, vocabulary, "the tokenizer"
+        case CorpusSource():
+            return
+        case _:
+            assert_never(source)

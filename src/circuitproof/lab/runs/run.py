@@ -1,13 +1,22 @@
 """One run: a folder that belongs to one recipe, made in stages of which none is ever repeated."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from circuitproof.errors import InputError
-from circuitproof.text.canonical import Digest, readable_json, write_file
+from circuitproof.errors import CircuitproofError, InputError
+from circuitproof.text.canonical import (
+    Digest,
+    nearest_folder,
+    readable_json,
+    refuse_unwritable,
+    write_file,
+)
 from circuitproof.text.codec import Codec, record_to_json
+from circuitproof.text.locked import locked
 from circuitproof.text.reading import read_json, reading
 
 Made = TypeVar("Made")
@@ -15,6 +24,7 @@ Tell: TypeAlias = Callable[[str], None]
 """Who is told which stage begins."""
 
 _MARK = "run.json"
+_LOCK = f".{_MARK}.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +71,36 @@ class Run:
         return read_record(place, kind)
 
 
-def begin_run(folder: Path, name: str, digest: Digest, tell: Tell = silent) -> Run:
-    """Mark a new folder with a recipe's name and digest, or go on in one that the same recipe began."""
+@contextmanager
+def begin_run(
+    folder: Path, name: str, digest: Digest, size: int, tell: Tell = silent
+) -> Generator[Run, None, None]:
+    """Mark a new folder with a recipe's name and digest, or go on in one that the same recipe began.
+
+    `size` is what the whole run writes, in bytes. While it goes on, no other process can go on in its folder;
+    where it is refused before anything was made, the folder is free again.
+    """
     mark = folder / _MARK
+    _refuse_occupied(folder)
+    refuse_unwritable(mark)
     if not mark.exists():
-        _refuse_occupied(folder)
-        write_record(mark, _Mark(name, digest))
-    begun = read_record(mark, _Mark)
-    if begun.recipe_digest != digest:
-        raise InputError(
-            f"{folder} was begun with recipe {begun.recipe!r} of another content; "
-            "remove it or choose another place"
-        )
-    return Run(folder, tell)
+        _refuse_full_disk(folder, size)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / _LOCK, f"another run goes on in {folder}; wait for it or choose another place"):
+        if not mark.exists():
+            write_record(mark, _Mark(name, digest))
+        _refuse_full_disk(folder, size - sum(file.lstat().st_size for file in folder.rglob("*")))
+        begun = read_record(mark, _Mark)
+        if begun.recipe_digest != digest:
+            raise InputError(
+                f"{folder} was begun with recipe {begun.recipe!r} of another content; "
+                "remove it or choose another place"
+            )
+        try:
+            yield Run(folder, tell)
+        except CircuitproofError:
+            _leave(folder)
+            raise
 
 
 def write_record(path: Path, record: object) -> None:
@@ -88,8 +115,29 @@ def read_record(path: Path, kind: type[Made]) -> Made:
 
 
 def _refuse_occupied(folder: Path) -> None:
-    """Refuse a place where no run may begin; a kill can have left the mark's temporary file there."""
+    """Refuse a place where no run may begin; a kill can have left there what comes before the mark."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file, want a folder; choose another place")
-    if folder.exists() and not all(path.name.startswith(f".{_MARK}.") for path in folder.iterdir()):
+    names = [path.name for path in folder.iterdir()] if folder.exists() else []
+    if _MARK not in names and not all(name.startswith(f".{_MARK}.") for name in names):
         raise InputError(f"{folder} is not empty and no run of ours; choose another place")
+
+
+def _leave(folder: Path) -> None:
+    """Take the claim of a folder back in which nothing was made: a refused run is in nobody's way."""
+    if {path.name for path in folder.iterdir()} <= {_MARK, _LOCK}:
+        shutil.rmtree(folder)
+
+
+def _refuse_full_disk(folder: Path, size: int) -> None:
+    """Refuse a run that its disk has no room for."""
+    free = shutil.disk_usage(nearest_folder(folder / _MARK)).free
+    if size > free:
+        raise InputError(
+            f"{folder} would grow by about {_megabytes(size)}, but {_megabytes(free)} are free; "
+            "make room or choose another place"
+        )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB"

@@ -1,6 +1,5 @@
 """Surrogate studies from a recipe: teacher, surrogate, explanation, verdict and repair, each stage kept."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -14,6 +13,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.extraction import Method, find_circuits, write_extraction
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
+from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.surrogate_recipe import (
     StoredTeacher,
     StudyRecipe,
@@ -29,10 +29,9 @@ from circuitproof.lab.surrogate.refutation import read_refuted
 from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation
 from circuitproof.lab.surrogate.study import Study, run_study
 from circuitproof.lab.surrogate.teachers import Question, circuit_relation, plain_rendering
-from circuitproof.lab.surrogate.template import Signature
+from circuitproof.lab.surrogate.template import signature_of
 from circuitproof.lab.train.data import TaskData
 from circuitproof.lab.train.loop import Watcher, train
-from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.find import find_solver
 from circuitproof.text.canonical import Json, readable_json, write_file
 from circuitproof.text.codec import to_json
@@ -46,8 +45,16 @@ REFUTATIONS, DISPUTE = "refutations.json", "dispute.smt2"
 
 def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tuple[Lesson, ...]:
     """Run every study of a recipe into a folder of its own in `out`; what is finished is not repeated."""
-    run = begin_run(out, recipe.name, recipe.digest, tell)
-    return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
+    for name in recipe.solvers:
+        find_solver(name)
+    size = sum(map(_size, recipe.studies))
+    with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
+        return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
+
+
+def _size(study: StudyRecipe) -> int:
+    teacher = study.teacher
+    return training_size(teacher.architecture) if isinstance(teacher, TrainedTeacher) else 0
 
 
 def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> Lesson:
@@ -155,10 +162,7 @@ def _programs(found: Study) -> dict[str, Json]:
     programs: dict[str, Json] = {
         name: None if one is None else one.program.to_json() for name, one in tested.items()
     }
-    trials: list[Json] = [
-        {"program": trial.program.to_json(), "input": list(trial.word)} for trial in found.trials
-    ]
-    return {"programs": programs, "trials": trials}
+    return {"programs": programs, "trials": to_json(found.trials)}
 
 
 def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
@@ -180,16 +184,6 @@ def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
 
 
 def _refuted(path: Path, relation: Relation) -> tuple[str, ...]:
-    signature = Signature(relation.words.tokens, relation.answers, relation.words.longest)
+    signature = signature_of(relation.words, relation.answers)
     with reading(read_json(path), str(path)) as fields:
         return fields.each("refutations", lambda part: read_refuted(part, signature, relation))
-
-
-def settle_lessons(lessons: Sequence[Lesson]) -> Verdict:
-    """Return proved if every teacher has a proved program, refuted if the family has none for one of them."""
-    verdicts = {lesson.verdict for lesson in lessons}
-    if not verdicts:
-        raise InputError("no studies to settle")
-    if Verdict.REFUTED in verdicts:
-        return Verdict.REFUTED
-    return Verdict.UNDECIDED if Verdict.UNDECIDED in verdicts else Verdict.PROVED

@@ -14,7 +14,7 @@ from circuitproof.lab.surrogate.machines import TEMPLATES, find_template, ladder
 from circuitproof.lab.surrogate.program import FilledTemplate, read_program
 from circuitproof.lab.surrogate.study import StudyPlan
 from circuitproof.lab.surrogate.teachers import Question, Rendering
-from circuitproof.lab.surrogate.template import Signature, Template
+from circuitproof.lab.surrogate.template import Template, signature_of
 from circuitproof.lab.surrogate.words import read_words
 from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.solvers.choices import SolverName
@@ -122,7 +122,7 @@ def _read_study(fields: Fields, folder: Path, seed: int) -> StudyRecipe:
 
 def _codec(question: Question, folder: Path, seed: int) -> Codec:
     """Return what reads the parts of a study: programs over its tokens, models trained with its seed."""
-    codec, signature = codec_in(folder), _signature(question)
+    codec, signature = codec_in(folder), signature_of(question.words, question.answers)
 
     def program(fields: Fields, key: str) -> FilledTemplate:
         with reading_part(fields, key) as part:
@@ -137,11 +137,7 @@ def _codec(question: Question, folder: Path, seed: int) -> Codec:
 
 
 def _read_question(fields: Fields) -> Question:
-    name = fields.text("name")
-    if Path(name).name != name or name.startswith("."):
-        raise InputError(
-            f"{fields.path('name')} is {name!r}, want a plain name: its results get a folder of it"
-        )
+    name = Codec().value(FolderName, fields, "name")
     words = read_words(fields)
     words.refuse_unlistable()
     return Question(name, words, Alphabet(fields.texts("answers")))
@@ -150,7 +146,7 @@ def _read_question(fields: Fields) -> Question:
 def _read_study_plan(codec: Codec, fields: Fields, question: Question) -> StudyPlan:
     with reading_part(fields, "data") as part:
         data = read_data(part, question.words)
-    templates = ladder(_read_templates(fields), _signature(question))
+    templates = ladder(_read_templates(fields), signature_of(question.words, question.answers))
     return codec.record(StudyPlan, fields, templates=templates, data=data)
 
 
@@ -187,7 +183,3 @@ def _refuse_misfit(study: StudyRecipe, where: str) -> None:
             pass  # what the table says is read, and compared, where the study is run
         case _:
             assert_never(teacher)
-
-
-def _signature(question: Question) -> Signature:
-    return Signature(question.words.tokens, question.answers, question.words.longest)

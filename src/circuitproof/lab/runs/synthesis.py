@@ -10,13 +10,11 @@ from typing import assert_never
 from circuitproof.declare.circuits.spelling import load_circuit, parse_head
 from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.text import to_text
-from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.choices import Scope
 from circuitproof.lab.distill.synthesis import Bounds, Realised, Synthesis, Unfinished
-from circuitproof.lab.distill.synthesise import freeze
 from circuitproof.lab.distill.synthesise import synthesise as search
-from circuitproof.lab.distill.unrealisable import Unrealisable, read_unrealisable, recheck
+from circuitproof.lab.distill.unrealisable import Unrealisable
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.verdict import Verdict
@@ -29,7 +27,6 @@ from circuitproof.text.canonical import (
     refuse_existing,
     write_file,
 )
-from circuitproof.text.reading import read_json, reading
 
 _PAIR = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 
@@ -88,9 +85,7 @@ def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
             f"{len(request.circuits)} circuits for {len(request.tasks)} tasks; give one for each, or none"
         )
     stored = load_model(request.model)
-    tasks = [load_listed_task(task, stored.alphabet) for task in request.tasks]
-    for task in tasks:
-        task.refuse_other_alphabet(stored.alphabet)
+    tasks = [stored.declaration.listed_task(task) for task in request.tasks]
     names = [task.name for task in tasks]
     circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))
     head = parse_head(request.head, stored.model.graph, "--head")
@@ -113,16 +108,6 @@ def _refuse_unknown_brackets(bounds: Bounds, vocabulary: int) -> None:
             raise InputError(
                 f"--pair {pair[0]}:{pair[1]} names token {max(pair)}, the model has 0 to {vocabulary - 1}"
             )
-
-
-def recheck_certificate(file: Path, model: Path, tasks: Sequence[str]) -> Unrealisable:
-    """Read a certificate and accept it about a model and tasks, or refuse it with a sentence."""
-    with reading(read_json(file), str(file)) as fields:
-        certificate = read_unrealisable(fields)
-    stored = load_model(model)
-    asked = [load_listed_task(task, stored.alphabet) for task in tasks]
-    recheck(certificate, freeze(stored.model), asked)
-    return certificate
 
 
 def parse_brackets(pairs: Sequence[str]) -> tuple[Brackets, ...]:

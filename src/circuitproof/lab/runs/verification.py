@@ -167,11 +167,9 @@ class Verification:
 def _answer_to_json(claim: Claim, answer: Answer) -> Json:
     survey = answer.findings.survey
     return {
+        **answer.to_json(),
         "property": property_to_json(answer.prop),
-        "verdict": str(answer.verdict),
         "obligations": answer.obligations,
-        "met": answer.met,
-        "remarks": [str(remark) for remark in answer.remarks],
         "open": answer.evidence.reason if isinstance(answer.evidence, Open) else None,
         "counterexample": counterexample_to_json(claim.task, counterexample(claim, answer)),
         **({"findings": answer.findings.to_json()} if survey is None else survey.to_json()),
@@ -215,7 +213,7 @@ def claim_of(request: Request) -> Claim:
     task = load_task(request.task, frozen.declaration.alphabet, request.pattern)
     if isinstance(task.domain, Domain):
         _refuse_unasked(request.find_limits, "--limits", task.name, "lists its prompts")
-        task.refuse_smaller(frozen.architecture.vocabulary)
+        frozen.declaration.refuse_unfit(task)
     else:
         _refuse_unasked(request.measures_floats, "--measure-floats", task.name, "is about a pattern")
     return Claim(frozen, circuit, task, properties)

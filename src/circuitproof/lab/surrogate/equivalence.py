@@ -5,20 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, assert_never
 
-from circuitproof.errors import CircuitproofError, InputError
+from circuitproof.errors import InputError
 from circuitproof.lab.surrogate.network import Network
 from circuitproof.lab.surrogate.program import FilledTemplate, MooreMachine
 from circuitproof.lab.surrogate.queries import disagreement, spelled_word, symbols
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.results import Failed, Satisfiable, Solver, Unknown, Unsatisfiable
+from circuitproof.solvers.rulings import DisagreementError
 from circuitproof.text.canonical import write_file
 
 ENUMERATION = "enumeration"
-
-
-class DisagreementError(CircuitproofError):
-    """Two ways to answer one question contradict each other: believe neither and report the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,4 +158,6 @@ def _dispute(replies: Mapping[str, Reply], question: tuple[str, Path]) -> Disagr
     text, path = question
     write_file(path, text.encode())
     said = "; ".join(f"{name}: {describe(reply)}" for name, reply in replies.items())
-    return DisagreementError(f"the answers contradict each other ({said}); nothing is decided, see {path}")
+    return DisagreementError(
+        f"the answers contradict each other ({said}); nothing is decided, see {path}", text
+    )

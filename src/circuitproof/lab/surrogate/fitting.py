@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from circuitproof.errors import InputError, NumericError
 from circuitproof.exact.grid import grid_of_float32
-from circuitproof.lab.surrogate.network import Fidelity, Layer, Network, Shape, measure_fidelity
+from circuitproof.lab.surrogate.network import Fidelity, Network, Shape, build_network, measure_fidelity
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.lab.train.loop import Rate
@@ -43,8 +43,6 @@ class Fitted:
 
     shape: Shape
     weights: bytes
-    binary_digits: int | None
-    """The weights are multiples of 2 to the minus this; none where no rounding kept every word."""
 
 
 def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
@@ -57,10 +55,10 @@ def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
     best: Fidelity | None = None
     for attempt in range(fitting.attempts):
         tensors = _train(relation, shape, fitting, fitting.seed + attempt)
-        for digits, rounded in _roundings(tensors):
+        for rounded in _roundings(tensors):
             found = measure_fidelity(exact_network(shape, rounded), relation)
             if found.is_complete:
-                return Fitted(shape, save(dict(rounded)), digits)
+                return Fitted(shape, save(dict(rounded)))
             best = found if best is None or found.agreed > best.agreed else best
     agreed = 0 if best is None else best.agreed
     raise InputError(
@@ -72,16 +70,9 @@ def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
 
 def exact_network(shape: Shape, tensors: Mapping[str, Tensor]) -> Network:
     """Return the network of these FP32 tensors with exact numbers."""
-
-    def grid(name: str) -> np.ndarray:
-        return np.atleast_2d(tensors[name].numpy()).view(np.uint32)
-
-    places = range(len(shape.hidden) + 1)
-    layers = (
-        Layer(grid_of_float32(grid(f"layer.{k}.weight")), grid_of_float32(grid(f"layer.{k}.bias")))
-        for k in places
+    return build_network(
+        shape, lambda name: grid_of_float32(np.atleast_2d(tensors[name].numpy()).view(np.uint32))
     )
-    return Network(shape, tuple(layers))
 
 
 def _train(relation: Relation, shape: Shape, fitting: Fitting, seed: int) -> Mapping[str, Tensor]:
@@ -133,9 +124,9 @@ def _one_hot(words: Words) -> Tensor:
     return inputs.flatten(1)
 
 
-def _roundings(tensors: Mapping[str, Tensor]) -> Iterator[tuple[int | None, Mapping[str, Tensor]]]:
+def _roundings(tensors: Mapping[str, Tensor]) -> Iterator[Mapping[str, Tensor]]:
     """Yield the tensors rounded to ever finer multiples of a power of two, and at last as they are."""
     for digits in range(_FINEST + 1):
         scale = float(1 << digits)
-        yield digits, {name: torch.round(tensor * scale) / scale for name, tensor in tensors.items()}
-    yield None, tensors
+        yield {name: torch.round(tensor * scale) / scale for name, tensor in tensors.items()}
+    yield tensors

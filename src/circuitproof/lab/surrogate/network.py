@@ -1,6 +1,6 @@
 """The surrogate: a small ReLU network over whole words, read from its file and computed exactly."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
@@ -12,6 +12,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import Grid
+from circuitproof.exact.protocol import Arithmetic, V, W
 from circuitproof.forward.frozen import open_weights
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.words import Word, Words, read_words
@@ -87,11 +88,12 @@ class Network:
 
     def decide(self, words: Sequence[Word]) -> tuple[frozenset[int], ...]:
         """Return for each word the set of its maximal answers; more than one is a tie."""
-        return tuple(_maximal(row.numbers) for row in self._logits(words).rows())
+        exact = Exact()
+        logits = self.logits(exact, exact.constant(self._one_hot(words)))
+        return tuple(_maximal(row.numbers) for row in logits.rows())
 
-    def _logits(self, words: Sequence[Word]) -> Grid:
-        arithmetic = Exact()
-        values = arithmetic.constant(self._one_hot(words))
+    def logits(self, arithmetic: Arithmetic[V, W], values: V) -> V:
+        """Return the logits of words, given as rows of 1 where a token stands and 0 elsewhere."""
         for layer in self.layers[:-1]:
             values = arithmetic.activate(arithmetic.affine(values, layer.weight, layer.bias), Relu())
         return arithmetic.affine(values, self.layers[-1].weight, self.layers[-1].bias)
@@ -112,8 +114,6 @@ class Fidelity:
 
     agreed: int
     words: int
-    first: Word | None
-    """The first word where it does not."""
 
     @property
     def is_complete(self) -> bool:
@@ -125,14 +125,9 @@ def measure_fidelity(network: Network, relation: Relation) -> Fidelity:
     """Compare a surrogate with its teacher on every word, in exact arithmetic."""
     if (network.shape.words, network.shape.answers) != (relation.words, relation.answers):
         raise InputError("the surrogate and the teacher have different alphabets, answers or lengths")
-    agreed, first = 0, None
-    taught = iter(relation.decided)
-    for words in _portions(relation.words):
-        for word, found, answer in zip(words, network.decide(words), taught, strict=False):
-            is_alike = found == frozenset({answer})
-            agreed += is_alike
-            first = word if first is None and not is_alike else first
-    return Fidelity(agreed, len(relation.words), first)
+    decisions = (found for words in _portions(relation.words) for found in network.decide(words))
+    pairs = zip(decisions, relation.decided, strict=True)
+    return Fidelity(sum(found == frozenset({answer}) for found, answer in pairs), len(relation.words))
 
 
 def write_network(path: Path, shape: Shape, weights: bytes, relation: Relation) -> None:
@@ -158,8 +153,13 @@ def read_network(path: Path, shape: Shape) -> Network:
     file = open_weights(path)
     if file.shapes() != shape.tensors():
         raise InputError(f"{path} holds tensors {dict(file.shapes())}, want {shape.tensors()}")
+    return build_network(shape, file.grid)
+
+
+def build_network(shape: Shape, grid: Callable[[str], Grid]) -> Network:
+    """Return the network whose tensors are called by name."""
     places = range(len(shape.hidden) + 1)
-    layers = (Layer(file.grid(f"layer.{k}.weight"), file.grid(f"layer.{k}.bias")) for k in places)
+    layers = (Layer(grid(f"layer.{k}.weight"), grid(f"layer.{k}.bias")) for k in places)
     return Network(shape, tuple(layers))
 
 

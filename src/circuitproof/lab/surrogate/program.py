@@ -13,7 +13,8 @@ from circuitproof.lab.surrogate.machines import find_template
 from circuitproof.lab.surrogate.template import Fill, Signature, State, Template, size
 from circuitproof.lab.surrogate.words import Word, Words
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields, reading_part
+from circuitproof.text.codec import Codec
+from circuitproof.text.reading import Fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,7 @@ class FilledTemplate:
 def read_program(fields: Fields, signature: Signature) -> FilledTemplate:
     """Read a program over a signature."""
     template = find_template(fields.text("template"), fields.path("template"))
-    with reading_part(fields, "choices") as part:
-        choices = {hole: part.text(hole) for hole in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+    choices = Codec().value(Mapping[str, str], fields, "choices")
     try:
         return FilledTemplate(template, signature, choices)
     except InputError as error:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import assert_never, cast
+from typing import Annotated, assert_never, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from circuitproof.lab.surrogate.synthesis import Exhausted, Leaf, Split, Tree
 from circuitproof.lab.surrogate.template import Fill, OpenHoleError, Signature, Template
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.text.canonical import Digest, Json, digest_bytes, digest_json
+from circuitproof.text.codec import Key, to_json
 from circuitproof.text.reading import Fields, reading_part
 
 MOST_MEANINGS = 30_000
@@ -26,9 +27,9 @@ MOST_MEANINGS = 30_000
 class Meaning:
     """A function on the domain that programs of a template compute, and the first input that refutes it."""
 
-    digest: Digest
+    digest: Annotated[Digest, Key("meaning")]
     """The digest of the answers to all words, a byte each, in the order of the domain."""
-    word: Word
+    word: Annotated[Word, Key("input")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,7 @@ class Refutation:
 
     def to_json(self) -> dict[str, Json]:
         """Return the certificate as JSON."""
-        listed: Json = None
-        if self.meanings is not None:
-            listed = [{"meaning": str(one.digest), "input": list(one.word)} for one in self.meanings]
+        listed = to_json(self.meanings)
         return {
             "template": self.template.name,
             "programs": self.programs,
@@ -58,7 +57,7 @@ class Refutation:
             "meanings": None if self.meanings is None else len(self.meanings),
             "meanings_digest": None if listed is None else str(digest_json(listed)),
             "refuted_meanings": listed,
-            "tree": tree_to_json(self.tree),
+            "tree": to_json(self.tree),
         }
 
 
@@ -129,17 +128,6 @@ def list_meanings(template: Template, signature: Signature, relation: Relation) 
                 raise DeclarationError(f"{template.name}: a program agrees everywhere, nothing refutes it")
             found[content] = Meaning(digest_bytes(content), relation.words.word(int(wrong[0])))
     return tuple(sorted(found.values(), key=lambda meaning: meaning.digest))
-
-
-def tree_to_json(tree: Tree) -> Json:
-    """Return a tree as JSON that `read_tree` reads back."""
-    match tree:
-        case Leaf(word):
-            return {"input": list(word)}
-        case Split(hole, children):
-            return {"hole": hole, "children": [tree_to_json(child) for child in children]}
-        case _:
-            assert_never(tree)
 
 
 def read_tree(fields: Fields) -> Tree:

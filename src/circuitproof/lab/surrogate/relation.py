@@ -1,6 +1,6 @@
 """The teacher relation: the one answer that a teacher gives to every word of a bounded domain."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -75,11 +75,6 @@ class Relation:
         }
 
 
-def relation_of(name: str, words: Words, answers: Alphabet, decide: Callable[[Word], int]) -> Relation:
-    """Return what a callable answers on every word of a domain."""
-    return Relation(name, words, answers, tuple(decide(word) for word in words))
-
-
 def load_relation(path: Path) -> Relation:
     """Read a teacher from a JSON table, whoever made it."""
     with reading(read_json(path), str(path)) as fields:
@@ -99,20 +94,9 @@ def read_relation(fields: Fields) -> Relation:
 
 
 def _read_row(fields: Fields, words: Words, answers: Alphabet) -> tuple[Word, int]:
-    names, answer = fields.texts("input"), fields.text("answer")
-    for name in names:
-        if name not in words.tokens.names:
-            raise InputError(
-                f"{fields.path('input')} has the token {name!r}, which is not in the teacher's alphabet "
-                f"{list(words.tokens.names)}"
-            )
+    word, answer = words.listed(fields.texts("input"), fields.path("input")), fields.text("answer")
     if answer not in answers.names:
         raise InputError(f"{fields.path('answer')} is {answer!r}, want one of {list(answers.names)}")
-    word = words.tokens.tokens(names)
-    if word not in words:
-        raise InputError(
-            f"{fields.path('input')} has {len(word)} tokens, want {words.shortest} to {words.longest}"
-        )
     return word, answers.token(answer)
 
 

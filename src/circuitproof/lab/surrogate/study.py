@@ -11,8 +11,8 @@ from circuitproof.lab.surrogate.network import Fidelity, Network, measure_fideli
 from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.refutation import Refutation, certify
 from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.surrogate.synthesis import Found, GaveUp, Goal, Synthesis, Trial, synthesise
-from circuitproof.lab.surrogate.template import Signature, Template
+from circuitproof.lab.surrogate.synthesis import Found, GaveUp, Specification, Synthesis, Trial, synthesise
+from circuitproof.lab.surrogate.template import Signature, Template, signature_of
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.codec import Count
@@ -89,7 +89,9 @@ def run_study(relation: Relation, network: Network, plan: StudyPlan, examiners: 
     if plan.hypothesis is not None:
         return teaching.test(Study(fidelity, None), plan.hypothesis, plan.templates)
     fitted = synthesise(
-        Goal(teaching.signature, relation.answer, teaching.wrong_on_data), plan.templates, budget=plan.budget
+        Specification(teaching.signature, relation.answer, teaching.wrong_on_data),
+        plan.templates,
+        budget=plan.budget,
     )
     study = teaching.record(Study(fidelity, None), fitted)
     if not isinstance(fitted.outcome, Found):
@@ -110,8 +112,7 @@ class _Teaching:
     @property
     def signature(self) -> Signature:
         """Return what the programs read and answer."""
-        words = self.relation.words
-        return Signature(words.tokens, self.relation.answers, words.longest)
+        return signature_of(self.relation.words, self.relation.answers)
 
     def test(self, study: Study, program: FilledTemplate, larger: Sequence[Template]) -> Study:
         """Prove or refute a program, and look for a repair among `larger` templates where it is refuted."""
@@ -120,8 +121,8 @@ class _Teaching:
         if tested.counterexample is None:
             return study
         examples = [*(trial.word for trial in study.trials), tested.counterexample.word]
-        goal = Goal(self.signature, self.relation.answer, self._wrong_anywhere)
-        repaired = synthesise(goal, larger, examples, self.plan.budget)
+        wanted = Specification(self.signature, self.relation.answer, self._wrong_anywhere)
+        repaired = synthesise(wanted, larger, examples, self.plan.budget)
         study = self.record(study, repaired)
         if isinstance(repaired.outcome, Found):
             study = replace(study, repair=self._examine(repaired.outcome.program))

@@ -8,19 +8,20 @@ leaves a closed tree: splits on holes, and at each leaf an input that refutes ev
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from circuitproof.errors import DeclarationError
 from circuitproof.lab.surrogate.program import FilledTemplate, run
 from circuitproof.lab.surrogate.template import Fill, OpenHoleError, Signature, Template
 from circuitproof.lab.surrogate.words import Word
+from circuitproof.text.codec import Key
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
     """An input that refutes every program that fills the other holes."""
 
-    word: Word
+    word: Annotated[Word, Key("input")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Trial:
     """A program that agreed with every example so far, and the input that then refuted it."""
 
     program: FilledTemplate
-    word: Word
+    word: Annotated[Word, Key("input")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,6 @@ class GaveUp:
     """The search reached its budget in a template; nothing is known about it and the larger ones."""
 
     template: Template
-    nodes: int
 
 
 Outcome: TypeAlias = Found | NoneInFamily | GaveUp
@@ -83,7 +83,7 @@ class Synthesis:
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class Specification:
     """What is looked for: agreement with a teacher, as an oracle on whole programs sees it."""
 
     signature: Signature
@@ -98,10 +98,10 @@ class _BudgetError(Exception):
 
 
 @dataclass(slots=True)
-class _Search:
+class _TemplateSearch:
     """The state of a search: examples and trials grow, the budget shrinks."""
 
-    goal: Goal
+    wanted: Specification
     examples: list[Word]
     budget: int
     trials: list[Trial] = field(default_factory=list[Trial])
@@ -116,7 +116,7 @@ class _Search:
             if met is not None:
                 return Leaf(met)
             program = self._completed(template, fill)
-            word = self.goal.oracle(program)
+            word = self.wanted.oracle(program)
             if word is None:
                 return program
             self._refuse_idle(program, word)
@@ -125,7 +125,7 @@ class _Search:
 
     def _split(self, template: Template, fill: Fill, hole: str) -> Tree | FilledTemplate:
         children: list[Tree] = []
-        for choice in template.holes(self.goal.signature)[hole]:
+        for choice in template.holes(self.wanted.signature)[hole]:
             below = self.explore(template, Fill({**fill, hole: choice}))
             if isinstance(below, FilledTemplate):
                 return below
@@ -137,16 +137,16 @@ class _Search:
         needed: str | None = None
         for word in self.examples:
             try:
-                if run(template, fill, self.goal.signature, word) != self.goal.teach(word):
+                if run(template, fill, self.wanted.signature, word) != self.wanted.teach(word):
                     return word
             except OpenHoleError as error:
                 needed = needed or error.hole
         return needed
 
     def _completed(self, template: Template, fill: Fill) -> FilledTemplate:
-        holes = template.holes(self.goal.signature)
+        holes = template.holes(self.wanted.signature)
         choices = {hole: fill.get(hole, allowed[0]) for hole, allowed in holes.items()}
-        return FilledTemplate(template, self.goal.signature, choices)
+        return FilledTemplate(template, self.wanted.signature, choices)
 
     def _spend(self) -> None:
         if self.budget == 0:
@@ -155,12 +155,15 @@ class _Search:
 
     def _refuse_idle(self, program: FilledTemplate, word: Word) -> None:
         """Refuse an oracle whose counterexample is none: the search would never end."""
-        if program.automaton.answer(word) == self.goal.teach(word):
+        if program.automaton.answer(word) == self.wanted.teach(word):
             raise DeclarationError(f"the oracle refutes a program with {word}, on which it agrees")
 
 
 def synthesise(
-    goal: Goal, templates: Sequence[Template], examples: Sequence[Word] = (), budget: int = 100_000
+    wanted: Specification,
+    templates: Sequence[Template],
+    examples: Sequence[Word] = (),
+    budget: int = 100_000,
 ) -> Synthesis:
     """Search the templates in their order for a program that the oracle accepts.
 
@@ -168,7 +171,7 @@ def synthesise(
     """
     if not templates:
         raise DeclarationError("no templates to search; name at least one")
-    search = _Search(goal, list(examples), budget)
+    search = _TemplateSearch(wanted, list(examples), budget)
     exhausted: list[Exhausted] = []
     outcome: Outcome = NoneInFamily()
     for template in templates:
@@ -176,7 +179,7 @@ def synthesise(
         try:
             found = search.explore(template, Fill())
         except _BudgetError:
-            outcome = GaveUp(template, budget)
+            outcome = GaveUp(template)
             break
         if isinstance(found, FilledTemplate):
             outcome = Found(found)

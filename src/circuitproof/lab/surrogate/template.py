@@ -2,10 +2,10 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from math import prod
 from typing import Protocol, TypeAlias
 
 from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.lab.surrogate.words import Words
 
 State: TypeAlias = Hashable
 """What a program remembers of the tokens read so far."""
@@ -35,6 +35,11 @@ class Signature:
     tokens: Alphabet
     answers: Alphabet
     longest: int
+
+
+def signature_of(words: Words, answers: Alphabet) -> Signature:
+    """Return the signature of programs that read the words of a domain."""
+    return Signature(words.tokens, answers, words.longest)
 
 
 class Template(Protocol):
@@ -75,11 +80,6 @@ class Template(Protocol):
 def size(template: Template, signature: Signature) -> int:
     """Return how many holes a template has: how much a program of it says."""
     return len(template.holes(signature))
-
-
-def count_programs(template: Template, signature: Signature) -> int:
-    """Return in how many ways the holes can be filled."""
-    return prod(map(len, template.holes(signature).values()))
 
 
 def effects(fill: Fill, signature: Signature, hole: str, idle: str) -> str:

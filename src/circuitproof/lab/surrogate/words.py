@@ -1,6 +1,6 @@
 """The bounded abstract domain: every word over a few tokens, of every length between two bounds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
@@ -81,6 +81,20 @@ class Words:
             place, digit = divmod(place, base)
             digits.append(digit)
         return tuple(reversed(digits))
+
+    def named(self, names: Sequence[str], where: str) -> Word:
+        """Return the tokens that a file names at a place."""
+        for name in names:
+            if name not in self.tokens.names:
+                raise InputError(f"{where}: {name!r} is not one of the tokens {list(self.tokens.names)}")
+        return self.tokens.tokens(names)
+
+    def listed(self, names: Sequence[str], where: str) -> Word:
+        """Return the word of the domain that a file names at a place."""
+        word = self.named(names, where)
+        if word not in self:
+            raise InputError(f"{where} has {len(word)} tokens, want {self.shortest} to {self.longest}")
+        return word
 
     def text(self, word: Word) -> str:
         """Return a word as a person reads it.

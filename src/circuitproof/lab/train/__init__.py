@@ -2,6 +2,6 @@
 
 May use: text, declare, forward, lab.model.
 Names: `loop.TrainingPlan`, `loop.Evaluation`, `loop.Watcher`, `loop.train`, `data.TaskData`,
-`data.TextData`, `norm_schedule.Schedule`, `remove_norm.make_fading`, `remove_norm.fix_norms`,
-`fold_norm.fold`.
+`data.CorpusData`, `tokenised.open_corpus`, `norm_schedule.Schedule`, `remove_norm.make_fading`,
+`remove_norm.fix_norms`, `fold_norm.fold`.
 """

@@ -1,34 +1,19 @@
-"""Where batches come from: the domains of tasks, or a text. A batch is a pure function of seed and step."""
+"""Where batches come from: the domains of tasks, or a corpus. A batch is a pure function of seed and step."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from math import exp
 from typing import Protocol, runtime_checkable
 
-import numpy as np
 import torch
-from jaxtyping import Int
-from torch import Tensor
 
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
-from circuitproof.lab.train.tokenizer import FileTokenizer
-from circuitproof.text.canonical import digest_bytes
-from circuitproof.text.reading import read_bytes
-
-_EVALUATION_WINDOWS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Tokens, and at each position the token wanted next or `NO_TARGET`."""
-
-    tokens: Int[Tensor, "prompt position"]
-    targets: Int[Tensor, "prompt position"]
+from circuitproof.lab.train.corpus import Part
+from circuitproof.lab.train.objectives import NO_TARGET
+from circuitproof.lab.train.windows import EVALUATION_WINDOWS, Batch, Tokens, Windows, generator_of
 
 
 @runtime_checkable
@@ -95,63 +80,46 @@ class TaskData:
         return measures
 
 
-class TextData:
-    """Windows of a long row of tokens; every next token is wanted. The end is held out for evaluation."""
+class CorpusData:
+    """Windows of the tokens of a corpus; every next token is wanted."""
 
-    def __init__(self, tokens: Int[Tensor, " token"], window: int, size: int, seed: int) -> None:
-        held_out = max(window + 1, len(tokens) // 10)
-        if len(tokens) < held_out + window + 1:
-            raise InputError(
-                f"the text has {len(tokens)} tokens, too few for windows of {window} and a held-out tenth"
-            )
-        self._train, self._held_out = tokens[:-held_out], tokens[-held_out:]
-        self._window = window
-        self._size = size
-        self._seed = seed
+    def __init__(
+        self,
+        parts: Mapping[Part, Tokens],
+        window: int,
+        size: int,
+        seed: int,
+        alphabet: Alphabet | None = None,
+    ) -> None:
+        self._parts = {part: Windows(tokens, window, part) for part, tokens in parts.items()}
+        self._size, self._seed, self._alphabet = size, seed, alphabet
 
     @property
-    def alphabet(self) -> None:
-        """Return nothing: the tokens have no names here."""
-        return
+    def alphabet(self) -> Alphabet | None:
+        """Return the names of the tokens, where they have any."""
+        return self._alphabet
 
     def batch(self, step: int) -> Batch:
-        """Return windows drawn anew at each step."""
-        last = len(self._train) - self._window
-        starts = torch.randint(last, (self._size,), generator=generator_of(self._seed, step))
-        return self._windows(self._train, starts)
+        """Return windows of the part to train on, drawn anew at each step."""
+        return self._parts[Part.TRAIN].drawn(self._size, generator_of(self._seed, step))
 
     def fixed_batch(self) -> Batch:
-        """Return windows spread over the held-out tokens."""
-        last = len(self._held_out) - self._window - 1
-        count = min(_EVALUATION_WINDOWS, last + 1)
-        starts = torch.linspace(0, last, count, dtype=torch.float64).long().unique()
-        return self._windows(self._held_out, starts)
+        """Return windows spread over the part for development."""
+        return self._parts[Part.DEVELOPMENT].spread(EVALUATION_WINDOWS)
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
-        """Return the mean loss on windows spread over the held-out tokens."""
-        batch, total = self.fixed_batch(), 0.0
-        with torch.no_grad():
-            for tokens, targets in zip(
-                batch.tokens.split(self._size), batch.targets.split(self._size), strict=True
-            ):
-                total += float(next_token_loss(model(tokens), targets)) * len(tokens)
-        return {"held-out loss": total / len(batch.tokens)}
+        """Return loss and perplexity on some windows for development and of the second corpus."""
+        return self._measures(model, {Part.DEVELOPMENT: EVALUATION_WINDOWS, Part.SECOND: EVALUATION_WINDOWS})
 
-    def _windows(self, tokens: Tensor, starts: Tensor) -> Batch:
-        places = starts[:, None] + torch.arange(self._window + 1)
-        return Batch(tokens[places[:, :-1]], tokens[places[:, 1:]])
+    def measure_whole(self, model: Transformer) -> Mapping[str, float]:
+        """Return loss and perplexity on all that is held out and all of the second corpus."""
+        parts = (Part.HELD_OUT, Part.SECOND)
+        return self._measures(model, {part: self._parts[part].apart for part in parts})
 
-
-def read_text(path: Path, tokenizer: Path | None) -> Int[Tensor, " token"]:
-    """Return a text's tokens: its bytes, or what a Hugging Face `tokenizer.json` makes of it."""
-    content = read_bytes(path)
-    if tokenizer is None:
-        tokens = np.frombuffer(content, dtype=np.uint8).astype(np.int64)
-    else:
-        tokens = np.array(FileTokenizer(tokenizer).encode(content.decode(errors="replace")), dtype=np.int64)
-    if not len(tokens):
-        raise InputError(f"{path} has no tokens; there is nothing to learn from")
-    return torch.from_numpy(tokens)
+    def _measures(self, model: Transformer, windows: Mapping[Part, int]) -> Mapping[str, float]:
+        losses = {part: self._parts[part].loss(model, self._size, count) for part, count in windows.items()}
+        named = [((f"{part} loss", loss), (f"{part} perplexity", exp(loss))) for part, loss in losses.items()]
+        return dict(pair for pairs in named for pair in pairs)
 
 
 def _padded(rows: Sequence[tuple[tuple[int, ...], int]]) -> Batch:
@@ -163,8 +131,3 @@ def _padded(rows: Sequence[tuple[tuple[int, ...], int]]) -> Batch:
         tokens[index, : len(prompt)] = torch.tensor(prompt)
         targets[index, len(prompt) - 1] = answer
     return Batch(tokens, targets)
-
-
-def generator_of(seed: int, count: int) -> torch.Generator:
-    """Return the randomness of one step or epoch. Torch seeds with 32 bits, so both numbers go into those."""
-    return torch.Generator().manual_seed(int(str(digest_bytes(f"{seed} {count}".encode()))[:8], 16))

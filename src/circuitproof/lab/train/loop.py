@@ -25,6 +25,7 @@ from circuitproof.lab.model.checkpoint import (
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.objectives import is_finite, next_token_loss
+from circuitproof.lab.train.workers import together
 from circuitproof.text.canonical import Json, readable_json
 from circuitproof.text.codec import Codec, Count, Positive, Range, to_json
 from circuitproof.text.reading import read_json, reading
@@ -41,6 +42,15 @@ SEEDS = Range(most=2**32 - 1)
 """Torch seeds its generator with 32 bits; a larger seed would be another spelling of a smaller one."""
 Seed: TypeAlias = Annotated[int, SEEDS]
 Rate: TypeAlias = Annotated[float, Range(above=0, most=1)]
+Decay: TypeAlias = Annotated[float, Range(least=0, below=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Betas:
+    """How long AdamW remembers gradients and their squares."""
+
+    gradient: Decay = 0.9
+    square: Decay = 0.999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +68,9 @@ class TrainingPlan:
     initial_deviation: Positive
     evaluate_every: Count
     checkpoint_every: Count
+    betas: Betas = Betas()
+    pieces: Count = 1
+    """In how many pieces a batch is differentiated: more of them need less memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +97,11 @@ class Watcher:
 
 
 @runtime_checkable
-class Goal(Protocol):
+class TrainingGoal(Protocol):
     """What training works toward. Both answers depend on nothing but the model, the step and fixed data."""
 
-    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
-        """Return what the step makes small."""
+    def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
+        """Return the summands of what the step makes small; one is differentiated before the next is made."""
         ...
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
@@ -101,11 +114,13 @@ class NextToken:
     """The goal of ordinary training: the wanted tokens of the batches of some data."""
 
     data: Data
+    pieces: int = 1
 
-    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
-        """Return the loss on the batch of a step."""
+    def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
+        """Return the loss on the batch of a step, the share of each piece."""
         batch = self.data.batch(step)
-        return next_token_loss(model(batch.tokens), batch.targets)
+        for piece in together().share(batch.pieces(self.pieces)):
+            yield next_token_loss(model(piece.tokens), piece.targets) * (piece.asked / batch.asked)
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return what the data measures."""
@@ -136,15 +151,19 @@ def train(
     """Train a model, going on from the newest checkpoint if there is one."""
     model = Transformer(architecture)
     initialise(model, plan.seed, plan.initial_deviation)
-    return fit(model, NextToken(data), plan, checkpoints, watcher)
+    return fit(model, NextToken(data, plan.pieces), plan, checkpoints, watcher)
 
 
-def fit(model: Transformer, goal: Goal, plan: TrainingPlan, checkpoints: Path, watcher: Watcher) -> Trained:
+def fit(
+    model: Transformer, goal: TrainingGoal, plan: TrainingPlan, checkpoints: Path, watcher: Watcher
+) -> Trained:
     """Train every parameter of `model` toward a goal, going on from the newest checkpoint if there is one.
 
     The model given is where the first step starts from, and it is changed in place; its buffers belong to
     its state like its parameters. Programs are no parameters and stay as they are.
     """
+    workers = together()
+    workers.refuse_uneven(plan.pieces)
     with _deterministic(model):
         training = _resume(model, plan, checkpoints) or _Training(model, _optimizer(model, plan))
         for evaluation in training.evaluations:
@@ -155,7 +174,7 @@ def fit(model: Transformer, goal: Goal, plan: TrainingPlan, checkpoints: Path, w
             if training.step % plan.evaluate_every == 0 or training.step == plan.steps:
                 training.evaluations.append(Evaluation(training.step, goal.evaluate(training.model)))
                 watcher.on_evaluation(training.evaluations[-1])
-            if training.step % plan.checkpoint_every == 0:
+            if training.step % plan.checkpoint_every == 0 and workers.is_first:
                 _save_checkpoint(training, checkpoints)
     return Trained(training.model, tuple(training.evaluations))
 
@@ -169,23 +188,31 @@ def learning_rate(plan: TrainingPlan, step: int) -> float:
 
 
 def _optimizer(model: Transformer, plan: TrainingPlan) -> torch.optim.Optimizer:
-    return torch.optim.AdamW(model.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay)
+    return torch.optim.AdamW(
+        model.parameters(),
+        lr=plan.learning_rate,
+        betas=(plan.betas.gradient, plan.betas.square),
+        weight_decay=plan.weight_decay,
+    )
 
 
-def _take_step(training: _Training, goal: Goal, plan: TrainingPlan) -> float:
-    loss = goal.loss(training.model, training.step)
-    if not is_finite(loss):
-        raise NumericError(
-            f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
-        )
+def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> float:
     for group in training.optimizer.param_groups:
         group["lr"] = learning_rate(plan, training.step)
     training.optimizer.zero_grad()
-    loss.backward()
+    total = 0.0
+    for loss in goal.losses(training.model, training.step):
+        if not is_finite(loss):
+            raise NumericError(
+                f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
+            )
+        loss.backward()
+        total += loss.item()
+    together().add_gradients(training.model)
     torch.nn.utils.clip_grad_norm_(training.model.parameters(), plan.gradient_limit)
     training.optimizer.step()
     training.step += 1
-    return loss.item()
+    return together().total(torch.tensor(total, dtype=torch.float64)).item()
 
 
 def _save_checkpoint(training: _Training, checkpoints: Path) -> None:

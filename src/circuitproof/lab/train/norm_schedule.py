@@ -47,10 +47,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """When norms fade: one after another, kind by kind, within a kind from the first layer to the last.
+    """When norms begin to fade: one after another, kind by kind, within a kind from the first layer on.
 
-    One norm is gone before the next begins, so that the deviation of the next is that of the model without
-    the former: a longer `pause` than `window` makes it so.
+    With an `interval` longer than `fade` and `window` together, one norm is gone before the deviation of the
+    next is measured; with a shorter one they fade together, as the many norms of a deep model must.
     """
 
     order: tuple[NormReader, ...]
@@ -58,8 +58,8 @@ class Schedule:
     """The step at which the first norm begins to fade."""
     fade: int
     """Steps that one norm takes."""
-    pause: int
-    """Steps between two norms, in which none fades."""
+    interval: int
+    """Steps from the beginning of one norm's fading to that of the next."""
     window: int
     """Steps that the running average of a deviation looks back over."""
 
@@ -68,13 +68,13 @@ class Schedule:
             raise DeclarationError(
                 f"order is {', '.join(self.order)}; want each of {', '.join(NormReader)} just once"
             )
-        for name, least in (("begin", 1), ("fade", 1), ("pause", 0), ("window", 1)):
+        for name, least in (("begin", 1), ("fade", 1), ("interval", 1), ("window", 1)):
             if getattr(self, name) < least:
                 raise DeclarationError(f"{name} is {getattr(self, name)}, want at least {least}")
 
     def spans(self, layers: int) -> Mapping[Site, Span]:
         """Return the span of every norm of a model, in the order in which they begin."""
-        firsts = count(self.begin, self.fade + self.pause)
+        firsts = count(self.begin, self.interval)
         return {
             site: Span(first, first + self.fade - 1)
             for first, site in zip(firsts, self._sites(layers), strict=False)
@@ -90,14 +90,10 @@ class Schedule:
             )
 
     def _sites(self, layers: int) -> tuple[Site, ...]:
-        return tuple(site for reader in self.order for site in sites_of(reader, layers))
-
-
-def sites_of(reader: NormReader, layers: int) -> tuple[Site, ...]:
-    """Return the norms of one kind in a model of so many layers."""
-    return tuple(Site(reader, layer) for layer in range(1 if reader is NormReader.LOGITS else layers))
+        return tuple(sorted(all_sites(layers), key=lambda site: self.order.index(site.reader)))
 
 
 def all_sites(layers: int) -> tuple[Site, ...]:
-    """Return every norm of a model, in no order of time."""
-    return tuple(site for reader in NormReader for site in sites_of(reader, layers))
+    """Return every norm of a model by depth, from the one that is nearest to the tokens."""
+    readers = (NormReader.ATTENTION, NormReader.MLP)
+    return (*(Site(reader, layer) for layer in range(layers) for reader in readers), Site(NormReader.LOGITS))

@@ -1,6 +1,6 @@
 """Fading norms out in training: each LayerNorm becomes the same affine map with a fixed deviation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
@@ -13,9 +13,11 @@ from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.stream import State
 from circuitproof.lab.model.transformer import AttentionLayer, MlpLayer, NormLayer, Transformer
-from circuitproof.lab.train.data import Batch, Data
+from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
 from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
+from circuitproof.lab.train.windows import Batch
+from circuitproof.lab.train.workers import together
 
 Deviations: TypeAlias = Mapping[Site, float]
 """The fixed deviation of every norm of a model."""
@@ -50,11 +52,14 @@ class FadingNorm(NormLayer):
         quotient = fixed if self.blend >= 1 else torch.lerp(centred / own, fixed, self.blend)
         return quotient * self.scale + self.shift
 
-    def average(self, counted: Bool[Tensor, "prompt position"], weight: float) -> None:
-        """Move the fixed deviation toward the mean of those last seen, over the positions that count."""
+    def mean_seen(self, counted: Bool[Tensor, "prompt position"]) -> Float[Tensor, ""]:
+        """Return the mean of the deviations last seen, over the positions that count."""
         if self.seen is None:
             raise NumericError("a deviation was asked for before the model ran; run it on a batch first")
-        mean = self.seen[..., counted].mean()
+        return self.seen[..., counted].mean()
+
+    def average(self, mean: Float[Tensor, ""], weight: float) -> None:
+        """Move the fixed deviation toward a mean."""
         self.deviation.lerp_(mean.to(self.deviation.dtype), weight)
 
 
@@ -67,18 +72,23 @@ class Fading:
 
     data: Data
     schedule: Schedule
+    pieces: int = 1
 
-    def loss(self, model: Transformer, step: int) -> Float[Tensor, ""]:
+    def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
         """Return the loss on the batch of a step, with every norm faded as far as it should be by then."""
         norms, spans = fading_norms(model), self.schedule.spans(model.architecture.layers)
         for site, norm in norms.items():
             norm.blend = spans[site].blend(step)
-        batch = self.data.batch(step)
-        loss = next_token_loss(model(batch.tokens), batch.targets)
-        for site, norm in norms.items():
-            if step < spans[site].first:
-                norm.average(_counted(batch, site.reader), 1 / min(step + 1, self.schedule.window))
-        return loss
+        waiting = {site: norm for site, norm in norms.items() if step < spans[site].first}
+        pieces = self.data.batch(step).pieces(self.pieces)
+        asked, means = sum(piece.asked for piece in pieces), dict.fromkeys(waiting, torch.zeros(()))
+        for piece in together().share(pieces):
+            share = piece.asked / asked
+            yield next_token_loss(model(piece.tokens), piece.targets) * share
+            for site, norm in waiting.items():
+                means[site] = means[site] + norm.mean_seen(_counted(piece, site.reader)) * share
+        for site, norm in waiting.items():
+            norm.average(together().total(means[site]), 1 / min(step + 1, self.schedule.window))
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return what the data measures, and how many norms are left."""

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from circuitproof.errors import NotExactError
-from circuitproof.exact.sheets import Condition
+from circuitproof.exact.sheets import SignCondition
 from circuitproof.forward.interface import Interface
 from circuitproof.prove.balls.disturbed import Disturbed, Question, disturb, disturb_residual
 from circuitproof.prove.balls.regions import (
@@ -20,13 +20,7 @@ from circuitproof.prove.balls.regions import (
     widened,
     widened_point,
 )
-from circuitproof.prove.balls.search import (
-    Effort,
-    Unstable,
-    Violation,
-    is_closed,
-    search_ball,
-)
+from circuitproof.prove.balls.search import Effort, Unstable, Violation, is_closed, search_ball
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
 from circuitproof.prove.findings import Findings
@@ -151,7 +145,7 @@ def _reason(findings: Sequence[Finding], epsilon: Fraction, ended: str) -> str:
     return f"prompt {x} and {count - 1} others are open: {why}" if count > 1 else f"prompt {x} is open: {why}"
 
 
-def _named(conditions: Sequence[Condition]) -> str:
+def _named(conditions: Sequence[SignCondition]) -> str:
     """Name the operators and coordinates whose branch may change."""
     places: dict[str, list[str]] = {}
     for condition in conditions:

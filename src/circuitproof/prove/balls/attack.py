@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from circuitproof.exact.forms import Form, Region
-from circuitproof.exact.sheets import Condition
+from circuitproof.exact.sheets import SignCondition
 from circuitproof.prove.balls.disturbed import Point, Question
 from circuitproof.prove.effort import UNHURRIED, Pace
 
@@ -87,9 +87,9 @@ def _corner(margin: Form, size: Fraction) -> Point:
 
 def local_margins(
     question: Question, point: Point, radius: Fraction = Fraction(1)
-) -> tuple[tuple[Form, ...], list[Condition]]:
+) -> tuple[tuple[Form, ...], list[SignCondition]]:
     """Return margins by the branches at a point, and the conditions of these that do not hold in a ball."""
-    conditions: list[Condition] = []
+    conditions: list[SignCondition] = []
     region = Region(max(radius, size_of(point)))
     return question.margins(region, point, conditions), conditions
 

@@ -18,7 +18,7 @@ from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Form, Region, make_form
 from circuitproof.exact.grid import Grid, grid_of_fractions, zeros
 from circuitproof.exact.protocol import Arithmetic, V, W
-from circuitproof.exact.sheets import Condition
+from circuitproof.exact.sheets import SignCondition
 from circuitproof.forward.binding import Positions, Prompts
 from circuitproof.forward.cells import Cells, TokenPart
 from circuitproof.forward.forward import Disturbance, Forward, Trace
@@ -93,7 +93,7 @@ class Disturbed:
         return {number: found.constant for number, found in self._free.outputs.items() if found.is_constant}
 
     def margins(
-        self, region: Region, point: Point, winner: int, traced: list[Condition] | None = None
+        self, region: Region, point: Point, winner: int, traced: list[SignCondition] | None = None
     ) -> tuple[Form, ...]:
         """Return the winner's logit less each other candidate's, on a region where every branch is known."""
         return self._differences(self.logits(Affine(region, point, traced)), winner)
@@ -140,7 +140,7 @@ class Question:
     winner: int
 
     def margins(
-        self, region: Region, point: Point, traced: list[Condition] | None = None
+        self, region: Region, point: Point, traced: list[SignCondition] | None = None
     ) -> tuple[Form, ...]:
         """Return the winner's lead over each competitor on a region where branches are known."""
         return self.disturbed.margins(region, point, self.winner, traced)

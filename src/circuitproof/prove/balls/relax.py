@@ -18,7 +18,7 @@ from circuitproof.exact.affine import Affine, Forms, Scores
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Region
 from circuitproof.exact.grid import Grid, Integers
-from circuitproof.exact.sheets import Condition, Sheet
+from circuitproof.exact.sheets import Sheet, SignCondition
 from circuitproof.prove.balls.disturbed import Question, selector
 
 _MOST_SLOPES = 1 << 26
@@ -32,7 +32,7 @@ def settled_radius(question: Question, radius: Fraction) -> Fraction:
 
 def stable_radius(question: Question, radius: Fraction) -> Fraction:
     """Return a size, at most `radius`, below which branches and decision are those without a perturbation."""
-    conditions: list[Condition] = []
+    conditions: list[SignCondition] = []
     margins = question.margins(Region(radius), question.zero(), conditions)
     forms = (*margins, *(condition.form for condition in conditions))
     return min([radius, *(Fraction(abs(form.constant), form.spread()) for form in forms if form.spread())])

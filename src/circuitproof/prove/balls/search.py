@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 from circuitproof.errors import DeclarationError
 from circuitproof.exact.forms import Bound, Form, Region, Sign
-from circuitproof.exact.sheets import Condition, MisplacedError, OpenSignError
+from circuitproof.exact.sheets import MisplacedError, OpenSignError, SignCondition
 from circuitproof.prove.balls.attack import attack, size_of
 from circuitproof.prove.balls.disturbed import Point, Question
 from circuitproof.prove.balls.polyhedra import Reached, guess, keep_positive, sample
@@ -30,7 +30,7 @@ class Violation:
 class Unstable:
     """Conditions of the branches at η = 0 that do not hold in the whole ball."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[SignCondition, ...]
 
 
 def search_ball(question: Question, radius: Fraction, effort: Effort) -> Tree | Violation | Unstable:
@@ -74,7 +74,7 @@ class _ReachedError(Exception):
 
 
 def _trace(question: Question, region: Region) -> Tree | Violation | Unstable:
-    open_conditions: list[Condition] = []
+    open_conditions: list[SignCondition] = []
     zero = question.zero()
     margins = question.margins(region, zero, open_conditions)
     if open_conditions:

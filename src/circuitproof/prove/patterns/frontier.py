@@ -76,11 +76,11 @@ def frontier(claim: Claim, effort: Effort | None = None) -> Frontier:
     """Look where right answers, and their robustness if it is claimed, end; prove what can be of the rest."""
     goals = [robust_goal(claim, prop) for prop in claim.properties if isinstance(prop, Robustness)]
     robust = goals[0] if goals else None
-    return _Search(claim, effort or Effort(), Workshop(claim), robust).run()
+    return _FrontierSearch(claim, effort or Effort(), Workshop(claim), robust).run()
 
 
 @dataclass(slots=True)
-class _Search:
+class _FrontierSearch:
     claim: Claim
     effort: Effort
     shop: Workshop

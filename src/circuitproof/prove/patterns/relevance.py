@@ -14,7 +14,7 @@ from circuitproof.declare.programs.atoms import Condition
 from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Program, walk
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.patterns.regions import Missing, UnsettledError
-from circuitproof.prove.patterns.rows import Key, Query, row_machine
+from circuitproof.prove.patterns.rows import Key, KnownQuery, row_machine
 from circuitproof.prove.patterns.runs import Node as RunNode
 from circuitproof.prove.patterns.runs import Runs
 
@@ -75,7 +75,7 @@ class Relevance:
         found: set[int] = set()
         for last in self.standing[query]:
             token = self.runs.machine.atoms[last][0]
-            told = Query(head, query + 1, (last,), (token,), is_single=True)
+            told = KnownQuery(head, query + 1, (last,), (token,), is_single=True)
             row = row_machine(self.programs[head], told)
             for atom in (last,) if key == query else self.standing[key]:
                 read = Key(atom, self.runs.machine.atoms[atom][0], key, is_last=key == query)

@@ -33,7 +33,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class KnownQuery:
     """What is known of the query of every row in a region: its length, and the atoms its token may be of."""
 
     head: Head
@@ -64,7 +64,7 @@ class RowMachine:
     scale: int
 
 
-def row_machine(program: Program, query: Query) -> RowMachine:
+def row_machine(program: Program, query: KnownQuery) -> RowMachine:
     """Return the machine of a program's row at the last position of the prompts of a region."""
     rules = [rule for rule in program.rules if rule.weight]
     scale = lcm(program.default.denominator, *(rule.weight.denominator for rule in rules))
@@ -91,7 +91,7 @@ def classes_of(program: Program) -> tuple[Tokens, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _machine(formula: Formula, query: Query) -> Machine:
+def _machine(formula: Formula, query: KnownQuery) -> Machine:
     match formula:
         case Condition():
             return _stateless(_truth(formula, query))
@@ -197,7 +197,7 @@ def _query_count(tally: Tally, of: frozenset[int]) -> Machine:
     return Machine(starts, step, lambda state: state[0] == state[1])
 
 
-def _truth(condition: Condition, query: Query) -> Callable[[Key], bool]:
+def _truth(condition: Condition, query: KnownQuery) -> Callable[[Key], bool]:
     """Return what says whether a condition holds of a key, for every query that a region allows."""
     test, feature = comparing(condition.comparison, condition.value), condition.feature
     if feature.words is None:
@@ -231,13 +231,13 @@ def _operand(operand: Operand, key: Key, place: int, token: int) -> int:
             assert_never(operand)
 
 
-def _settled(truths: set[bool], query: Query) -> bool:
+def _settled(truths: set[bool], query: KnownQuery) -> bool:
     if len(truths) > 1:
         raise UnsettledError(Missing.LAST, f"the program of {query.head} reads the last token")
     return truths.pop()
 
 
-def _matches(key: Key, query: Query) -> bool:
+def _matches(key: Key, query: KnownQuery) -> bool:
     if key.is_last or (query.is_single and query.last == (key.atom,)):
         return True
     return _settled({False, True} if key.atom in query.last else {False}, query)

@@ -15,7 +15,7 @@ from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.automaton import Automaton
 from circuitproof.declare.tasks.labelled import NOTHING_OPENED, Labelled, Opened
 from circuitproof.prove.patterns.regions import Missing, PromptRegion, UnsettledError
-from circuitproof.prove.patterns.rows import Key, Query, classes_of, row_machine
+from circuitproof.prove.patterns.rows import Key, KnownQuery, classes_of, row_machine
 
 Node: TypeAlias = Any
 """The automaton's state, what was seen of the openers, the states of the rows; their sums, and whether they
@@ -146,14 +146,14 @@ class _Builder:
         label = self.task.label(seen)
         return label is not None and self.region.label in (None, label)
 
-    def _query(self, head: Head) -> Query:
+    def _query(self, head: Head) -> KnownQuery:
         """Return what the region tells of the query."""
         place = None if self.region.length is None else self.region.length - 1
         every = tuple(range(len(self.machine.atoms)))
         last = every if place is None else tuple(self.tokens.get(place, every))
         tokens = tuple(self.machine.atoms[atom][0] for atom in last)
         is_single = len(last) == 1 and self.machine.sizes[last[0]] == 1
-        return Query(head, self.region.length, last, tokens, is_single)
+        return KnownQuery(head, self.region.length, last, tokens, is_single)
 
 
 def _allowed(region: PromptRegion, machine: Automaton) -> Iterator[tuple[int, list[int]]]:

@@ -1,0 +1,122 @@
+"""The command that compares variants of a language model."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
+from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
+
+if TYPE_CHECKING:
+    from circuitproof.lab.runs.variants import Comparison, Spread, VariantRow
+    from circuitproof.lab.train.loop import Watcher
+
+
+def variants(
+    recipe: RecipeFile,
+    out: RunFolder = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="Draw the changes into this PNG.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train variants of a language model alike and compare them; an interrupted run goes on."""
+    from circuitproof.lab.reports.figures import refuse_undrawable
+    from circuitproof.lab.runs.variants import compare_variants
+    from circuitproof.lab.runs.variants_recipe import load_variants_recipe
+    from circuitproof.lab.train.loop import Watcher
+
+    refuse_undrawable(figure)
+    loaded = load_variants_recipe(recipe)
+    with progress(loaded.name, 1) as bar:
+        task = bar.task_ids[0]
+
+        def watch(title: str, steps: int) -> "Watcher":
+            bar.reset(task, total=steps, description=title)
+            tokens = loaded.base.tokens_per_step
+            return Watcher(
+                lambda step, loss: bar.update(task, completed=step, note=step_note(bar, loss, tokens))
+            )
+
+        found = compare_variants(loaded, out or Path("build") / loaded.name, watch, seeds)
+    if figure is not None:
+        _draw(found, figure)
+    show_result(found.to_json(), lambda: _show(found), as_json=as_json)
+
+
+def _show(found: "Comparison") -> None:
+    seeds = len(found.rows[0].runs)
+    columns = (
+        "variant",
+        "loss#",
+        "Δ loss#",
+        "paper#",
+        "perplexity#",
+        "Δ perplexity#",
+        "paper#",
+        "parameters#",
+    )
+    show_table(
+        f"loss on held-out text, perplexity on the second corpus, in FP32; mean of {seeds} seeds",
+        columns,
+        [_cells(row) for row in found.rows],
+    )
+    if (gate := found.gate) is not None:
+        verdict = "passed" if gate.passes else "failed"
+        show_line(
+            f"{gate.name}: {_change(gate.above_source)} of loss against its source {gate.source}; "
+            f"gate {verdict}: {_change(gate.above_gate)} against {gate.against}"
+        )
+
+
+def _cells(row: "VariantRow") -> tuple[str, ...]:
+    paper_loss, paper_perplexity = row.paper_change or (None, None)
+    return (
+        row.name,
+        f"{row.loss.mean:.4f}",
+        _change(row.loss_change),
+        "" if paper_loss is None else f"{paper_loss:+.4f}",
+        f"{row.perplexity.mean:.4f}",
+        _change(row.perplexity_change),
+        "" if paper_perplexity is None else f"{paper_perplexity:+.4f}",
+        f"{row.runs[0].parameters}",
+    )
+
+
+def _change(found: "Spread") -> str:
+    """Return a mean, and where seeds differ, the least and the most of them."""
+    spread = f" ({found.least:+.4f} to {found.most:+.4f})" if found.least < found.most else ""
+    return f"{found.mean:+.4f}{spread}"
+
+
+def _draw(found: "Comparison", path: Path) -> None:
+    from circuitproof.lab.reports.changes import Bar, Changes, draw_changes
+
+    panels = (
+        ("change of the loss on held-out text", [row.loss_change for row in found.rows]),
+        ("change of the perplexity on the second corpus", [row.perplexity_change for row in found.rows]),
+    )
+    draw_changes(
+        [
+            Changes(
+                title,
+                tuple(
+                    Bar(
+                        label=row.name,
+                        mean=change.mean,
+                        least=change.least,
+                        most=change.most,
+                        paper=None if row.paper_change is None else row.paper_change[place],
+                    )
+                    for row, change in zip(found.rows, changes, strict=True)
+                ),
+            )
+            for place, (title, changes) in enumerate(panels)
+        ],
+        path,
+    )

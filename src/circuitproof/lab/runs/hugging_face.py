@@ -1,0 +1,247 @@
+"""GPT-2 in and out of Hugging Face's directories, tensor by tensor and without torch."""
+
+import re
+import shutil
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from circuitproof.bundle.tensors import safetensors_header
+from circuitproof.declare.architecture import Architecture
+from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.forward.declaration import DECLARATION, NO_PROGRAMS, WEIGHTS, Declaration
+from circuitproof.forward.frozen import BYTES_PER_NUMBER, Frozen, open_model
+from circuitproof.lab.model.gpt2_format import Place, place_of, read_config, their_shapes, to_config
+from circuitproof.text.canonical import (
+    readable_json,
+    refuse_existing,
+    write_directory,
+    write_file,
+    write_parts,
+)
+from circuitproof.text.reading import Fields, read_bytes, read_json
+from circuitproof.text.sealed import seal
+
+_CONFIG, _TENSORS, _INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+_TOKENIZER, _VOCABULARY, _MERGES = "tokenizer.json", "vocab.json", "merges.txt"
+_PREFIX = "transformer."
+_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)
+_MASK = re.compile(r"h\.[0-9]+\.attn\.(masked_)?bias")
+"""The causal mask, which older versions stored; no forward of GPT-2 reads it from there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was read from a Hugging Face directory."""
+
+    source: Path
+    declaration: Declaration
+
+    @property
+    def parameters(self) -> int:
+        """Return how many numbers the model has."""
+        return sum(map(prod, self.declaration.shapes().values()))
+
+
+def locate(source: str, revision: str | None = None) -> Path:
+    """Return the directory that is meant: one that is there, or one of the Hub by its name."""
+    if (path := Path(source)).is_dir():
+        if revision is not None:
+            raise InputError(
+                f"{source} is a directory, which has no revision {revision}; leave --revision out"
+            )
+        return path
+    if not _NAME.fullmatch(source) or path.exists():
+        raise InputError(
+            f"{source} is not a directory, and not a name on the Hub such as openai-community/gpt2"
+        )
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    wanted = [_CONFIG, "*.safetensors", _INDEX, _TOKENIZER, _VOCABULARY, _MERGES]
+    try:
+        return Path(snapshot_download(source, revision=revision, allow_patterns=wanted))
+    except (HfHubHTTPError, OSError, ValueError) as error:
+        first = str(error).partition("\n")[0]
+        raise InputError(
+            f"{source} is no directory here, and the Hub did not give a model of that name: {first}"
+        ) from error
+
+
+def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = None) -> Imported:
+    """Turn a Hugging Face GPT-2 into a model directory; it appears whole, and only if `gate` lets it pass."""
+    refuse_existing(out)
+    architecture = read_config(Fields(read_json(source / _CONFIG), str(source / _CONFIG)))
+    with open_tensors(source) as theirs:
+        _refuse_unfit(source, theirs, architecture)
+        _refuse_too_large(out, architecture)
+        imported = Imported(source, _declare(source, architecture))
+
+        def fill(directory: Path) -> None:
+            write_file(directory / DECLARATION, readable_json(imported.declaration.to_json()))
+            write_parts(directory / WEIGHTS, _our_bytes(source, theirs, imported.declaration))
+            _copy_tokenizer(source, directory)
+            seal(directory)
+            if gate is not None:
+                gate(directory)
+
+        write_directory(out, fill)
+    return imported
+
+
+def export_hf(model: Path, out: Path) -> None:
+    """Write a model as Hugging Face stores a GPT-2, if it is one: the same numbers, bit for bit."""
+    refuse_existing(out)
+    frozen = open_model(model)
+    config = to_config(frozen.declaration)
+
+    def fill(directory: Path) -> None:
+        write_file(directory / _CONFIG, readable_json(config))
+        write_parts(directory / _TENSORS, _their_bytes(frozen))
+        _copy_tokenizer(model, directory)
+
+    write_directory(out, fill)
+
+
+@contextmanager
+def open_tensors(source: Path) -> Generator[Mapping[str, Any], None, None]:
+    """Open the safetensors files of a directory, one or several; names come without their prefix."""
+    with ExitStack() as stack:
+        found: dict[str, Any] = {}
+        for file in _files(source):
+            shard = stack.enter_context(_open(file))
+            for name in shard.keys():  # noqa: SIM118  # not a mapping
+                if (plain := name.removeprefix(_PREFIX)) in found:
+                    raise InputError(f"{file} holds tensor {plain} once more; a model has it once")
+                found[plain] = shard.get_slice(name)
+        yield found
+
+
+def _open(file: Path) -> Any:  # noqa: ANN401  # safetensors has no type for it
+    try:
+        return safe_open(file, framework="numpy")
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{file} is not a usable safetensors file: {error}") from error
+
+
+def _files(source: Path) -> list[Path]:
+    if (index := source / _INDEX).exists():
+        fields = Fields(read_json(index), str(index)).fields("weight_map")
+        names = dict.fromkeys(fields.text(name) for name in fields.keys())  # noqa: SIM118  # not a mapping
+        if outside := [name for name in names if Path(name).name != name]:
+            raise InputError(f"{fields.where} names the file {outside[0]!r}, want one of the same directory")
+        return [source / name for name in names]
+    if not (source / _TENSORS).exists():
+        raise InputError(
+            f"{source} has neither {_TENSORS} nor {_INDEX}; pickles are never read, save it as safetensors"
+        )
+    return [source / _TENSORS]
+
+
+def _refuse_unfit(source: Path, theirs: Mapping[str, Any], architecture: Architecture) -> None:
+    """Refuse tensors that are not just those of the configuration, before any of them is read."""
+    shapes = their_shapes(architecture)
+    spare = {"lm_head.weight": shapes["wte.weight"]} if "lm_head.weight" in theirs else {}
+    for name, shape in {**shapes, **spare}.items():
+        if name not in theirs:
+            raise InputError(f"{source} lacks tensor {name}, which its {_CONFIG} needs")
+        if (found := tuple(theirs[name].get_shape())) != shape:
+            raise InputError(f"{source}: tensor {name} has shape {found}, its {_CONFIG} wants {shape}")
+        if (kind := theirs[name].get_dtype()) != "F32":
+            raise InputError(f"{source}: tensor {name} is {kind}, want F32; save the model in FP32")
+    for name in theirs:
+        if name not in shapes and name not in spare and not _MASK.fullmatch(name):
+            raise InputError(f"{source} holds tensor {name}, which GPT-2 does not have")
+    if (
+        architecture.tied
+        and spare
+        and theirs["lm_head.weight"][:].tobytes() != theirs["wte.weight"][:].tobytes()
+    ):
+        raise InputError(f"{source}: lm_head.weight is not wte.weight, though its {_CONFIG} ties them")
+
+
+def _refuse_too_large(out: Path, architecture: Architecture) -> None:
+    size = BYTES_PER_NUMBER * sum(map(prod, their_shapes(architecture).values()))
+    nearest = next(folder for folder in out.absolute().parents if folder.exists())
+    if size > (free := shutil.disk_usage(nearest).free):
+        raise InputError(
+            f"{out} needs {size / 1e9:.1f} GB for the tensors, {nearest} has {free / 1e9:.1f} GB left"
+        )
+
+
+def _declare(source: Path, architecture: Architecture) -> Declaration:
+    try:
+        return Declaration(architecture, NO_PROGRAMS, _alphabet(source, architecture.vocabulary))
+    except DeclarationError as error:
+        raise InputError(f"{source}: {error}") from error
+
+
+def _alphabet(source: Path, size: int) -> Alphabet | None:
+    """Return the names of the tokens as the tokenizer's file has them, if there is one."""
+    if (file := source / _TOKENIZER).exists():
+        return sparse_alphabet(size, dict(_tokenizer_names(Fields(read_json(file), str(file)))))
+    if (file := source / _VOCABULARY).exists():
+        return sparse_alphabet(size, dict(_vocabulary_names(Fields(read_json(file), str(file)))))
+    return None
+
+
+def _tokenizer_names(fields: Fields) -> Iterator[tuple[int, str]]:
+    yield from _vocabulary_names(fields.fields("model").fields("vocab"))
+    for place, entry in enumerate(fields.items("added_tokens")):
+        added = Fields(entry, f"{fields.path('added_tokens')}[{place}]")
+        yield added.integer("id"), added.text("content")
+
+
+def _vocabulary_names(fields: Fields) -> Iterator[tuple[int, str]]:
+    for name in fields.keys():  # noqa: SIM118  # Fields is not a mapping
+        yield fields.integer(name), name
+
+
+def _our_bytes(source: Path, theirs: Mapping[str, Any], declaration: Declaration) -> Iterator[bytes]:
+    """Return our file of tensors in parts, each number as it is in theirs and found to be finite."""
+    shapes = declaration.shapes()
+    yield safetensors_header(shapes)
+    for name in shapes:
+        place = place_of(name, declaration.architecture)
+        tensor = place.cut(theirs[place.theirs])
+        if not np.isfinite(tensor).all():
+            raise InputError(f"{source}: tensor {place.theirs} holds a NaN or an infinite number")
+        yield tensor.tobytes()
+
+
+def _their_bytes(frozen: Frozen) -> Iterator[bytes]:
+    """Return their file of tensors in parts."""
+    shapes = their_shapes(frozen.architecture)
+    yield safetensors_header(
+        {_their_full_name(name): shape for name, shape in shapes.items()}, {"format": "pt"}
+    )
+    homes: dict[str, list[tuple[str, Place]]] = {name: [] for name in shapes}
+    for ours in frozen.file.shapes():
+        place = place_of(ours, frozen.architecture)
+        homes[place.theirs].append((ours, place))
+    for theirs, shape in shapes.items():
+        tensor = np.empty(shape, "<f4")
+        for ours, place in homes[theirs]:
+            place.put(tensor, _array(frozen, ours))
+        yield tensor.tobytes()
+
+
+def _array(frozen: Frozen, name: str) -> np.ndarray[Any, Any]:
+    return np.frombuffer(frozen.file.raw(name), "<f4").reshape(frozen.file.shapes()[name])
+
+
+def _their_full_name(name: str) -> str:
+    return name if name == "lm_head.weight" else _PREFIX + name
+
+
+def _copy_tokenizer(source: Path, target: Path) -> None:
+    for name in (_TOKENIZER, _VOCABULARY, _MERGES):
+        if (source / name).exists():
+            write_file(target / name, read_bytes(source / name))

@@ -1,0 +1,89 @@
+"""Windows of a long row of tokens: drawn at random, or spread evenly."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from circuitproof.errors import InputError
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
+from circuitproof.text.canonical import digest_bytes
+
+Tokens: TypeAlias = NDArray[np.integer]
+"""A row of tokens, in memory or on a disk."""
+EVALUATION_WINDOWS = 64
+"""On how many windows a model is measured while it is trained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Tokens, and at each position the token wanted next or `NO_TARGET`."""
+
+    tokens: Int[Tensor, "prompt position"]
+    targets: Int[Tensor, "prompt position"]
+
+    @property
+    def asked(self) -> int:
+        """Return at how many positions a token is wanted."""
+        return int((self.targets != NO_TARGET).sum())
+
+    def pieces(self, count: int) -> "tuple[Batch, ...]":
+        """Return at most so many batches that together have the rows of this one."""
+        return tuple(map(Batch, self.tokens.chunk(count), self.targets.chunk(count)))
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The windows of a row of tokens; at every position of one the next token is wanted."""
+
+    tokens: Tokens
+    width: int
+    name: str
+
+    def __post_init__(self) -> None:
+        if len(self.tokens) <= self.width:
+            raise InputError(
+                f"the {self.name} part has {len(self.tokens)} tokens, too few for a window of {self.width}; "
+                "give it more text"
+            )
+
+    def drawn(self, count: int, generator: torch.Generator) -> Batch:
+        """Return so many windows that begin anywhere."""
+        starts = torch.randint(len(self.tokens) - self.width, (count,), generator=generator)
+        return self._at(starts.numpy())
+
+    def spread(self, count: int) -> Batch:
+        """Return at most so many windows, spread from the first to the last."""
+        last = len(self.tokens) - self.width - 1
+        starts = np.unique(np.linspace(0, last, min(count, last + 1)).astype(np.int64))
+        return self._at(starts)
+
+    @property
+    def apart(self) -> int:
+        """Return how many windows there are that share no target."""
+        return (len(self.tokens) - 1) // self.width
+
+    def loss(self, model: Transformer, at_once: int, count: int = EVALUATION_WINDOWS) -> float:
+        """Return the mean loss on windows spread over the tokens, some of them at once."""
+        batch, total = self.spread(count), 0.0
+        with torch.no_grad():
+            for tokens, targets in zip(
+                batch.tokens.split(at_once), batch.targets.split(at_once), strict=True
+            ):
+                total += float(next_token_loss(model(tokens), targets)) * len(tokens)
+        return total / len(batch.tokens)
+
+    def _at(self, starts: NDArray[np.int64]) -> Batch:
+        found = self.tokens[starts[:, None] + np.arange(self.width + 1)]
+        rows = torch.from_numpy(found.astype(np.int64))
+        return Batch(rows[:, :-1], rows[:, 1:])
+
+
+def generator_of(seed: int, count: int) -> torch.Generator:
+    """Return the randomness of one step or epoch. Torch seeds with 32 bits, so both numbers go into those."""
+    return torch.Generator().manual_seed(int(str(digest_bytes(f"{seed} {count}".encode()))[:8], 16))

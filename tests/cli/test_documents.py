@@ -1,0 +1,86 @@
+"""Every command of every document runs as it stands, or the document says why it does not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.text.canonical import readable_json
+from circuitproof_check.main import main as check
+from documents import DOCUMENTS, PROGRAMS, blocks
+from hand_models import QUOTE_EDGES, circuit_of, quote_model
+from places import RECIPES, ROOT
+from releases import release_files, write_release
+
+BLOCKS = [block for document in DOCUMENTS for block in blocks(document)]
+
+
+def test_every_block_is_found():
+    """Each command that a document shows in a line of its own belongs to a block."""
+    for document in DOCUMENTS:
+        shown = re.findall(rf"^(?:    |\$ )(?:{'|'.join(PROGRAMS)}) ", document.read_text(), re.MULTILINE)
+        found = [line for block in BLOCKS if block.document == document for line in block.lines]
+        assert len(shown) == sum(
+            line.removeprefix("$ ").startswith(tuple(f"{one} " for one in PROGRAMS)) for line in found
+        )
+    assert len(BLOCKS) > 20
+
+
+def test_what_is_not_run_has_a_reason_and_its_twin_is_there():
+    """The reason names the test that does the same at smoke size, where there is one."""
+    for block in BLOCKS:
+        if block.reason is not None:
+            assert len(block.reason) > 10, block.name
+            for file in re.findall(r"tests/[\w/]+\.py", block.reason):
+                assert (ROOT / file).exists(), block.name
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """Go to a folder with the recipes, small things made by hand, and a model that came from elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recipes").symlink_to(RECIPES)
+    save_model(Path("hand/neural"), StoredModel(quote_model(programs={}), TOY))
+    save_model(Path("hand/model"), StoredModel(quote_model(), TOY))
+    for name in ("elsewhere", "other"):
+        save_model(Path("hand", name), StoredModel(quote_model(), TOY))
+        Path("hand", name, "manifest.json").unlink()
+    Path("hand/circuit.json").write_bytes(readable_json(circuit_of(QUOTE_EDGES).to_json()))
+    write_release(Path("hand/release"), release_files())
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("workplace")
+def test_the_commands_of_all_documents_run_as_they_stand(run):
+    """From README's first steps on, each in the folder that those before it have left.
+
+    Training rounds by the machine, so an answer may be no or not yet, but it is one.
+    """
+    for block in BLOCKS:
+        if block.reason is None:
+            for words, text in block.commands():
+                code, out, err = do(run, words, text)
+                assert code in (0, 1, 4), (block.name, words, out, err)
+    assert list(Path().glob("**/*.html"))
+    assert load_circuit(Path("build/quotes.json")).edges
+
+
+def do(run, words, text):
+    """Run one command in this process, as the shell would in one of its own."""
+    match words:
+        case ["circuitproof", *rest]:
+            return run(*rest)
+        case ["circuitproof-check" | "python", *rest]:
+            given = rest[rest.index("circuitproof_check") + 1 :] if words[0] == "python" else rest
+            with pytest.raises(SystemExit) as end:
+                check(given)
+            return end.value.code, "", ""
+        case ["cat", ">", file]:
+            Path(file).write_text(text)
+            return 0, "", ""
+        case _:
+            raise AssertionError(f"{words} is no command that can be run here: add a note why")
