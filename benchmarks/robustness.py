@@ -57,7 +57,7 @@ def radii(folder: Path) -> tuple[tuple[str, ...], ...]:
     """Return the rows of the second table: exact radii of the same circuit."""
     circuit = folder / "band_norm_matched" / "quotes.circuit.json"
     start = time.perf_counter()
-    found = find_radii(folder / "band_norm_matched", "quotes", circuit, Place(), 5000)
+    found = find_radii(folder / "band_norm_matched", "quotes", circuit, Place(), Effort(budget=5000))
     seconds = time.perf_counter() - start
     relative = found.distribution(is_relative=True)
     return tuple(
@@ -74,7 +74,7 @@ def wide(frozen: Frozen) -> Iterator[tuple[str, ...]]:
         function = disturb(frozen, task.candidates, CIRCUIT, task.domain.prompts[0], place)
         winner = function.fold((Fraction(0),) * function.variables).winner
         question = Question(function, winner)
-        found, seconds = timed(partial(find_radius, question, budget=1))
+        found, seconds = timed(partial(find_radius, question, Effort(budget=1)))
         upper = "" if found.upper is None else f"{float(found.upper):.3g}"
         yield str(place), f"{float(found.lower):.3g}", upper, f"{seconds:.1f}"
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, combinations, combinations_with_replacement, product
 
-import numpy as np
 from hypothesis import strategies as st
 
 from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
@@ -143,9 +142,3 @@ def all_programs(language) -> Iterator[Program]:
         for chosen in combinations_with_replacement(rules, size):
             for otherwise in language.grammar.otherwise:
                 yield Program(Fraction(0), chosen, otherwise)
-
-
-def mask_of(ground, formula):
-    """Return 1 where a formula holds on a ground and 0 elsewhere, by the rows of a program that asks it."""
-    rule = Rule(Fraction(1), (formula,))
-    return (ground.rows(Program(Fraction(0), (rule,), Otherwise.NOWHERE)) > 0).astype(np.uint8)

@@ -40,6 +40,10 @@ class OutputError(CircuitproofError):
     """What was found cannot be told, because a pipe was closed or a disk is full: tell it elsewhere."""
 
 
+class OverdueError(CircuitproofError):
+    """The deadline came before there was anything to tell: give more time."""
+
+
 class NumericError(CircuitproofError):
     """A computation met a number that is not one (NaN or infinite): mend the weights or the training."""
 

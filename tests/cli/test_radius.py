@@ -29,7 +29,7 @@ def test_radii_are_shown_absolute_and_relative(run):
     code, out, _ = run("radius")
     assert code == 0
     assert "128 of 128 radii known exactly, at logits input" in out
-    assert "0 ties, 0 infinite radii; 0 infima are not attained" in out
+    assert "0 ties, 0 infinite radii; 0 infima are not known to be attained" in out
     assert "proved: every decision is kept below 0.5" in out
 
 

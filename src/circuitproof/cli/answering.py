@@ -12,15 +12,18 @@ if TYPE_CHECKING:
 _CELLS_SHOWN = 8
 
 
-def show_answers_to(request: "Request", out: Path | None, *, as_json: bool) -> NoReturn:
+def show_answers_to(
+    request: "Request", out: Path | None, deadline: float | None, *, as_json: bool
+) -> NoReturn:
     """Answer a request, print the answers, and end with the verdict's exit code."""
+    from circuitproof.cli.pacing import paced
     from circuitproof.cli.show import show_json, show_note
     from circuitproof.lab.runs.verification import Unmeasured, verify
     from circuitproof.prove.verdict import EXIT_CODES
     from circuitproof.text.locked import claimed
 
-    with claimed(out):
-        found = verify(request, out)
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
+        found = verify(request.at(pace), out)
     if as_json:
         show_json(found.to_json())
     else:
@@ -37,11 +40,13 @@ def _show(found: "Verification") -> None:
     from circuitproof.declare.tasks.pattern_text import print_pattern
     from circuitproof.lab.runs.verification import Floats
     from circuitproof.text.reading import scientific
+    from circuitproof.view.counterexamples import counterexample_lines
 
     battery, task = found.battery, found.battery.claim.task
     show_answers(claim_title(battery.claim, found.verdict), battery)
     if isinstance(task.domain, Domain):
-        show_line(f"{task.size} prompts in {battery.cells} cells, {battery.ties} ties")
+        ties = "not computed" if battery.ties is None else f"in {battery.cells} cells, {battery.ties} ties"
+        show_line(f"{task.size} prompts {ties}")
     else:
         show_line(f"{scientific(task.size)} prompts: {print_pattern(task.domain)}")
         show_line(f"{battery.cells} cells computed in {found.seconds:.1f} s")
@@ -50,6 +55,9 @@ def _show(found: "Verification") -> None:
             f"measured in floats: largest error of a logit {found.floats.error:.2e}; the circuit decides as "
             f"the model on {found.floats.agreement} of {task.size} prompts"
         )
+    for one in found.counterexamples():
+        for line in counterexample_lines(task, one):
+            show_line(line)
     if found.frontier is not None:
         _show_frontier(found.frontier)
 

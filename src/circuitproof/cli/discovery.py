@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, ModelOption, Out, TaskName
-from circuitproof.cli.show import progress, show_candidates, show_json, show_line
+from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, TaskName
+from circuitproof.cli.show import show_candidates, show_json, show_line, show_note
+from circuitproof.errors import ExitCode
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
 
 
@@ -38,9 +39,11 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     rule: Annotated[
         Rule, typer.Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
     ] = Rule.SPARSITY,
+    deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
+    from circuitproof.cli.pacing import paced
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
     from circuitproof.lab.runs.extraction import extract as extract_circuit
     from circuitproof.text.locked import claimed
@@ -53,13 +56,17 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
         rule=rule,
         thresholds=tuple(threshold or THRESHOLDS),
     )
-    with claimed(out), progress(f"extracting {task}", len(method.thresholds)) as bar:
-        found = extract_circuit(model, task, method, out, lambda _: bar.advance(bar.task_ids[0]))
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
+        found = extract_circuit(model, task, method, out, pace)
     if as_json:
         show_json(found.to_json())
-        return
-    show_candidates(f"{found.task}: faithful to the {objective}, measured in FP32; * is selected", found)
-    show_line(f"{out} holds the circuit, {report_path(out)} the report")
+    else:
+        show_candidates(f"{found.task}: faithful to the {objective}, measured in FP32; * is selected", found)
+        show_line(f"{out} holds the circuit, {report_path(out)} the report")
+    if not found.is_whole:
+        count = len(method.thresholds)
+        show_note(f"the deadline came after {len(found.candidates)} of {count} thresholds")
+        raise typer.Exit(ExitCode.UNDECIDED)
 
 
 def circuit(

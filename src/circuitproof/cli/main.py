@@ -14,7 +14,7 @@ from circuitproof import __version__
 from circuitproof.cli.extras import missing
 from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
 from circuitproof.cli.output import watched_output
-from circuitproof.errors import CircuitproofError, ExitCode, InvalidError
+from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError
 
 app = typer.Typer(
     cls=LazyGroup,
@@ -50,6 +50,8 @@ def main() -> None:
             _run()
     except InvalidError as error:
         _fail(f"invalid: {error}", ExitCode.INVALID)
+    except OverdueError as error:
+        _fail(str(error), ExitCode.UNDECIDED)
     except CircuitproofError as error:
         _fail(str(error))
     except OSError as error:
@@ -80,7 +82,8 @@ def _asked() -> str:
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     """Stop with our own exit code: typer has another one, which is not documented here."""
     is_run = _asked() in COMMANDS and COMMANDS[_asked()].resumes
-    _fail(f"interrupted; {'run the same command again to go on' if is_run else 'nothing was written'}")
+    kept = "run the same command again to go on" if is_run else "what is written is whole, the rest is lost"
+    _fail(f"interrupted; {kept}")
 
 
 def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:

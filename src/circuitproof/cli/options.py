@@ -1,11 +1,20 @@
 """The options that several commands share, each spelled once."""
 
+from math import isnan
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from circuitproof.prove.properties import Kind
+
+
+def _refuse_nan(seconds: float | None) -> float | None:
+    """Refuse what is no number of seconds, which no range excludes."""
+    if seconds is not None and isnan(seconds):
+        raise typer.BadParameter("nan is no number of seconds")
+    return seconds
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
@@ -73,5 +82,16 @@ Regions = Annotated[
 ]
 Listed = Annotated[
     int, typer.Option("--listed", min=0, help="The most prompts of a region to compute one by one.")
+]
+Deadline = Annotated[
+    float | None,
+    typer.Option(
+        "--deadline",
+        min=0.001,
+        max=1e9,
+        help="End after so many seconds with what is known by then; the rest is undecided.",
+        callback=_refuse_nan,
+        show_default=False,
+    ),
 ]
 BundleOut = Annotated[Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)]

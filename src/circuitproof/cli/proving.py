@@ -10,6 +10,7 @@ from circuitproof.cli.options import (
     At,
     BundleOut,
     CircuitFile,
+    Deadline,
     Epsilon,
     Limits,
     Listed,
@@ -42,6 +43,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     engine: Engines = Engine.EXACT,
     anchors: Anchors = None,
     seconds: Seconds = 60.0,
+    deadline: Deadline = None,
     branches: Branched = Branching.KEPT,
     pattern: PatternText = None,
     limits: Limits = False,
@@ -55,8 +57,6 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
     from circuitproof.cli.answering import show_answers_to
-    from circuitproof.cli.solvers import show_cross_check
-    from circuitproof.lab.runs.cross_check import Asking
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
     from circuitproof.prove.effort import Effort
 
@@ -72,9 +72,12 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         find_limits=limits,
     )
     if engine is not Engine.EXACT:
+        from circuitproof.cli.solvers import show_cross_check
+        from circuitproof.lab.runs.cross_check import Asking
+
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
-        show_cross_check(request, asking, out, as_json=as_json)
-    show_answers_to(request, out, as_json=as_json)
+        show_cross_check(request, asking, out, deadline, as_json=as_json)
+    show_answers_to(request, out, deadline, as_json=as_json)
 
 
 def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -87,6 +90,7 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
     limits: Limits = False,
     regions: Regions = 4096,
     listed: Listed = 1024,
+    deadline: Deadline = None,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
@@ -101,6 +105,7 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
         limits=limits,
         regions=regions,
         listed=listed,
+        deadline=deadline,
         out=out,
         as_json=as_json,
     )
@@ -111,17 +116,19 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     task: TaskName,
     most: Annotated[int, typer.Option("--most", min=1, help="The most edges to try.")] = 4,
     budget: Annotated[int, typer.Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
+    deadline: Deadline = None,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
+    from circuitproof.cli.pacing import paced
     from circuitproof.cli.show import show_json, show_minimality
     from circuitproof.lab.runs.minimality import find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
     from circuitproof.text.locked import claimed
 
-    with claimed(out):
-        found = find_minimum(model, task, most=most, budget=budget, out=out)
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
+        found = find_minimum(model, task, most=most, budget=budget, out=out, pace=pace)
     if as_json:
         show_json(found.to_json())
     else:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from circuitproof.lab.runs.minimality import Minimality
     from circuitproof.prove.claim import Claim
     from circuitproof.prove.findings import Survey
-    from circuitproof.prove.properties import Property
     from circuitproof.prove.verdict import Answer, Battery, Verdict
 
 
@@ -86,6 +85,14 @@ def show_note(text: str) -> None:
 @contextmanager
 def progress(title: str, total: int) -> "Iterator[Progress]":
     """Show a progress bar on standard error while work goes on; its only task is the first."""
+    with progress_bars() as bar:
+        bar.add_task(title, total=total, note="")
+        yield bar
+
+
+@contextmanager
+def progress_bars() -> "Iterator[Progress]":
+    """Show on standard error, if that is a terminal, how far work has come and how long it may still take."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
@@ -97,7 +104,6 @@ def progress(title: str, total: int) -> "Iterator[Progress]":
         console=_console(stderr=True),
         disable=not sys.stderr.isatty(),
     )
-    bar.add_task(title, total=total, note="")
     with bar:
         yield bar
 
@@ -130,11 +136,17 @@ def show_answers(title: str, battery: "Battery") -> None:
 
 def show_minimality(found: "Minimality") -> None:
     """Print the minimum circuits, or how far the search came."""
+    from circuitproof.prove.verdict import Verdict
+
     search, tried = found.search, len(found.search.trials)
     if not search.minimum:
-        show_line(f"undecided: all {tried} circuits of fewer than {search.refuted_below} edges are refuted")
+        below = search.refuted_below
+        show_line(f"undecided: {tried} circuits were tried, all of fewer than {below} edges are refuted")
         return
     size, count = len(search.minimum[0]), len(search.minimum)
+    if found.battery is not None and found.battery.verdict is Verdict.UNDECIDED:
+        show_line(f"undecided: {count} circuits of {size} edges suffice; the deadline came before the proof")
+        return
     show_line(
         f"{found.verdict}: {size} edges are the fewest; of {tried} circuits up to there {count} suffice"
     )
@@ -162,19 +174,12 @@ def show_candidates(title: str, found: "Extraction") -> None:
 
 def answer_row(claim: "Claim", answer: "Answer") -> tuple[str, str, str, str]:
     """Return the cells of an answer's row: the property, the verdict, what was counted, what was seen."""
+    from circuitproof.view.words import property_name
+
     survey = answer.findings.survey
     counted = f"{answer.met}/{answer.obligations}" if survey is None else f"{survey.regions}"
     seen = "; ".join([*map(str, answer.remarks), _seen(claim, answer)])
     return (property_name(answer.prop), answer.verdict, counted, seen)
-
-
-def property_name(prop: "Property") -> str:
-    """Return a property as a table names it: robustness with its size, place and positions."""
-    from circuitproof.prove.properties import Robustness, kind_of
-
-    if not isinstance(prop, Robustness):
-        return kind_of(prop)
-    return f"{kind_of(prop)} at {prop.epsilon}, {prop.at}, positions {prop.at.spelled_positions()}"
 
 
 def _seen(claim: "Claim", answer: "Answer") -> str:

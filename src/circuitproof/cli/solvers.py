@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from circuitproof.cli.options import AsJson, At, CircuitFile, Epsilon, ModelOption, Out, Perturbed, TaskName
+from circuitproof.cli.options import (
+    AsJson,
+    At,
+    CircuitFile,
+    Deadline,
+    Epsilon,
+    ModelOption,
+    Out,
+    Perturbed,
+    TaskName,
+)
 from circuitproof.prove.properties import Kind
 from circuitproof.solvers.choices import Branching, Engine
 
@@ -37,21 +47,28 @@ Branched = Annotated[
 ]
 
 
-def show_cross_check(request: "Request", asking: "Asking", out: Path | None, *, as_json: bool) -> NoReturn:
+def show_cross_check(
+    request: "Request", asking: "Asking", out: Path | None, deadline: float | None, *, as_json: bool
+) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
+    from circuitproof.cli.pacing import paced
     from circuitproof.cli.show import claim_title, show_json, show_line, show_table
     from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
     from circuitproof.text.locked import claimed
+    from circuitproof.view.counterexamples import counterexample_lines
 
-    with claimed(out):
-        found = cross_check(request, asking, out)
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
+        found = cross_check(request.at(pace), asking, out)
     if as_json:
         show_json(found.to_json())
         raise typer.Exit(EXIT_CODES[found.verdict])
     rows = [row for one in found.compared for row in _compared_rows(found.claim, one)]
     columns = ("property", "engine", "verdict", "met#", "seconds#", "seen")
     show_table(claim_title(found.claim, found.verdict), columns, rows)
+    for one in found.counterexamples():
+        for line in counterexample_lines(found.claim.task, one):
+            show_line(line)
     if found.exact_seconds is not None:
         show_line(f"the exact engine took {found.exact_seconds:.2f} s for all properties")
     raise typer.Exit(EXIT_CODES[found.verdict])
@@ -71,9 +88,11 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     positions: Perturbed = "last",
     anchors: Anchors = None,
     branches: Branched = Branching.KEPT,
+    deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Write every query of a claim as an SMT-LIB file that says what each answer means."""
+    from circuitproof.cli.pacing import paced
     from circuitproof.cli.show import show_json, show_line
     from circuitproof.lab.runs.cross_check import Asking, write_queries
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
@@ -86,7 +105,8 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
         place=Place(at, positions),
     )
     asking = Asking(engine=Engine.ALL, branching=branches, anchors=anchors)
-    count = write_queries(request, asking, out)
+    with paced(deadline, as_json=as_json) as pace:
+        count = write_queries(request.at(pace), asking, out)
     if as_json:
         show_json({"queries": count, "folder": str(out)})
     else:
@@ -111,29 +131,35 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
         Engine, typer.Option("--engine", help="Which solvers answer as well; exact only counts.")
     ] = Engine.EXACT,
     seconds: Seconds = 60.0,
+    deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Count what the four properties of circuits assert, by source, and per edge beside the paper's."""
+    from circuitproof.cli.pacing import paced
     from circuitproof.cli.show import show_json
+    from circuitproof.errors import ExitCode
     from circuitproof.lab.runs.cost import CostRequest, count_costs
     from circuitproof.text.reading import Fields
 
-    found = count_costs(
-        CostRequest(
-            models=tuple(models),
-            circuits=tuple(circuits),
-            task=task,
-            epsilon=Fields({"epsilon": epsilon}, "command line").rational("epsilon"),
-            branching=branches,
-            anchors=anchors,
-            engine=engine,
-            seconds=seconds,
+    with paced(deadline, as_json=as_json) as pace:
+        found = count_costs(
+            CostRequest(
+                models=tuple(models),
+                circuits=tuple(circuits),
+                task=task,
+                epsilon=Fields({"epsilon": epsilon}, "command line").rational("epsilon"),
+                branching=branches,
+                anchors=anchors,
+                engine=engine,
+                seconds=seconds,
+                pace=pace,
+            )
         )
-    )
     if as_json:
         show_json(found.to_json())
     else:
         _show_costs(task, found)
+    raise typer.Exit(ExitCode.UNDECIDED if found.overdue else ExitCode.GOOD)
 
 
 def _show_costs(task: str, found: "Costs") -> None:
@@ -157,6 +183,8 @@ def _show_costs(task: str, found: "Costs") -> None:
         for one in found.accounts
     ]
     show_table(f"{task}: assertions of the four properties", (*columns, *more), rows)
+    for model in found.overdue:
+        show_line(f"the deadline came before all of {model} was counted")
     for sentence in explain(found):
         show_line(sentence)
     figures = ", ".join(f"{variant} {number}" for variant, number in PAPER_PER_EDGE.items())
@@ -184,7 +212,8 @@ def _counts(one: "Account") -> tuple[str, ...]:
 
 
 def _compared_rows(claim: "Claim", one: "Compared") -> list[tuple[str, ...]]:
-    from circuitproof.cli.show import answer_row, property_name
+    from circuitproof.cli.show import answer_row
+    from circuitproof.view.words import property_name
 
     rows: list[tuple[str, ...]] = []
     if one.answer is not None:

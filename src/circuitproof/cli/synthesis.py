@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, ModelOption, Out, Tasks
+from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, Tasks
 from circuitproof.cli.show import show_json, show_line, show_result, show_table
 from circuitproof.declare.programs.syntax import Pick
 from circuitproof.lab.discover.choices import Objective
@@ -57,9 +57,11 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     ] = Growth.WHOLE,
     overlap: _Overlap = 0.0,
     budget: Annotated[int, typer.Option("--budget", min=1, help="The most programs to form.")] = 300_000,
+    deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Find a program that can take a head's place, accepted exactly, or certify that none in bounds can."""
+    from circuitproof.cli.pacing import paced
     from circuitproof.declare.programs.candidates import Grammar
     from circuitproof.lab.distill.synthesis import Bounds
     from circuitproof.lab.runs.synthesis import Request, parse_brackets
@@ -79,8 +81,8 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
         grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
     )
     asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
-    with claimed(out):
-        found = synthesise_program(asked, out)
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
+        found = synthesise_program(asked, out, pace)
     show_result(found.to_json(), lambda: _show(found, out), as_json=as_json)
     raise typer.Exit(EXIT_CODES[found.verdict])
 

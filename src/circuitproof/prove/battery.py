@@ -12,7 +12,6 @@ from circuitproof.prove.effort import Effort
 from circuitproof.prove.fold import Folded, changes_nothing
 from circuitproof.prove.identity import answer_identity
 from circuitproof.prove.lists import answer_list
-from circuitproof.prove.patterns.answers import answer_pattern
 from circuitproof.prove.properties import Equivalence, LesionIdentity, Robustness
 from circuitproof.prove.remarks import Asked, Grounds, remarks
 from circuitproof.prove.verdict import Answer, Battery, Verdict
@@ -24,6 +23,8 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
         case Domain():
             battery = answer_list(claim, effort or Effort())
         case Pattern():
+            from circuitproof.prove.patterns.answers import answer_pattern  # a list needs none of its room
+
             battery = answer_pattern(claim, effort or Effort())
         case _:
             assert_never(claim.task.domain)
@@ -61,6 +62,6 @@ def _asked(task: Task) -> Asked:
 
 def _shared_biases(claim: Claim, folded: Folded) -> tuple[Edge, ...]:
     """Return the edges that change no decision as long as a shared bias is kept."""
-    before = folded.of(claim.circuit)
-    kept = claim.kept_biases().items()
+    kept = [(edge, variant) for edge, variant in claim.kept_biases().items() if folded.has([variant])]
+    before = folded.of(claim.circuit) if kept else ()
     return tuple(edge for edge, variant in kept if changes_nothing(before, folded.of(variant)))

@@ -19,6 +19,7 @@ from circuitproof.prove.balls.robustness import Directions, directions
 from circuitproof.prove.properties import (
     KNOWN_ON_PATTERNS,
     Faithfulness,
+    Invariance,
     Minimum,
     Necessity,
     Property,
@@ -102,22 +103,41 @@ class Claim:
 
     def circuits(self) -> tuple[Circuit, ...]:
         """Return every circuit whose logits the properties need, each once, the claim's own first."""
-        needed = [self.circuit]
-        for prop in self.properties:
-            match prop:
-                case Necessity():
-                    needed.extend(self.circuit.lesions())
-                case SubsetMinimality() | Minimum():
-                    needed.extend(self.smaller_circuits(prop))
-                case Faithfulness() if self.frozen.declaration.inexact_operator is None:
-                    needed.append(whole(self.frozen.graph))
-                case _:
-                    pass
-        return tuple(dict.fromkeys(needed))
+        needed = [circuit for prop in self.properties for circuit in self._other_circuits(prop)]
+        return tuple(dict.fromkeys((self.circuit, *needed)))
+
+    def _other_circuits(self, prop: Property) -> Sequence[Circuit]:
+        """Return the circuits that a property needs beside the claim's own."""
+        match prop:
+            case Necessity():
+                return self.circuit.lesions()
+            case SubsetMinimality() | Minimum():
+                return self.smaller_circuits(prop)
+            case Faithfulness() if self.frozen.declaration.inexact_operator is None:
+                return (whole(self.frozen.graph),)
+            case _:
+                return ()
 
     def variants(self) -> tuple[Variant, ...]:
         """Return these circuits and, for necessity, the lesions with a shared bias kept."""
         return (*self.circuits(), *self.kept_biases().values())
+
+    def variants_of(self, prop: Property) -> tuple[Variant, ...]:
+        """Return those of them that one property needs."""
+        kept = self.kept_biases().values() if isinstance(prop, Necessity) else ()
+        return (self.circuit, *self._other_circuits(prop), *kept)
+
+    def obligations(self, prop: Property) -> int:
+        """Return how many obligations a property has: prompts, or classes, edges or circuits of a list."""
+        match prop:
+            case Invariance():
+                return len(self.task.classes())
+            case Necessity():
+                return len(self.circuit)
+            case SubsetMinimality() | Minimum():
+                return len(self.smaller_circuits(prop))
+            case _:
+                return self.task.size
 
     def kept_biases(self) -> Mapping[Edge, BiasKept]:
         """Return for necessity the lesions with a shared bias kept, by edge, where there is one."""

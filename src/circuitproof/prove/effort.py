@@ -1,9 +1,64 @@
-"""How hard engines try, as data: a light module, so that a command line can offer the choices."""
+"""How hard and how long engines try, as data: a light module, which a command line can offer."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import inf
+from typing import TypeVar
 
 from circuitproof.errors import DeclarationError
+
+Item = TypeVar("Item")
+
+
+def _unheard(_what: str, _done: int, _total: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """When work has to end, and who hears how far it has come; what was proved by then does not depend on it.
+
+    Nothing else that proves looks at a clock.
+    """
+
+    deadline: float = inf
+    """On the clock; what is not reached by then is undecided."""
+    clock: Callable[[], float] = float
+    """Without a clock of one's own, time stands still at zero."""
+    hear: Callable[[str, int, int], None] = _unheard
+    """Is told what is counted, how many are done, and of how many."""
+
+    @property
+    def is_over(self) -> bool:
+        """Say whether the deadline has come."""
+        return self.clock() >= self.deadline
+
+    @property
+    def left(self) -> float:
+        """Return how many seconds there are until the deadline."""
+        return 0.0 if self.is_over else self.deadline - self.clock()
+
+    def share(self, parts: int) -> "Pace":
+        """Return the pace of the next of several parts that are to have equally long."""
+        return replace(self, deadline=self.clock() + self.left / parts)
+
+    def each(self, what: str, items: Collection[Item]) -> Iterator[Item]:
+        """Return all items, and tell how many are done."""
+        for done, item in enumerate(items):
+            self.hear(what, done, len(items))
+            yield item
+        self.hear(what, len(items), len(items))
+
+    def steps(self, what: str, items: Collection[Item]) -> Iterator[Item]:
+        """Return items as long as there is time, and tell how many are done."""
+        for item in self.each(what, items):
+            if self.is_over:
+                return
+            yield item
+
+
+UNHURRIED = Pace()
 
 
 class Method(StrEnum):
@@ -26,6 +81,8 @@ class Effort:
     """The most regions of a pattern, for each property."""
     listed: int = 1024
     """The most prompts of a region that are computed one by one."""
+    pace: Pace = field(default=UNHURRIED, repr=False)
+    """Until when to try, and who hears of it."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:

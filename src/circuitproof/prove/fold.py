@@ -1,6 +1,6 @@
 """Folding: the exact candidate logits of circuits on every prompt, each distinct computation done once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -10,6 +10,7 @@ from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells, Variant
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.effort import UNHURRIED, Pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +50,34 @@ class Folded:
 
     folds: tuple[Fold, ...]
     places: Mapping[Variant, tuple[int, ...]]
-    """For each circuit, the index of the fold of each prompt."""
+    """For each circuit that there was time for, the index of the fold of each prompt."""
     cells: Mapping[Variant, int]
-    """For each circuit, how many distinct computations decide all prompts."""
+    """For each of them, how many distinct computations decide all prompts."""
 
     def of(self, variant: Variant) -> tuple[Fold, ...]:
         """Return the fold of each prompt."""
         return tuple(self.folds[place] for place in self.places[variant])
 
+    def has(self, variants: Iterable[Variant]) -> bool:
+        """Say whether there was time for all of some circuits."""
+        return all(variant in self.places for variant in variants)
+
 
 def fold(
-    frozen: Frozen, candidates: tuple[int, ...], circuits: Sequence[Variant], prompts: Sequence[Prompt]
+    frozen: Frozen,
+    candidates: tuple[int, ...],
+    circuits: Sequence[Variant],
+    prompts: Sequence[Prompt],
+    pace: Pace = UNHURRIED,
 ) -> Folded:
-    """Return the exact logits of every circuit on every prompt."""
+    """Return the exact logits of every circuit on every prompt, circuit after circuit until time is over."""
     cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
-    rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
+    rows = {circuit: cells.cells(circuit, prompts) for circuit in pace.steps("circuits laid out", circuits)}
     trace = Trace(Forward(frozen, cells, Exact(), candidates))
-    logits = {stage: trace.output(stage).fractions() for stage, _ in rows.values()}
     known: dict[tuple[Fraction, ...], int] = {}
-    places = {
-        circuit: tuple(known.setdefault(logits[stage][row], len(known)) for row in found)
-        for circuit, (stage, found) in rows.items()
-    }
-    sizes = {circuit: len(set(found)) for circuit, (_, found) in rows.items()}
+    places: dict[Variant, tuple[int, ...]] = {}
+    for circuit, (stage, found) in pace.steps("circuits computed", rows.items()):
+        logits = trace.output(stage).fractions()
+        places[circuit] = tuple(known.setdefault(logits[row], len(known)) for row in found)
+    sizes = {circuit: len(set(rows[circuit][1])) for circuit in places}
     return Folded(tuple(map(Fold, known)), places, sizes)

@@ -43,10 +43,30 @@ from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted
 
 def answer_list(claim: Claim, effort: Effort) -> Battery:
     """Answer every property of a claim about listed prompts."""
-    folded = fold(claim.frozen, claim.task.candidates, claim.variants(), claim.task.prompts)
-    answers = tuple(_answer(claim, folded, prop, effort) for prop in claim.properties)
-    tokens = frozenset(chain.from_iterable(claim.task.prompts))
-    return Battery(claim, answers, claim.task.listed, folded, folded.cells[claim.circuit], tokens)
+    task = claim.task
+    folded = fold(claim.frozen, task.candidates, claim.variants(), task.prompts, effort.pace)
+    answers = tuple(
+        _answer(claim, folded, prop, effort)
+        if folded.has(claim.variants_of(prop)) or isinstance(prop, LesionIdentity)
+        else _overdue(claim, folded, prop)
+        for prop in claim.properties
+    )
+    tokens = frozenset(chain.from_iterable(task.prompts))
+    return Battery(claim, answers, task.listed, folded, folded.cells.get(claim.circuit, 0), tokens)
+
+
+def _overdue(claim: Claim, folded: Folded, prop: Property) -> Answer:
+    """Leave a property open that there was no time for; edges that are known to be needed are counted."""
+    count, kept = claim.obligations(prop), claim.kept_biases()
+    known = [
+        _witnesses(claim, folded, edge)
+        for edge in claim.circuit
+        if isinstance(prop, Necessity)
+        and folded.has((claim.circuit, claim.circuit.without(edge), *([kept[edge]] if edge in kept else ())))
+    ]
+    met = sum(bool(found.flips or found.ties) for found in known)
+    why = Open(f"the deadline came before the circuits of {count - met} of {count} obligations were computed")
+    return Answer(prop, Undecided(why), count, met, Findings(edges=tuple(known)))
 
 
 def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Answer:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.smaller import circuits_of_size
-from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import fold
 
 _ANCHORS = 8
@@ -38,41 +38,47 @@ class FewestEdges:
     """All circuits of the smallest size that suffices, or none if the search ended before."""
 
 
-def search_minimum(frozen: Frozen, task: Task, *, most: int, budget: int) -> FewestEdges:
+def search_minimum(
+    frozen: Frozen, task: Task, *, most: int, budget: int, pace: Pace = UNHURRIED
+) -> FewestEdges:
     """Try all circuits of one edge, of two, and so on, until some suffice; at most `most` edges each.
 
-    A size with more than `budget` circuits is not begun: what is refuted so far is the proved lower bound.
+    A size with more than `budget` circuits is not begun, and one that there is no time for is not finished:
+    what is refuted so far is the proved lower bound.
     """
     trials: list[Trial] = []
     for size in range(1, most + 1):
         circuits = circuits_of_size(frozen.graph, frozen.graph.edges(), size)
         if len(circuits) > budget:
             return FewestEdges(size, tuple(trials), ())
-        found = try_circuits(frozen, task, circuits)
+        found = try_circuits(frozen, task, circuits, pace)
         trials.extend(found)
+        if len(found) < len(circuits):
+            return FewestEdges(size, tuple(trials), ())
         if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent):
             return FewestEdges(size, tuple(trials), minimum)
     return FewestEdges(most + 1, tuple(trials), ())
 
 
-def try_circuits(frozen: Frozen, task: Task, circuits: Sequence[Circuit]) -> tuple[Trial, ...]:
-    """Return for each circuit a prompt that refutes it, or that it decides the task."""
-    wanted = task.decisions()
-    anchors = _anchors(wanted)
-    first = {trial.circuit: trial for trial in _try(frozen, task, circuits, anchors, wanted)}
-    left = [circuit for circuit in circuits if first[circuit].is_equivalent]
-    everywhere = range(task.size)
-    second = {trial.circuit: trial for trial in _try(frozen, task, left, everywhere, wanted)} if left else {}
-    return tuple((first | second)[circuit] for circuit in circuits)
+def try_circuits(
+    frozen: Frozen, task: Task, circuits: Sequence[Circuit], pace: Pace = UNHURRIED
+) -> tuple[Trial, ...]:
+    """Return for each circuit a prompt that refutes it, or that it decides the task, if there is time."""
+    first = _try(frozen, task, circuits, _anchors(task.decisions()), pace)
+    left = [trial.circuit for trial in first if trial.is_equivalent]
+    second = _try(frozen, task, left, range(task.size), pace)
+    refuted = [trial for trial in first if not trial.is_equivalent]
+    known = {trial.circuit: trial for trial in (*refuted, *second)}
+    return tuple(known[circuit] for circuit in circuits if circuit in known)
 
 
 def _try(
-    frozen: Frozen, task: Task, circuits: Sequence[Circuit], places: Sequence[int], wanted: Sequence[int]
+    frozen: Frozen, task: Task, circuits: Sequence[Circuit], places: Sequence[int], pace: Pace
 ) -> list[Trial]:
-    prompts: list[Prompt] = [task.prompts[place] for place in places]
-    folded = fold(frozen, task.candidates, circuits, prompts)
+    wanted, prompts = task.decisions(), [task.prompts[place] for place in places]
+    folded = fold(frozen, task.candidates, circuits, prompts, pace)
     trials: list[Trial] = []
-    for circuit in circuits:
+    for circuit in filter(folded.places.__contains__, circuits):
         pairs = zip(places, folded.of(circuit), strict=True)
         wrong = (place for place, found in pairs if found.decision != frozenset({wanted[place]}))
         trials.append(Trial(circuit, next(wrong, None)))

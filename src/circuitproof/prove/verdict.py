@@ -121,8 +121,10 @@ class Battery:
         return settle(self.claim.properties, self.answers)
 
     @property
-    def ties(self) -> int:
-        """Return on how many of the listed prompts the circuit ties."""
+    def ties(self) -> int | None:
+        """Return on how many of the listed prompts the circuit ties; nothing if there was no time for it."""
+        if not self.folded.has([self.claim.circuit]):
+            return None
         return sum(not found.is_clear for found in self.folded.of(self.claim.circuit))
 
 

@@ -7,12 +7,16 @@ from fractions import Fraction
 from typing import assert_never
 
 from circuitproof.errors import CircuitproofError
-from circuitproof.prove.properties import Property
+from circuitproof.prove.effort import UNHURRIED, Pace
+from circuitproof.prove.properties import Property, kind_of
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cost import Tally, tally
 from circuitproof.solvers.queries import Eta, Obligation, Query
 from circuitproof.solvers.results import Failed, Result, Satisfiable, Solver, Unknown, Unsatisfiable
 from circuitproof.solvers.smtlib import certificate_text, query_text, stability_text
+
+_LEAST = 0.001
+"""The seconds that a solver has at least."""
 
 
 class DisagreementError(CircuitproofError):
@@ -68,18 +72,19 @@ class Hearing:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Solvers, and how many seconds each has for a query."""
+    """Solvers, how many seconds each has for a query, and until when they are asked."""
 
     solvers: tuple[Solver, ...]
     seconds: float = 60.0
+    pace: Pace = UNHURRIED
 
     def hear(self, prop: Property, obligations: Sequence[Obligation], count: int) -> Hearing:
         """Put every obligation of a property to every solver; `count` is how many the property has."""
         rulings = tuple(Ruling(prop, solver.name, count) for solver in self.solvers)
-        cost = Tally()
-        for obligation in obligations:
+        cost, asked = Tally(), 0
+        for obligation in self.pace.steps(f"parts of {kind_of(prop)}", obligations):
             cost += self._settle(obligation, rulings)
-        asked = sum(obligation.size for obligation in obligations)
+            asked += obligation.size
         for ruling in rulings if asked < count else ():
             ruling.open.append(f"{count - asked} of {count} obligations were not asked about")
         return Hearing(rulings, cost)
@@ -90,6 +95,9 @@ class Bench:
         waiting = {ruling.solver: ruling for ruling in rulings}
         gaps: dict[str, str] = {}
         for query in obligation.queries():
+            if self.pace.is_over:
+                gaps |= dict.fromkeys(waiting, f"{obligation.name}: the deadline came first")
+                break
             text = query_text(query)
             cost += tally(query, time.perf_counter() - begin)
             for name, result in self._ask(query, text, waiting).items():
@@ -119,7 +127,7 @@ class Bench:
     def _answer(self, solver: Solver, query: Query, text: str) -> Result:
         """Return a solver's answer; of a query that follows a trace, only if the trace is a certificate."""
         if query.has_conditions:
-            fits = solver.solve(certificate_text(query), (), self.seconds)
+            fits = solver.solve(certificate_text(query), (), self._seconds)
             if isinstance(fits, Unsatisfiable):
                 raise DisagreementError(
                     f"{query.meaning.title}: {solver.name} finds that the traced branches contradict "
@@ -131,11 +139,16 @@ class Bench:
             if query.eta and (unstable := self._instability(solver, query)) is not None:
                 return unstable
         wanted = [one.name for one in (*query.selectors, *query.eta)]
-        return solver.solve(text, wanted, self.seconds)
+        return solver.solve(text, wanted, self._seconds)
+
+    @property
+    def _seconds(self) -> float:
+        """Return what a solver has for a query now; never nothing, which some take for no limit."""
+        return max(min(self.seconds, self.pace.left), _LEAST)
 
     def _instability(self, solver: Solver, query: Query) -> Result | None:
         """Return why a traced proof says nothing about a ball, unless the branches hold all over it."""
-        found = solver.solve(stability_text(query), (), self.seconds)
+        found = solver.solve(stability_text(query), (), self._seconds)
         match found:
             case Unsatisfiable():
                 return None

@@ -1,10 +1,10 @@
 """What claims, verdicts and remarks mean, in plain words and as formulas."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
-from circuitproof.bundle.opening import AskedTask
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.findings import shown
 from circuitproof.prove.properties import (
@@ -22,8 +22,13 @@ from circuitproof.prove.properties import (
 )
 from circuitproof.text.reading import write_rational
 
+if TYPE_CHECKING:
+    from circuitproof.bundle.opening import AskedTask
+
 _LONGEST = 60
 """How much of a stranger's text is shown."""
+_MOVED = 12
+"""How many coordinates of a perturbation are written out."""
 _DIGITS = 40
 """A rational of no more signs than this is shown as it is."""
 
@@ -38,13 +43,18 @@ def shown_text(text: str, most: int = _LONGEST) -> str:
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in cut)
 
 
-def token_name(task: AskedTask, token: int) -> str:
+def named(names: Mapping[int, str], token: int) -> str:
     """Return the name of a token, or its number where it has none."""
-    name = task.names.get(token)
+    name = names.get(token)
     return f"<{token}>" if name is None else shown_text(name) if name.strip() else repr(shown_text(name))
 
 
-def prompt_text(task: AskedTask, prompt: Prompt) -> str:
+def token_name(task: "AskedTask", token: int) -> str:
+    """Return what a claim calls a token."""
+    return named(task.names, token)
+
+
+def prompt_text(task: "AskedTask", prompt: Prompt) -> str:
     """Return a prompt as its tokens' names."""
     return " ".join(token_name(task, token) for token in prompt)
 
@@ -62,6 +72,15 @@ def plural(count: int, noun: str) -> str:
     ('1 edge', '2 edges')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def moved(eta: Sequence[Fraction]) -> str:
+    """Say which coordinates a perturbation moves, the first of them with how far."""
+    found = [(place, size) for place, size in enumerate(eta) if size]
+    listed = ", ".join(f"{place}: {shown(size)}" for place, size in found[:_MOVED])
+    more = ", …" if len(found) > _MOVED else ""
+    count = plural(len(found), "coordinate")
+    return f"η moves {count} of {len(eta)}{': ' if found else ''}{listed}{more}"
 
 
 def property_name(prop: Property) -> str:

@@ -3,7 +3,7 @@ from itertools import product
 import pytest
 
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Search
@@ -11,6 +11,7 @@ from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
 from circuitproof.lab.discover.parts import parts_of
 from circuitproof.lab.discover.prune import prune
 from circuitproof.lab.discover.sweep import Candidate, sweep
+from circuitproof.prove.effort import Pace
 from hand_models import QUOTE_EDGES, circuit_of, table_task
 from models import random_model, tiny_architecture
 
@@ -66,7 +67,29 @@ def test_every_candidate_is_told_as_it_is_found():
     """For whoever waits."""
     told = []
     meter, order = setting(0)
-    assert sweep(meter, order, TOLERANCES, on_candidate=told.append) == tuple(told)
+    meter.pace = Pace(hear=lambda *heard: told.append(heard))
+    sweep(meter, order, TOLERANCES)
+    count = len(TOLERANCES)
+    assert told == [("thresholds", done, count) for done in range(count + 1)]
+
+
+def test_a_sweep_ends_with_the_candidates_that_there_was_time_for():
+    """A kill would lose them."""
+    meter, order = setting(0)
+    everything = sweep(meter, order, TOLERANCES)
+    hurried, _ = setting(0)
+    hurried.pace = Pace(3, lambda: hurried.batches)
+    some = sweep(hurried, order, TOLERANCES)
+    assert 0 < len(some) < len(everything)
+    assert some == everything[: len(some)]
+
+
+def test_a_sweep_without_time_says_so():
+    """No candidate would be no answer."""
+    meter, order = setting(0)
+    meter.pace = Pace(0)
+    with pytest.raises(OverdueError, match="the deadline came before a circuit was found: give more time"):
+        sweep(meter, order, TOLERANCES)
 
 
 def test_a_sweep_over_nothing_is_refused():

@@ -7,7 +7,6 @@ from circuitproof.declare.programs.candidates import Grammar, Language, words_of
 from circuitproof.declare.programs.syntax import Pick
 from circuitproof.lab.distill.conditions import Conditions
 from circuitproof.lab.distill.ground import Ground
-from program_strategies import mask_of
 
 prompts = st.lists(st.integers(0, 2), min_size=1, max_size=5).map(tuple)
 GRAMMAR = Grammar(picks=tuple(Pick), brackets=(Brackets(((0, 1), (0, 2))),), depth=2)
@@ -19,4 +18,4 @@ def test_masks_are_those_of_the_exact_meaning(drawn):
     ground = Ground(tuple(drawn))
     conditions = Conditions(ground)
     for formula in Language(GRAMMAR, words_of(drawn, GRAMMAR)).singles()[::3]:
-        assert np.array_equal(conditions.mask(formula), mask_of(ground, formula)), formula
+        assert np.array_equal(conditions.mask(formula), ground.mask(formula)), formula

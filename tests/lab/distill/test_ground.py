@@ -7,7 +7,7 @@ from circuitproof.declare.programs.meaning import row
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.ground import Ground, weights_of, whole_numbers
-from program_strategies import mask_of, programs, prompts
+from program_strategies import programs, prompts
 
 grounds = st.lists(prompts, min_size=1, max_size=4).map(lambda drawn: Ground(tuple(drawn)))
 
@@ -38,7 +38,7 @@ def test_masks_hold_where_a_condition_does():
     """At causal keys alone."""
     ground = Ground(((7, 8, 7),))
     (condition,) = parse("default 0\nadd 1 when key_token == 7\notherwise self").rules[0].conditions
-    assert mask_of(ground, condition).tolist() == [[1, 1, 1], [0, 0, 0], [0, 0, 1]]
+    assert ground.mask(condition).tolist() == [[1, 1, 1], [0, 0, 0], [0, 0, 1]]
     assert ground.causal().tolist() == [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
     assert np.array_equal(ground.own(), np.eye(3))
 

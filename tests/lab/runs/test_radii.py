@@ -12,6 +12,7 @@ from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.release import import_release
 from circuitproof.lab.runs.radii import find_radii
 from circuitproof.lab.runs.verification import Place
+from circuitproof.prove.effort import Effort
 from circuitproof.text.canonical import canonical_json
 from hand_models import IDENTITY, quote_model
 
@@ -25,7 +26,7 @@ def model(tmp_path):
 
 def test_without_a_norm_radii_are_margins_over_distances(model):
     """Margin 1 and rows two apart; the residual's largest coordinate is 1."""
-    found = find_radii(model, "quotes", None, Place(), 100)
+    found = find_radii(model, "quotes", None, Place(), Effort(budget=100))
     assert found.distribution() == dict.fromkeys(("min", "median", "max"), Fraction(1, 2))
     assert found.distribution(is_relative=True) == found.distribution()
     assert found.proved == Fraction(1, 2)
@@ -35,7 +36,7 @@ def test_without_a_norm_radii_are_margins_over_distances(model):
 
 def test_inside_the_circuit_radii_are_searched_for(model):
     """What the head reads is copied, so its radius is that of what it writes, at the position it looks at."""
-    found = find_radii(model, "quotes", None, Place("head 0.0 input", "all"), 100)
+    found = find_radii(model, "quotes", None, Place("head 0.0 input", "all"), Effort(budget=100))
     assert found.distribution()["min"] == Fraction(1, 2)
     assert all(one.bracket.is_attained for one in found.prompts)
 
@@ -43,14 +44,14 @@ def test_inside_the_circuit_radii_are_searched_for(model):
 def test_a_place_that_nothing_reads_has_no_radius(model):
     """The head looks elsewhere: an infinite radius there would say nothing."""
     with pytest.raises(InputError, match="reaches the logits of no prompt"):
-        find_radii(model, "quotes", None, Place("head 0.0 input"), 100)
+        find_radii(model, "quotes", None, Place("head 0.0 input"), Effort(budget=100))
 
 
 def test_a_tie_has_no_radius(tmp_path):
     """Nothing is proved below anything."""
     same = quote_model({"logits.weight": [[0, 0]] * 32, "head.0.0.output.weight": IDENTITY})
     save_model(tmp_path / "model", StoredModel(same, TOY))
-    found = find_radii(tmp_path / "model", "quotes", None, Place(), 100)
+    found = find_radii(tmp_path / "model", "quotes", None, Place(), Effort(budget=100))
     assert found.proved == 0
     assert found.to_json()["prompts"][0] == {"tie": True}
 
@@ -58,7 +59,7 @@ def test_a_tie_has_no_radius(tmp_path):
 def test_a_place_that_the_model_lacks_is_refused(model):
     """By the sentence of the interface."""
     with pytest.raises(InputError, match="mlp 5 is outside 1 layers"):
-        find_radii(model, "quotes", None, Place("mlp 5 output"), 100)
+        find_radii(model, "quotes", None, Place("mlp 5 output"), Effort(budget=100))
 
 
 @pytest.mark.slow

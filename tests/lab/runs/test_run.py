@@ -50,6 +50,22 @@ def test_two_runs_cannot_go_on_in_one_folder(tmp_path):
     begin(tmp_path / "run")
 
 
+def refused(folder, content):
+    """Begin a run that is refused after it has made some files."""
+    with begin_run(folder, "one", DIGEST, 0) as run:
+        for name, text in content.items():
+            (run.folder / name).write_text(text)
+        raise InputError("no tokens")
+
+
+def test_a_run_that_is_refused_before_anything_was_made_leaves_its_folder(tmp_path):
+    """So that the mended recipe can begin in the same place; what was made stays."""
+    for content, left in (({}, []), ({"made": ""}, [".run.json.lock", "made", "run.json"])):
+        with pytest.raises(InputError, match="no tokens"):
+            refused(tmp_path / "run", content)
+        assert sorted(path.name for path in tmp_path.rglob("*") if path.name != "run") == left
+
+
 def test_a_place_that_cannot_be_written_is_refused(tmp_path):
     """Before anything is done."""
     (tmp_path / "file").write_text("")

@@ -24,7 +24,7 @@ def test_the_radius_is_where_proofs_end_and_violations_begin(drawn):
     question = question_of(drawn)
     if question is None:
         return
-    found = find_radius(question, MANY)
+    found = find_radius(question, Effort(budget=MANY))
     if found.upper is None:
         assert all(decides(drawn, eta) == {question.winner} for eta in grid_points(found.lower, 2))
         return
@@ -52,7 +52,7 @@ def jumping(lift: Lift) -> Question:
 
 def test_an_infimum_at_a_jump_is_not_attained():
     """At the radius the coordinate is zero and no coordinate takes it; any larger ball makes it positive."""
-    found = find_radius(jumping(Lift.REFERENCE), MANY)
+    found = find_radius(jumping(Lift.REFERENCE), Effort(budget=MANY))
     assert found.lower == found.upper == Fraction(1, 16)
     assert not found.is_attained
     assert size(found.eta) > found.lower
@@ -62,7 +62,7 @@ def test_an_infimum_at_a_jump_is_not_attained():
 
 def test_the_continuous_lift_attains_its_radius():
     """Without jumps the infimum is a minimum, so an epsilon equal to it is refuted."""
-    found = find_radius(jumping(Lift.CONTINUOUS), MANY)
+    found = find_radius(jumping(Lift.CONTINUOUS), Effort(budget=MANY))
     assert found.is_exact
     assert found.is_attained
     assert isinstance(search_ball(jumping(Lift.CONTINUOUS), found.lower, Effort()), Violation)
@@ -70,8 +70,8 @@ def test_the_continuous_lift_attains_its_radius():
 
 def test_a_budget_that_ends_leaves_a_bracket():
     """The lower end is proved, the upper end is shown, and they differ."""
-    found = find_radius(jumping(Lift.REFERENCE), 1)
-    exact = find_radius(jumping(Lift.REFERENCE), MANY).lower
+    found = find_radius(jumping(Lift.REFERENCE), Effort(budget=1))
+    exact = find_radius(jumping(Lift.REFERENCE), Effort(budget=MANY)).lower
     assert not found.is_exact
     assert 0 < found.lower <= exact <= found.upper
 
@@ -81,7 +81,7 @@ def test_what_no_perturbation_reaches_has_an_infinite_radius():
     norm = BandNorm(Fraction(1), Fraction(2), Lift.CONTINUOUS)
     function = function_of(norm, [Fraction(1), Fraction(0), Fraction(0)], [[1, 1, 1], [0, 0, 0]], shift=1)
     question = Question(function, 0)
-    found = find_radius(question, 100)
+    found = find_radius(question, Effort(budget=100))
     assert attack(question) is None
     assert found.upper is None
     assert found.lower > 0

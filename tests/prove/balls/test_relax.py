@@ -12,6 +12,7 @@ from circuitproof.prove.balls import relax
 from circuitproof.prove.balls.disturbed import Question, disturb
 from circuitproof.prove.balls.radius import find_radius
 from circuitproof.prove.balls.relax import relaxed_radius, settled_radius, stable_radius
+from circuitproof.prove.effort import Effort
 from hand_models import circuit_of, freeze
 from models import random_model
 from pattern_claims import SIZES
@@ -39,7 +40,7 @@ def test_bends_may_change_below_the_relaxed_radius_but_not_the_decision(seed, sp
     """It is at most the exact radius, and never less than where the first branch changes."""
     question = question_of(seed, span=span)
     assert question is not None
-    exact = find_radius(question, MANY)
+    exact = find_radius(question, Effort(budget=MANY))
     relaxed = relaxed_radius(question, FAR)
     assert stable_radius(question, FAR) <= relaxed
     assert exact.upper is None or relaxed <= exact.upper

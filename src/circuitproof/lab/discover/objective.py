@@ -12,10 +12,11 @@ from torch import Tensor
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError, NumericError
+from circuitproof.errors import InputError, NumericError, OverdueError
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.codec import Count
 
 _NOISE = 1e-6
@@ -95,8 +96,8 @@ class Meter:
     Circuits that differ in dead edges are one circuit here.
     """
 
-    def __init__(self, model: Transformer, task: Task, objective: Objective) -> None:
-        self.model, self.task = model, task
+    def __init__(self, model: Transformer, task: Task, objective: Objective, pace: Pace = UNHURRIED) -> None:
+        self.model, self.task, self.pace = model, task, pace
         self.target = target_of(model, task, objective)
         self.batches = 0
         """How many batches of circuits were run."""
@@ -111,6 +112,8 @@ class Meter:
         """Return the measure of each circuit; those not yet known are run as one batch."""
         live = [circuit.live() for circuit in circuits]
         unknown = {circuit.edges: circuit for circuit in live if circuit.edges not in self._known}
+        if unknown and self.pace.is_over:
+            raise OverdueError("the deadline came before a circuit was found: give more time")
         if unknown:
             self.batches += 1
             found = measures_of(self.target, task_logits(self.model, self.task, [*unknown.values()]))

@@ -1,13 +1,13 @@
 """A sweep over thresholds: one candidate circuit for each, all of them kept for the report."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from circuitproof.declare.circuits.circuit import Ablation, Circuit
 from circuitproof.declare.circuits.graph import Graph, Head
 from circuitproof.declare.circuits.spelling import parse_circuit
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
 from circuitproof.lab.discover.choices import Search
 from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
@@ -58,9 +58,8 @@ def sweep(
     order: Sequence[Part],
     tolerances: Sequence[Tolerance],
     search: Search = Search.GREEDY,
-    on_candidate: Callable[[Candidate], None] = lambda _: None,
 ) -> tuple[Candidate, ...]:
-    """Return the candidate of each tolerance, in the order given.
+    """Return the candidate of each tolerance, in the order given, as long as the meter has time.
 
     Each is what a fresh run would find. Work is shared without changing that: the meter runs no circuit
     twice, and what became of the parts at one threshold is the guess for the next.
@@ -69,11 +68,15 @@ def sweep(
         raise InputError("no thresholds to sweep; give at least one")
     candidates: list[Candidate] = []
     guess: Sequence[bool] | None = None
-    for tolerance in tolerances:
-        found = _search(meter, order, tolerance, search, guess)
+    for tolerance in meter.pace.each("thresholds", tolerances):
+        try:
+            found = _search(meter, order, tolerance, search, guess)
+        except OverdueError:
+            if not candidates:
+                raise
+            break
         guess = found.removed
         candidates.append(Candidate(tolerance.threshold, found.circuit, found.measure))
-        on_candidate(candidates[-1])
     return tuple(candidates)
 
 

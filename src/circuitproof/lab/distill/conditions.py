@@ -24,7 +24,7 @@ class _Group:
 
 
 class Conditions:
-    """The masks of conditions on a ground."""
+    """The masks of conditions on a ground; `Ground.mask` is the slow twin."""
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground

@@ -17,6 +17,7 @@ import numpy as np
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.syntax import Otherwise, Program
 from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.errors import OverdueError
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.protocol import RationalRow
 from circuitproof.forward.binding import Prompts, prefixes
@@ -26,6 +27,7 @@ from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.lab.distill.demand import Demand
 from circuitproof.lab.distill.ground import Bytes, Ground, weights_of
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import Fold
 
 _NOWHERE = Program(Fraction(0), (), Otherwise.NOWHERE)
@@ -55,7 +57,15 @@ def with_program(frozen: Frozen, head: Head, program: Program) -> Frozen:
 class Decider:
     """Refutes candidates for a head, each by a prompt, and remembers every decision."""
 
-    def __init__(self, frozen: Frozen, head: Head, demands: Sequence[Demand], ground: Ground) -> None:
+    def __init__(
+        self,
+        frozen: Frozen,
+        head: Head,
+        demands: Sequence[Demand],
+        ground: Ground,
+        pace: Pace = UNHURRIED,
+    ) -> None:
+        self.pace = pace
         self.frozen, self.head, self.demands = with_program(frozen, head, _NOWHERE), head, tuple(demands)
         self.decisions = 0
         """How many decisions were computed: variants, times circuits."""
@@ -111,6 +121,8 @@ class Decider:
         }
         for demand in sorted({demand for demand, _, _ in unknown}):
             for variants in _groups(sorted(key for key in unknown if key[0] == demand)):
+                if self.pace.is_over:
+                    raise OverdueError("the deadline came while candidates were decided: give more time")
                 self._decide(self.demands[demand], variants)
         return {
             (demand, prompt): [self._known[demand, prompt, name] for name in names[demand, prompt]]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from circuitproof.declare.programs.meaning import AttentionRow, row
-from circuitproof.declare.programs.syntax import Program
+from circuitproof.declare.programs.syntax import Formula, Otherwise, Program, Rule
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
 
@@ -62,6 +62,11 @@ class Ground:
         for column, prefix in enumerate(self.prefixes):
             rows[: len(prefix), column] = 1
         return rows
+
+    def mask(self, formula: Formula) -> Bytes:
+        """Return 1 where a formula holds and 0 elsewhere."""
+        rule = Rule(Fraction(1), (formula,))
+        return (self.rows(Program(Fraction(0), (rule,), Otherwise.NOWHERE)) > 0).astype(np.uint8)
 
     def rows(self, program: Program) -> Bytes:
         """Return the exact rows of a program as the smallest whole numbers in the same proportion."""

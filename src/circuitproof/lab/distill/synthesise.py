@@ -26,7 +26,7 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.candidates import Language, Word, words_of
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError, InputError, OverdueError
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.distill.choices import Growth, Scope
 from circuitproof.lab.distill.decide import Decider, Refutation, with_program
@@ -47,6 +47,7 @@ from circuitproof.lab.distill.synthesis import (
 from circuitproof.lab.distill.unrealisable import RefutedMeaning, Unrealisable, model_digest
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import fold
 
 _FIRST_BLOCK, _LARGEST_BLOCK = 64, 4096
@@ -55,8 +56,14 @@ _SCREEN = 15
 _LEADERS = 10
 
 
-def synthesise(
-    model: Transformer, tasks: Sequence[Task], head: Head, circuits: Mapping[str, Circuit], bounds: Bounds
+def synthesise(  # noqa: PLR0913  # what is searched for, and until when
+    model: Transformer,
+    tasks: Sequence[Task],
+    head: Head,
+    circuits: Mapping[str, Circuit],
+    bounds: Bounds,
+    *,
+    pace: Pace = UNHURRIED,
 ) -> Synthesis:
     """Find a program for a head within bounds, or show that there is none."""
     if unknown := sorted(circuits.keys() - {task.name for task in tasks}):
@@ -65,7 +72,8 @@ def synthesise(
     asked = [_asked(frozen, circuits.get(task.name), bounds.scope) for task in tasks]
     demands = demands_of(frozen, tasks, asked, bounds.objective)
     ground = Ground(tuple(prompt for task in tasks for prompt in task.prompts))
-    search = _ProgramSearch(frozen, head, demands, record(model, head, ground), bounds)
+    decider = Decider(frozen, head, demands, ground, pace)
+    search = _ProgramSearch(frozen, decider, record(model, head, ground), bounds)
     outcome = search.run()
     return Synthesis(
         head=head,
@@ -108,12 +116,10 @@ def _asked(frozen: Frozen, circuit: Circuit | None, scope: Scope) -> tuple[Circu
 class _ProgramSearch:
     """A search while it goes on."""
 
-    def __init__(
-        self, frozen: Frozen, head: Head, demands: tuple[Demand, ...], seen: Record, bounds: Bounds
-    ) -> None:
-        self.frozen, self.head, self.demands, self.record, self.bounds = frozen, head, demands, seen, bounds
+    def __init__(self, frozen: Frozen, decider: Decider, seen: Record, bounds: Bounds) -> None:
+        self.frozen, self.head, self.demands = frozen, decider.head, decider.demands
+        self.record, self.bounds, self.decider = seen, bounds, decider
         self.meanings = Meanings(seen.ground, bounds.grammar, seen.support)
-        self.decider = Decider(frozen, head, demands, seen.ground)
         self.refuted: dict[int, Refutation] = {}
         self.accepted: int | None = None
         self.rounds = 0
@@ -122,7 +128,15 @@ class _ProgramSearch:
         self._pending = list(dict.fromkeys(words))
 
     def run(self) -> Outcome:
-        """Walk through the language, word by word, until a program is accepted or none is left."""
+        """Walk through the language until a program is accepted, none is left, or time is over."""
+        try:
+            return self._walk()
+        except OverdueError:
+            left = len(self.meanings) - len(self.refuted)
+            return Unfinished(f"the deadline came with {len(self.refuted)} meanings refuted and {left} left")
+
+    def _walk(self) -> Outcome:
+        """Take words in one by one, or all at once, and decide the programs that they allow."""
         fresh = self._first_words()
         while (reason := self._learn(fresh)) is None:
             self.rounds += 1
@@ -180,6 +194,7 @@ class _ProgramSearch:
         """Decide candidates in order of rank; return the first that is accepted."""
         near = [place for place in places if self.meanings.overlaps[place] >= self.bounds.overlap]
         for block in _blocks(sorted(near, key=self.meanings.rank)):
+            self.decider.pace.hear("meanings", len(self.refuted), len(self.meanings))
             rows = self.meanings.rows(block)
             screened = self.decider.refute(rows, _SCREEN)
             for spot, place in enumerate(block):

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.errors import InputError
-from circuitproof.lab.runs.cross_check import count_obligations
+from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.prove.properties import Property, four_properties, kind_of
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
@@ -89,6 +89,8 @@ class Costs:
     """Accounts beside each other."""
 
     accounts: tuple[Account, ...]
+    overdue: tuple[Path, ...] = ()
+    """The models that there was no time for."""
 
     @property
     def is_matched(self) -> bool:
@@ -97,7 +99,11 @@ class Costs:
 
     def to_json(self) -> Json:
         """Return the table as JSON."""
-        return {"matched": self.is_matched, "accounts": [one.to_json() for one in self.accounts]}
+        return {
+            "matched": self.is_matched,
+            "accounts": [one.to_json() for one in self.accounts],
+            "overdue": [str(model) for model in self.overdue],
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +120,7 @@ class CostRequest:
     engine: Engine
     """Whether solvers answer as well; with the exact engine, queries are only counted."""
     seconds: float = 60.0
+    pace: Pace = UNHURRIED
 
 
 def count_costs(request: CostRequest) -> Costs:
@@ -124,25 +131,33 @@ def count_costs(request: CostRequest) -> Costs:
         )
     circuits = request.circuits * (len(request.models) if len(request.circuits) == 1 else 1)
     pairs = zip(request.models, circuits, strict=True)
-    return Costs(tuple(_account(model, circuit, request) for model, circuit in pairs))
+    found = [(model, _account(model, circuit, request)) for model, circuit in pairs]
+    accounts = tuple(one for _, one in found if one is not None)
+    if not accounts:
+        raise OverdueError("the deadline came before all that a circuit asserts was counted: give more time")
+    return Costs(accounts, tuple(model for model, one in found if one is None))
 
 
-def _account(model: Path, circuit: Path, request: CostRequest) -> Account:
+def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None:
+    """Count for one model; nothing if there was no time for all of it, since a part would mislead."""
     properties = four_properties(request.epsilon)
     claim = listed_claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
     docket = Docket(claim, QueryPlan(request.branching, batch=1, anchors=request.anchors))
     tallies: list[tuple[Property, Tally]] = []
     rulings: list[Ruling] = []
-    bench = Bench(tuple(map(find_solver, request.engine.solvers)), request.seconds)
+    bench = Bench(tuple(map(find_solver, request.engine.solvers)), request.seconds, request.pace)
     for prop in properties:
         obligations = docket.obligations(prop)
         if bench.solvers:
-            hearing = bench.hear(prop, obligations, count_obligations(claim, prop))
+            hearing = bench.hear(prop, obligations, claim.obligations(prop))
             rulings.extend(hearing.rulings)
             tallies.append((prop, hearing.cost))
         else:
-            tallies.append((prop, account(obligations)))
-    verdict = prove(claim).verdict
+            steps = request.pace.steps(f"parts of {kind_of(prop)}", obligations)
+            tallies.append((prop, account(steps)))
+    verdict = prove(claim, Effort(pace=request.pace)).verdict
+    if request.pace.is_over:
+        return None
     return Account(model, claim.circuit, _variant(claim), verdict, tuple(tallies), tuple(rulings))
 
 

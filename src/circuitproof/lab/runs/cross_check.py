@@ -1,24 +1,28 @@
 """The same claim through several engines: who decided what in how long, and no contradiction passes."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Invariance, Necessity, Property, kind_of, property_to_json
+from circuitproof.prove.counterexamples import Counterexample, Decided, counterexample, replayed
+from circuitproof.prove.effort import UNHURRIED, Pace
+from circuitproof.prove.properties import Necessity, Property, kind_of, property_to_json
 from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import Docket, QueryPlan
-from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling
+from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling, Solution
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.text.canonical import Json, refuse_existing, write_directory, write_file
-from circuitproof.text.codec import to_json
+from circuitproof.text.codec import record_to_json
+from circuitproof.view.counterexamples import decided_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,7 @@ class Compared:
         decided = [verdict for verdict in verdicts if verdict is not Verdict.UNDECIDED]
         return decided[0] if decided else Verdict.UNDECIDED
 
-    def to_json(self) -> Json:
+    def to_json(self, claim: Claim) -> Json:
         """Return the comparison as JSON."""
         return {
             "property": property_to_json(self.prop),
@@ -60,7 +64,7 @@ class Compared:
             "exact": None if self.answer is None else str(self.answer.verdict),
             "remarks": [] if self.answer is None else [str(remark) for remark in self.answer.remarks],
             "cost": self.hearing.cost.to_json(),
-            "solvers": [_ruling_to_json(ruling) for ruling in self.hearing.rulings],
+            "solvers": [_ruling_to_json(claim, ruling) for ruling in self.hearing.rulings],
         }
 
 
@@ -71,6 +75,17 @@ class CrossCheck:
     claim: Claim
     compared: tuple[Compared, ...]
     exact_seconds: float | None
+
+    def counterexamples(self) -> Iterator[Counterexample]:
+        """Return what refutes each refuted property: the exact engine's, or else a solver's first."""
+        for one in self.compared:
+            known = None if one.answer is None else counterexample(self.claim, one.answer)
+            refuting = [ruling for ruling in one.hearing.rulings if ruling.verdict is Verdict.REFUTED]
+            solutions = [solution for ruling in refuting for solution in ruling.solutions]
+            if known is not None:
+                yield known
+            elif solutions and not isinstance(one.prop, Necessity):
+                yield Counterexample(one.prop, seen_by(self.claim, one.prop, solutions[0]))
 
     @property
     def verdict(self) -> Verdict:
@@ -87,7 +102,7 @@ class CrossCheck:
             "ablation": str(self.claim.circuit.ablation),
             "prompts": self.claim.task.size,
             "exact_seconds": self.exact_seconds,
-            "answers": [one.to_json() for one in self.compared],
+            "answers": [one.to_json(self.claim) for one in self.compared],
         }
 
 
@@ -103,7 +118,7 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
     battery = prove(claim, request.effort) if asking.engine.is_exact else None
     seconds = None if battery is None else time.perf_counter() - begin
     try:
-        found = compare(claim, battery, asking)
+        found = compare(claim, battery, asking, request.effort.pace)
     except DisagreementError as error:
         write_file(asking.reproduction, error.reproduction.encode())
         raise DisagreementError(
@@ -115,29 +130,20 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
     return CrossCheck(claim, found, seconds)
 
 
-def compare(claim: Claim, battery: Battery | None, asking: Asking) -> tuple[Compared, ...]:
+def compare(
+    claim: Claim, battery: Battery | None, asking: Asking, pace: Pace = UNHURRIED
+) -> tuple[Compared, ...]:
     """Put every property of a claim to solvers, and compare with the exact answers if there are any."""
     docket = Docket(claim, QueryPlan(asking.branching, anchors=asking.anchors))
-    bench = Bench(tuple(map(find_solver, asking.engine.solvers)), asking.seconds)
+    bench = Bench(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, pace)
     answers = [None] * len(claim.properties) if battery is None else battery.answers
     found: list[Compared] = []
     for prop, answer in zip(claim.properties, answers, strict=True):
-        hearing = bench.hear(prop, docket.obligations(prop), count_obligations(claim, prop))
+        hearing = bench.hear(prop, docket.obligations(prop), claim.obligations(prop))
         if answer is not None:
             refuse_conflict(docket, answer, hearing.rulings)
         found.append(Compared(prop, answer, hearing))
     return tuple(found)
-
-
-def count_obligations(claim: Claim, prop: Property) -> int:
-    """Return how many obligations a property has: prompts, classes or edges."""
-    match prop:
-        case Invariance():
-            return len(claim.task.classes())
-        case Necessity():
-            return len(claim.circuit)
-        case _:
-            return claim.task.size
 
 
 def write_queries(request: Request, asking: Asking, out: Path) -> int:
@@ -148,8 +154,14 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
 
     def fill(folder: Path) -> None:
         for prop in claim.properties:
-            queries = (query for one in docket.obligations(prop) for query in one.queries())
+            obligations = request.effort.pace.each(f"parts of {kind_of(prop)}", docket.obligations(prop))
+            queries = (query for one in obligations for query in one.queries())
             for number, query in enumerate(queries):
+                if request.effort.pace.is_over:
+                    raise OverdueError(
+                        f"the deadline came after {len(written)} queries; nothing is written, since some of "
+                        "the queries of a claim say nothing about it: give more time"
+                    )
                 written.append(folder / f"{kind_of(prop).replace(' ', '-')}-{number:04}.smt2")
                 written[-1].write_text(query_text(query))
 
@@ -157,7 +169,12 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
     return len(written)
 
 
-def _ruling_to_json(ruling: Ruling) -> Json:
+def seen_by(claim: Claim, prop: Property, found: Solution) -> tuple[Decided, ...]:
+    """Return what a solver found, replayed exactly."""
+    return replayed(claim, prop, [claim.task.prompts[x] for x in found.prompts], found.eta)
+
+
+def _ruling_to_json(claim: Claim, ruling: Ruling) -> Json:
     return {
         "solver": ruling.solver,
         "verdict": str(ruling.verdict),
@@ -165,5 +182,11 @@ def _ruling_to_json(ruling: Ruling) -> Json:
         "met": ruling.met,
         "open": list(ruling.open),
         "seconds": ruling.seconds,
-        "solutions": to_json(ruling.solutions),
+        "solutions": [
+            {
+                **record_to_json(one),
+                "seen": [decided_to_json(claim.task, seen) for seen in seen_by(claim, ruling.prop, one)],
+            }
+            for one in ruling.solutions
+        ],
     }

@@ -1,6 +1,5 @@
 """Extracting a circuit from a stored model: from files to a chosen circuit and a report of all candidates."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from circuitproof.lab.discover.selection import select
 from circuitproof.lab.discover.sweep import Candidate, read_candidate, sweep
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.prove.claim import reads_prompt
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_file
 from circuitproof.text.codec import Positive, record_to_json
 from circuitproof.text.reading import Fields, read_json
@@ -66,6 +66,11 @@ class Extraction:
     candidates: tuple[Candidate, ...]
     selected: Candidate
 
+    @property
+    def is_whole(self) -> bool:
+        """Say whether there was time for every threshold."""
+        return len(self.candidates) == len(self.method.thresholds)
+
     def to_json(self) -> Json:
         """Return the report as JSON."""
         return {
@@ -85,12 +90,12 @@ def extract(
     task: str,
     method: Method,
     out: Path,
-    on_candidate: Callable[[Candidate], None] = lambda _: None,
+    pace: Pace = UNHURRIED,
 ) -> Extraction:
     """Find circuits, choose one, and write it to `out` with the report beside."""
     refuse_existing(out)
     asked = read_declaration(model_path).listed_task(task)
-    found = find_circuits(model_path, asked, method, on_candidate)
+    found = find_circuits(model_path, asked, method, pace)
     refuse_senseless(found)
     write_extraction(found, out)
     return found
@@ -107,16 +112,14 @@ def refuse_senseless(found: Extraction) -> None:
         )
 
 
-def find_circuits(
-    model_path: Path, task: Task, method: Method, on_candidate: Callable[[Candidate], None] = lambda _: None
-) -> Extraction:
+def find_circuits(model_path: Path, task: Task, method: Method, pace: Pace = UNHURRIED) -> Extraction:
     """Find circuits of a stored model on a task and choose one by the method's rule."""
     stored = load_model(model_path)
     stored.declaration.refuse_unfit(task)
-    meter = Meter(stored.model, task, method.objective)
+    meter = Meter(stored.model, task, method.objective, pace)
     parts = parts_of(stored.model.graph, method.granularity)
     order = arrange(stored.model, task, meter.target, parts, method.order)
-    candidates = sweep(meter, order, method.tolerances(), method.search, on_candidate)
+    candidates = sweep(meter, order, method.tolerances(), method.search)
     return Extraction(
         task=task.name,
         task_digest=task.digest,

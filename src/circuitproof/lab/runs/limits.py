@@ -11,7 +11,7 @@ from circuitproof.text.canonical import Json
 from circuitproof.text.reading import write_rational
 
 
-def limits_of(battery: Battery, effort: Effort | None) -> Frontier | None:
+def limits_of(battery: Battery, effort: Effort) -> Frontier | None:
     """Return where a claim stops being true; nothing of one that is proved."""
     return None if battery.verdict is Verdict.PROVED else frontier(battery.claim, effort)
 

@@ -7,6 +7,7 @@ from circuitproof.bundle.files import write_bundle
 from circuitproof.forward.frozen import open_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.prove.minimal import FewestEdges, search_minimum
 from circuitproof.prove.properties import Equivalence, Minimum
 from circuitproof.prove.verdict import Battery, Verdict
@@ -36,15 +37,18 @@ class Minimality:
         }
 
 
-def find_minimum(model: Path, task: str, *, most: int, budget: int, out: Path | None) -> Minimality:
+def find_minimum(  # noqa: PLR0913  # a search has these bounds
+    model: Path, task: str, *, most: int, budget: int, out: Path | None, pace: Pace = UNHURRIED
+) -> Minimality:
     """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle."""
     refuse_existing(out)
     frozen = open_model(model)
     asked = frozen.declaration.listed_task(task)
-    search = search_minimum(frozen, asked, most=most, budget=budget)
+    search = search_minimum(frozen, asked, most=most, budget=budget, pace=pace)
     if not search.minimum:
         return Minimality(search, None)
-    battery = prove(Claim(frozen, search.minimum[0], asked, (Equivalence(), Minimum(search.minimum))))
+    claim = Claim(frozen, search.minimum[0], asked, (Equivalence(), Minimum(search.minimum)))
+    battery = prove(claim, Effort(pace=pace))
     if out is not None:
         write_bundle(out, battery)
     return Minimality(search, battery)

@@ -1,12 +1,13 @@
 """The radius of every decision of a stored model's circuit, exactly or between proved bounds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode
 from circuitproof.forward.frozen import open_model
 from circuitproof.forward.interface import Interface
@@ -14,13 +15,19 @@ from circuitproof.lab.runs.verification import Place
 from circuitproof.prove.balls.answers import disturbed_prompts
 from circuitproof.prove.balls.disturbed import Disturbed, Question
 from circuitproof.prove.balls.radius import Bracket, find_radius
+from circuitproof.prove.balls.regions import Unsearched
 from circuitproof.prove.balls.robustness import directions, radii, violation
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import Effort
 from circuitproof.prove.findings import spread
 from circuitproof.prove.fold import Fold, fold
 from circuitproof.prove.properties import Robustness
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import write_rational
+from circuitproof.view.words import named
+
+_NAMED = 5
+"""How many of the weakest prompts are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,7 @@ class Radii:
     """The radii of a circuit's decisions at an interface."""
 
     at: Interface
+    task: Task
     prompts: tuple[PromptRadius, ...]
 
     def exact(self) -> tuple[PromptRadius, ...]:
@@ -73,12 +81,15 @@ class Radii:
         )
 
     @property
+    def weakest(self) -> tuple[int, ...]:
+        """Return the prompts of the smallest radii, or of the smallest bounds below them: ties first."""
+        finite = [x for x, found in enumerate(self.prompts) if not _is_free(found)]
+        return tuple(sorted(finite, key=lambda x: _below(self.prompts[x]))[:_NAMED])
+
+    @property
     def proved(self) -> Fraction | None:
         """Return a radius below which every decision is kept: zero with a tie, none if all are infinite."""
-        lows = [
-            Fraction(0) if f.bracket is None else f.bracket.lower for f in self.prompts if not _is_free(f)
-        ]
-        return min(lows, default=None)
+        return min((_below(found) for found in self.prompts if not _is_free(found)), default=None)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -102,16 +113,29 @@ class Radii:
                 name: write_rational(size) for name, size in self.distribution(is_relative=True).items()
             },
             "proved": None if self.proved is None else write_rational(self.proved),
+            "weakest": [
+                {"place": x, "prompt": list(self.task.prompts[x]), "text": self._text(x)}
+                for x in self.weakest
+            ],
             "prompts": [found.to_json() for found in self.prompts],
         }
+
+    def _text(self, place: int) -> Json:
+        names = self.task.alphabet.named()
+        return [named(names, token) for token in self.task.prompts[place]]
+
+
+def _below(found: PromptRadius) -> Fraction:
+    """Return a size below which a decision is kept; of a tie nothing is."""
+    return Fraction(0) if found.bracket is None else found.bracket.lower
 
 
 def _is_free(found: PromptRadius) -> bool:
     return found.bracket is not None and found.bracket.is_infinite
 
 
-def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budget: int) -> Radii:
-    """Return the radius of every prompt's decision; `budget` is the most parts of a ball to look at."""
+def find_radii(model: Path, task: str, circuit: Path | None, place: Place, effort: Effort) -> Radii:
+    """Return the radius of every prompt's decision, or bounds when the budget or its share of time ends."""
     frozen = open_model(model)
     kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
     at = place.interface(frozen.graph)
@@ -120,13 +144,21 @@ def find_radii(model: Path, task: str, circuit: Path | None, place: Place, budge
     folds = fold(frozen, claim.task.candidates, [kept], claim.task.prompts).of(kept)
     functions = disturbed_prompts(claim, at)
     if at.is_final_residual and not frozen.architecture.has_norm:
-        return Radii(at, _closed_form(claim, folds, functions))
+        return Radii(at, asked, _closed_form(claim, folds, functions))
     known: dict[int, PromptRadius] = {}
-    for found, function in zip(folds, functions, strict=True):
-        if id(function) not in known:
-            bracket = find_radius(Question(function, found.winner), budget) if found.is_clear else None
-            known[id(function)] = PromptRadius(bracket, function.scale())
-    return Radii(at, tuple(known[id(function)] for function in functions))
+    distinct = {id(function): (found, function) for found, function in zip(folds, functions, strict=True)}
+    for found, function in effort.pace.each("prompts", distinct.values()):
+        share = replace(effort, pace=effort.pace.share(len(distinct) - len(known)))
+        bracket = _bracket(Question(function, found.winner), share) if found.is_clear else None
+        known[id(function)] = PromptRadius(bracket, function.scale())
+    return Radii(at, asked, tuple(known[id(function)] for function in functions))
+
+
+def _bracket(question: Question, effort: Effort) -> Bracket:
+    """Return what is known of a radius: nothing where there is no time to look."""
+    if effort.pace.is_over:
+        return Bracket(Fraction(0), None, is_attained=False, eta=None, tree=Unsearched(Fraction(0)))
+    return find_radius(question, effort)
 
 
 def _closed_form(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from circuitproof.errors import InputError
+from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.text.canonical import (
     Digest,
     nearest_folder,
@@ -77,7 +77,8 @@ def begin_run(
 ) -> Generator[Run, None, None]:
     """Mark a new folder with a recipe's name and digest, or go on in one that the same recipe began.
 
-    `size` is what the whole run writes, in bytes. While it goes on, no other process can go on in its folder.
+    `size` is what the whole run writes, in bytes. While it goes on, no other process can go on in its folder;
+    where it is refused before anything was made, the folder is free again.
     """
     mark = folder / _MARK
     _refuse_occupied(folder)
@@ -95,7 +96,11 @@ def begin_run(
                 f"{folder} was begun with recipe {begun.recipe!r} of another content; "
                 "remove it or choose another place"
             )
-        yield Run(folder, tell)
+        try:
+            yield Run(folder, tell)
+        except CircuitproofError:
+            _leave(folder)
+            raise
 
 
 def write_record(path: Path, record: object) -> None:
@@ -116,6 +121,12 @@ def _refuse_occupied(folder: Path) -> None:
     names = [path.name for path in folder.iterdir()] if folder.exists() else []
     if _MARK not in names and not all(name.startswith(f".{_MARK}.") for name in names):
         raise InputError(f"{folder} is not empty and no run of ours; choose another place")
+
+
+def _leave(folder: Path) -> None:
+    """Take the claim of a folder back in which nothing was made: a refused run is in nobody's way."""
+    if {path.name for path in folder.iterdir()} <= {_MARK, _LOCK}:
+        shutil.rmtree(folder)
 
 
 def _refuse_full_disk(folder: Path, size: int) -> None:

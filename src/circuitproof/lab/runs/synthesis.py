@@ -16,6 +16,7 @@ from circuitproof.lab.distill.synthesis import Bounds, Realised, Synthesis, Unfi
 from circuitproof.lab.distill.synthesise import synthesise as search
 from circuitproof.lab.distill.unrealisable import Unrealisable
 from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import (
     Digest,
@@ -76,7 +77,7 @@ class Report:
         }
 
 
-def synthesise(request: Request, out: Path) -> Report:
+def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
     """Search, and write the program to `out` or a certificate beside it, and a report in any case."""
     refuse_existing(out, certificate_path(out), report_path(out))
     if request.circuits and len(request.circuits) != len(request.tasks):
@@ -93,7 +94,7 @@ def synthesise(request: Request, out: Path) -> Report:
     if request.bounds.scope is Scope.CIRCUIT and circuits and not is_used:
         raise InputError(f"no circuit uses {head}, so that any program or none would do; give --scope model")
     start = time.perf_counter()
-    found = search(stored.model, tasks, head, circuits, request.bounds)
+    found = search(stored.model, tasks, head, circuits, request.bounds, pace=pace)
     seconds = time.perf_counter() - start
     digest = _write(found, out)
     report = Report(found, tuple((task.name, task.digest) for task in tasks), digest, seconds)

@@ -1,12 +1,13 @@
 """Verifying a circuit of a stored model: from files to a battery of answers and a bundle."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import whole
@@ -18,12 +19,11 @@ from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.forward.frozen import open_model
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
-from circuitproof.lab.runs.limits import frontier_to_json, limits_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.effort import Effort
+from circuitproof.prove.counterexamples import Counterexample, counterexample
+from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import Open
-from circuitproof.prove.patterns.frontier import Frontier
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
@@ -39,6 +39,10 @@ from circuitproof.prove.properties import (
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.text.reading import Fields, write_rational
+from circuitproof.view.counterexamples import counterexample_to_json
+
+if TYPE_CHECKING:
+    from circuitproof.prove.patterns.frontier import Frontier
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
 
@@ -71,13 +75,17 @@ class Request:
     properties: tuple[Property, ...]
     place: Place | None = None
     """Where robustness perturbs; without one, the final residual."""
-    effort: Effort | None = None
+    effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
     measures_floats: bool = False
     """Whether to run the circuit in torch as well, once all is proved and written."""
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
     find_limits: bool = False
     """Whether to look for the largest part of a pattern on which a refuted claim is true."""
+
+    def at(self, pace: Pace) -> "Request":
+        """Return the same request, to be answered at a pace."""
+        return replace(self, effort=replace(self.effort, pace=pace))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +112,19 @@ class Verification:
     battery: Battery
     seconds: float
     floats: Floats | Unmeasured | None = None
-    frontier: Frontier | None = None
+    frontier: "Frontier | None" = None
     """Where a claim about a pattern stops being true."""
 
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the whole claim."""
         return self.battery.verdict
+
+    def counterexamples(self) -> Iterator[Counterexample]:
+        """Return what refutes each refuted property."""
+        for answer in self.battery.answers:
+            if (found := counterexample(self.battery.claim, answer)) is not None:
+                yield found
 
     def to_json(self) -> Json:
         """Return the whole result as JSON."""
@@ -123,7 +137,7 @@ class Verification:
             "ablation": str(claim.circuit.ablation),
             **self._domain_to_json(),
             "cells": self.battery.cells,
-            "answers": [_answer_to_json(answer) for answer in self.battery.answers],
+            "answers": [_answer_to_json(claim, answer) for answer in self.battery.answers],
         }
 
     def _domain_to_json(self) -> dict[str, Json]:
@@ -139,17 +153,25 @@ class Verification:
             "pattern": print_pattern(task.domain),
             "prompts": write_rational(Fraction(task.size)),
             "seconds": round(self.seconds, 3),
-            "frontier": None if self.frontier is None else frontier_to_json(self.frontier),
+            "frontier": self._frontier_to_json(),
         }
 
+    def _frontier_to_json(self) -> Json:
+        if self.frontier is None:
+            return None
+        from circuitproof.lab.runs.limits import frontier_to_json
 
-def _answer_to_json(answer: Answer) -> Json:
+        return frontier_to_json(self.frontier)
+
+
+def _answer_to_json(claim: Claim, answer: Answer) -> Json:
     survey = answer.findings.survey
     return {
         **answer.to_json(),
         "property": property_to_json(answer.prop),
         "obligations": answer.obligations,
         "open": answer.evidence.reason if isinstance(answer.evidence, Open) else None,
+        "counterexample": counterexample_to_json(claim.task, counterexample(claim, answer)),
         **({"findings": answer.findings.to_json()} if survey is None else survey.to_json()),
     }
 
@@ -163,9 +185,16 @@ def verify(request: Request, out: Path | None) -> Verification:
     seconds = time.perf_counter() - begun
     if out is not None:
         write_bundle(out, battery)
-    floats = measure_floats(request.model, battery) if request.measures_floats else None
-    frontier = limits_of(battery, request.effort) if request.find_limits else None
-    return Verification(battery, seconds, floats, frontier)
+    floats = measured(request, battery) if request.measures_floats else None
+    return Verification(battery, seconds, floats, _limits(request, battery))
+
+
+def _limits(request: Request, battery: Battery) -> "Frontier | None":
+    if not request.find_limits:
+        return None
+    from circuitproof.lab.runs.limits import limits_of  # a list needs none of the room of patterns
+
+    return limits_of(battery, request.effort)
 
 
 def listed_claim_of(request: Request) -> Claim:
@@ -217,6 +246,13 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
         raise InputError("a lesion identity is claimed of a model and its base: use circuitproof construct")
     named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
+
+
+def measured(request: Request, battery: Battery) -> Floats | Unmeasured:
+    """Measure what torch makes of a claim, if there is still time for it."""
+    if request.effort.pace.is_over:
+        return Unmeasured("the deadline came first")
+    return measure_floats(request.model, battery)
 
 
 def measure_floats(path: Path, battery: Battery) -> Floats | Unmeasured:

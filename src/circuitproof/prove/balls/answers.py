@@ -40,18 +40,26 @@ class Widening:
 
 
 def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:
-    """Answer robustness by searching the ball of each prompt."""
+    """Answer robustness by searching the ball of each prompt, as long as there is time."""
+    if effort.pace.is_over:
+        late = Open("the deadline came before the first ball was searched")
+        return Answer(prop, Undecided(late), claim.task.size, 0, Findings())
     folds = folded.of(claim.circuit)
     functions = disturbed_prompts(claim, prop.at)
     known: dict[int, Finding] = {}
     findings: list[Finding] = []
-    for found, function in zip(folds, functions, strict=True):
+    pairs = list(zip(folds, functions, strict=True))
+    for found, function in effort.pace.each("prompts", pairs):
         if id(function) not in known:
             known[id(function)] = _find(found, function, prop.epsilon, effort)
         findings.append(known[id(function)])
-    places = [widening(claim, prop.at, function, x) for x, function in enumerate(functions)]
+    places = [
+        widening(claim, prop.at, function, len(prompt))
+        for prompt, function in zip(claim.task.prompts, functions, strict=True)
+    ]
     prompts = map(Replayed, claim.task.prompts, map(FoldLeaf, folds))
-    return _summed(tuple(prompts), prop, findings, places)
+    ended = "the budget or the time" if effort.pace.is_over else "the budget"
+    return _summed(tuple(prompts), prop, findings, places, ended)
 
 
 def disturbed_prompts(claim: Claim, at: Interface) -> tuple[Disturbed, ...]:
@@ -62,12 +70,12 @@ def disturbed_prompts(claim: Claim, at: Interface) -> tuple[Disturbed, ...]:
     return tuple(disturb(frozen, candidates, claim.circuit, prompt, at) for prompt in prompts)
 
 
-def widening(claim: Claim, at: Interface, function: Disturbed, prompt: int) -> Widening:
+def widening(claim: Claim, at: Interface, function: Disturbed, length: int) -> Widening:
     """Return where a prompt's coordinates stand among the declared ones: position after position."""
     width = claim.frozen.architecture.width
     if at.is_final_residual:
         return Widening(tuple(range(width)), width)
-    declared = at.places(len(claim.task.prompts[prompt]))
+    declared = at.places(length)
     starts = [declared.index(position) * width for position in function.positions]
     places = tuple(start + place for start in starts for place in range(width))
     return Widening(places, len(declared) * width)
@@ -76,6 +84,8 @@ def widening(claim: Claim, at: Interface, function: Disturbed, prompt: int) -> W
 def _find(found: Fold, function: Disturbed, radius: Fraction, effort: Effort) -> Finding:
     if not found.is_clear:
         return Violation((Fraction(0),) * function.variables)
+    if effort.pace.is_over:
+        return Unsearched(Fraction(0))
     try:
         return search_ball(Question(function, found.winner), radius, effort)
     except NotExactError as error:
@@ -83,7 +93,11 @@ def _find(found: Fold, function: Disturbed, radius: Fraction, effort: Effort) ->
 
 
 def _summed(
-    prompts: Sequence[Replayed], prop: Robustness, findings: Sequence[Finding], wide: Sequence[Widening]
+    prompts: Sequence[Replayed],
+    prop: Robustness,
+    findings: Sequence[Finding],
+    wide: Sequence[Widening],
+    ended: str,
 ) -> Answer:
     """Add up what was found at each prompt: one violation refutes, closed trees for all of them prove."""
     failing: list[tuple[int]] = []
@@ -106,11 +120,11 @@ def _summed(
     elif len(leaves_found) == len(findings):
         outcome = Proved(PromptSplit(tuple(leaves_found)))
     else:
-        outcome = Undecided(Open(_reason(findings, prop.epsilon)))
+        outcome = Undecided(Open(_reason(findings, prop.epsilon, ended)))
     return Answer(prop, outcome, len(findings), len(leaves_found), Findings(tuple(failing)))
 
 
-def _reason(findings: Sequence[Finding], epsilon: Fraction) -> str:
+def _reason(findings: Sequence[Finding], epsilon: Fraction, ended: str) -> str:
     """Say what is open: the first prompt of it, and how many there are."""
     x = next(x for x, finding in enumerate(findings) if not is_closed(finding))
     count = sum(not is_closed(finding) for finding in findings)
@@ -125,7 +139,7 @@ def _reason(findings: Sequence[Finding], epsilon: Fraction) -> str:
             missing = sum(isinstance(leaf, Unsearched) for leaf in parts)
             radius = searched_radius(tree, epsilon)
             why = (
-                f"the budget ended with {len(parts) - missing} leaves closed and {missing} open; "
+                f"{ended} ended with {len(parts) - missing} leaves closed and {missing} open; "
                 f"proved below {Decimal(radius.numerator) / Decimal(radius.denominator):.6g}"
             )
     return f"prompt {x} and {count - 1} others are open: {why}" if count > 1 else f"prompt {x} is open: {why}"

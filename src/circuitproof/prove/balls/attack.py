@@ -6,21 +6,41 @@ from fractions import Fraction
 from circuitproof.exact.forms import Form, Region
 from circuitproof.exact.sheets import SignCondition
 from circuitproof.prove.balls.disturbed import Point, Question
+from circuitproof.prove.effort import UNHURRIED, Pace
 
 _ROUNDS = 24
 """How often an attack corrects its aim."""
 FAR = 1 << 12
 """How many times the first aim an attack goes at most."""
+_AWAY = 4
+"""How many times what is perturbed a coordinate is pushed."""
+_PUSHED = 64
+"""How many coordinates are pushed."""
 _HALVINGS = 11
 """How often the way to a perturbation that was found is halved."""
 
 
-def attack(question: Question) -> Point | None:
+def attack(question: Question, pace: Pace = UNHURRIED) -> Point | None:
     """Return a perturbation that changes the decision, small if possible; nothing if none is found.
 
     Each competitor is aimed at along the corner that its margin fears most, by the branches at the last aim.
     """
-    found = [eta for place in range(_competitors(question)) for eta in _aims(question, place)]
+    found = [eta for place in range(_competitors(question)) for eta in _aims(question, place, pace)]
+    return min(found, key=size_of, default=None)
+
+
+def push(question: Question, pace: Pace = UNHURRIED) -> Point | None:
+    """Return a perturbation that changes the decision by moving one coordinate far; nothing if none does.
+
+    Where a norm is saturated, margins have no slope to aim along, but what outweighs all else is seen.
+    """
+    away = _short(question.disturbed.scale() * _AWAY or Fraction(1))
+    signs = [(place, sign) for place in range(min(question.disturbed.variables, _PUSHED)) for sign in (-1, 1)]
+    found: list[Point] = []
+    for place, sign in pace.steps("pushes", signs):
+        far = tuple(sign * away if other == place else entry for other, entry in enumerate(question.zero()))
+        if not question.is_kept(far):
+            found.extend(_nearer(question, far))
     return min(found, key=size_of, default=None)
 
 
@@ -28,10 +48,12 @@ def _competitors(question: Question) -> int:
     return len(question.disturbed.candidates) - 1
 
 
-def _aims(question: Question, competitor: int) -> Iterator[Point]:
+def _aims(question: Question, competitor: int, pace: Pace) -> Iterator[Point]:
     """Walk corners of growing balls until one changes the decision, then halve the way back a few times."""
     point, limit = question.zero(), Fraction(0)
     for _ in range(_ROUNDS):
+        if pace.is_over:
+            return
         margin = local_margins(question, point)[0][competitor]
         if not margin.spread():
             return

@@ -185,7 +185,7 @@ def nearest(goal: Form, region: Region) -> Nearest:
         if not spread:
             return Nearest(None, weights)
         ratio = constant / spread
-        radius = ratio if ratio == best else max(_cut(ratio), radius)
+        radius = ratio if ratio == best else max(shortened(ratio), radius)
         best = ratio
 
 
@@ -199,7 +199,7 @@ def _combined(goal: Form | None, bounds: Sequence[Bound], weights: Weights) -> t
     return constant, sum(map(abs, slopes), Fraction(0))
 
 
-def _cut(number: Fraction) -> Fraction:
+def shortened(number: Fraction) -> Fraction:
     """Return a short rational just below a positive one."""
     shift = _SHORT_BITS - number.numerator.bit_length() + number.denominator.bit_length()
     factor = Fraction(2) ** shift

@@ -11,9 +11,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from circuitproof.exact.forms import Bound, Form, Region
-from circuitproof.prove.balls.attack import FAR, attack, local_margins, size_of
+from circuitproof.prove.balls.attack import FAR, attack, local_margins, push, size_of
 from circuitproof.prove.balls.disturbed import Point, Question
-from circuitproof.prove.balls.polyhedra import Reached, guess, keep_positive, nearest, nothing, sample
+from circuitproof.prove.balls.polyhedra import (
+    Reached,
+    guess,
+    keep_positive,
+    nearest,
+    nothing,
+    sample,
+    shortened,
+)
 from circuitproof.prove.balls.regions import Tree, Void, Weights, searched_radius
 from circuitproof.prove.balls.search import (
     BranchAndBound,
@@ -35,7 +43,7 @@ class Bracket:
     lower: Fraction
     upper: Fraction | None
     is_attained: bool
-    """A perturbation of just the size `upper` changes the decision; otherwise only larger ones may."""
+    """A perturbation of just the size `upper` is known to change the decision; otherwise a larger one is."""
     eta: Point | None
     """A perturbation that changes the decision: of the size `upper`, or a little larger if not attained."""
     tree: Tree | None
@@ -52,41 +60,41 @@ class Bracket:
         return self.upper is None and self.tree is None
 
 
-def find_radius(question: Question, budget: int) -> Bracket:
-    """Return the radius of a clear decision, or bounds on it when the budget ends."""
-    first = attack(question)
-    return _unreached(question, budget) if first is None else _shrunk(question, budget, first)
+def find_radius(question: Question, effort: Effort) -> Bracket:
+    """Return the radius of a clear decision, or bounds on it when the budget or the time ends."""
+    first = attack(question, effort.pace) or push(question, effort.pace)
+    return _unreached(question, effort) if first is None else _shrunk(question, effort, first)
 
 
-def _shrunk(question: Question, budget: int, first: Point) -> Bracket:
+def _shrunk(question: Question, effort: Effort, first: Point) -> Bracket:
     """Return the radius, given a perturbation that changes the decision."""
-    search = _Shrinking(question, budget, first)
+    search = _Shrinking(question, effort, first)
     tree = search.explore()
     lower = searched_radius(tree, search.radius)
     if lower == search.radius and not search.is_attained:
-        return _at_the_infimum(question, budget, search, tree)
+        return _at_the_infimum(question, effort, search, tree)
     return Bracket(lower, search.radius, search.is_attained, confirmed(question, search.eta), tree)
 
 
-def _at_the_infimum(question: Question, budget: int, search: "_Shrinking", tree: Tree) -> Bracket:
+def _at_the_infimum(question: Question, effort: Effort, search: "_Shrinking", tree: Tree) -> Bracket:
     """Decide whether a perturbation of just the radius changes the decision: the closed ball tells."""
-    found = search_ball(question, search.radius, Effort(budget=budget))
+    found = search_ball(question, search.radius, effort)
     if isinstance(found, Violation):
         return Bracket(search.radius, search.radius, is_attained=True, eta=found.eta, tree=tree)
     eta = confirmed(question, search.eta)
     return Bracket(search.radius, search.radius, is_attained=False, eta=eta, tree=tree)
 
 
-def _unreached(question: Question, budget: int) -> Bracket:
+def _unreached(question: Question, effort: Effort) -> Bracket:
     """Bound a radius from below where the attack finds nothing, or find what it has missed."""
     margins, _ = local_margins(question, question.zero())
     ratios = [Fraction(form.constant, form.spread()) for form in margins if form.spread()]
     radius = min(ratios, default=Fraction(1)) * FAR
     if not ratios and not local_margins(question, question.zero(), radius)[1]:
         return Bracket(radius, None, is_attained=False, eta=None, tree=None)
-    found = search_ball(question, radius, Effort(budget=budget))
+    found = search_ball(question, radius, effort)
     if isinstance(found, Violation):
-        return _shrunk(question, budget, found.eta)
+        return _shrunk(question, effort, found.eta)
     assert not isinstance(found, Unstable)  # noqa: S101  # the complete method knows no such answer
     return Bracket(searched_radius(found, radius), None, is_attained=False, eta=None, tree=found)
 
@@ -94,8 +102,8 @@ def _unreached(question: Question, budget: int) -> Bracket:
 class _Shrinking(BranchAndBound):
     """A search of the open ball below the smallest known perturbation that changes the decision."""
 
-    def __init__(self, question: Question, budget: int, eta: Point) -> None:
-        super().__init__(question, size_of(eta), budget)
+    def __init__(self, question: Question, effort: Effort, eta: Point) -> None:
+        super().__init__(question, size_of(eta), effort.budget, effort.pace)
         self.eta = eta
         self.is_attained = True
 
@@ -117,7 +125,8 @@ class _Shrinking(BranchAndBound):
         closest = nearest(nothing(region), region)
         if closest.radius is None or closest.radius >= region.radius:
             return Void(closest.weights)
-        found = sample(Region((closest.radius + region.radius) / 2, region.bounds))
+        middle = (closest.radius + region.radius) / 2
+        found = sample(Region(max(shortened(middle), closest.radius), region.bounds))
         return sample(Region(region.radius, region.bounds)) if isinstance(found, Void) else found
 
     def reached(self, margin: Form, region: Region, found: Reached) -> Weights:

@@ -16,7 +16,7 @@ from circuitproof.prove.balls.disturbed import Point, Question
 from circuitproof.prove.balls.polyhedra import Reached, guess, keep_positive, sample
 from circuitproof.prove.balls.regions import Kept, SignSplit, Tree, Unsearched, Void, Weights, leaves
 from circuitproof.prove.balls.relax import settled_radius
-from circuitproof.prove.effort import Effort, Method
+from circuitproof.prove.effort import UNHURRIED, Effort, Method, Pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ def search_ball(question: Question, radius: Fraction, effort: Effort) -> Tree | 
     traced = _trace(question, Region(radius))
     if effort.method is Method.BRANCH or not isinstance(traced, Unstable):
         return traced
-    eta = attack(question)
+    eta = attack(question, effort.pace)
     if eta is not None and size_of(eta) <= radius:
         return Violation(confirmed(question, eta))
     try:
-        return BranchAndBound(question, radius, effort.budget).explore()
+        return BranchAndBound(question, radius, effort.budget, effort.pace).explore()
     except _ReachedError as found:
         return Violation(confirmed(question, found.point))
 
@@ -102,8 +102,8 @@ class _Node:
 class BranchAndBound:
     """Branch and bound over the parts of a ball, those nearest to no perturbation first."""
 
-    def __init__(self, question: Question, radius: Fraction, budget: int) -> None:
-        self.question, self.radius, self.budget = question, radius, budget
+    def __init__(self, question: Question, radius: Fraction, budget: int, pace: Pace = UNHURRIED) -> None:
+        self.question, self.radius, self.budget, self.pace = question, radius, budget, pace
 
     def region(self, bounds: tuple[Bound, ...]) -> Region:
         """Return the part of the ball that keeps some bounds."""
@@ -114,11 +114,14 @@ class BranchAndBound:
         return distance > self.radius
 
     def explore(self) -> Tree:
-        """Return evidence for the ball, with parts left out that the budget did not reach."""
+        """Return evidence for the ball, with parts left out that budget and time did not reach."""
         root = _Node((), self.question.zero(), Fraction(0))
         waiting = [(root.distance, 0, root)]
         looked_at = count = 0
         while waiting and not self.is_beyond(waiting[0][0]) and looked_at < self.budget:
+            if self.pace.is_over:
+                break
+            self.pace.hear("parts of the ball", looked_at, self.budget)
             node = heappop(waiting)[2]
             self._open(node)
             looked_at += 1

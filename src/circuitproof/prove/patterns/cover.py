@@ -58,12 +58,15 @@ class Cover:
     def whole(self) -> Cases | Replay | Open:
         """Return the answer on the whole pattern, by label."""
         self._warm_up()
-        found = self._children(((label, PromptRegion(label)) for label in self.labelled.labels), ByLabel)
+        labels = self.effort.pace.each("answers and classes", self.labelled.labels)
+        found = self._children(((label, PromptRegion(label)) for label in labels), ByLabel)
         assert found is not None  # noqa: S101  # a task has prompts
         return found
 
     def _warm_up(self) -> None:
         """Compute what all labels need at once: values of functions share most of their work."""
+        if self.effort.pace.is_over:
+            return
         try:
             place = PromptRegion(), self._heads()
             for circuit in self._circuits():
@@ -81,6 +84,10 @@ class Cover:
         return tuple(dict.fromkeys(head for one in tables for head in one.outline.heads))
 
     def _region(self, region: PromptRegion) -> Covered:
+        pace = self.effort.pace
+        if pace.is_over:
+            return Open(f"{region}: the deadline came first")
+        pace.hear("regions", self.regions, self.effort.regions)
         self.regions += 1
         try:
             return self._settled(region)

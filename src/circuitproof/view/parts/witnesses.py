@@ -1,15 +1,11 @@
 """Counterexamples and witnesses: the prompts on which anyone can see what is said."""
 
-from circuitproof.prove.findings import shown
 from circuitproof.prove.verdict import Verdict
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.evidence import Witness
 from circuitproof.view.parts.section import link, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural, prompt_text, property_name, shown_text
-
-_MOVED = 12
-"""How many coordinates of a perturbation are written out."""
+from circuitproof.view.words import moved, prompt_text, property_name, shown_text
 
 
 def witnesses(story: Story) -> Element | None:
@@ -45,10 +41,4 @@ def _joined(links: list[Element]) -> list[Child]:
 def _changed(one: Witness) -> str:
     if one.edge is not None:
         return f"without {one.edge}"
-    moved = [(place, size) for place, size in enumerate(one.perturbation) if size]
-    if not one.perturbation:
-        return "nothing"
-    listed = ", ".join(f"{place}: {shown(size)}" for place, size in moved[:_MOVED])
-    more = ", …" if len(moved) > _MOVED else ""
-    count = plural(len(moved), "coordinate")
-    return f"η moves {count} of {len(one.perturbation)}{': ' if moved else ''}{listed}{more}"
+    return moved(one.perturbation) if one.perturbation else "nothing"

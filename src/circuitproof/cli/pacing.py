@@ -1,0 +1,64 @@
+"""Long work on a terminal: how far it has come, when it has to end, and what an interrupt means."""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from math import inf
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from circuitproof.cli.show import progress_bars, show_note
+from circuitproof.prove.effort import Pace
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+
+@contextmanager
+def paced(deadline: float | None, *, as_json: bool) -> Iterator[Pace]:
+    """Give work so many seconds, and show on a terminal how far it has come.
+
+    The first interrupt is a deadline that has come; a second one ends the program.
+    """
+    end = inf if deadline is None else time.monotonic() + deadline
+    with _interrupted() as is_interrupted:
+        pace = Pace(end, lambda: inf if is_interrupted() else time.monotonic())
+        if as_json or not sys.stderr.isatty():
+            yield pace
+            return
+        with progress_bars() as bars:
+            yield replace(pace, hear=_shown_in(bars))
+
+
+def _shown_in(bars: "Progress") -> Callable[[str, int, int], None]:
+    """Return what shows each thing that is counted in a line of its own."""
+    lines: dict[str, TaskID] = {}
+
+    def hear(what: str, done: int, total: int) -> None:
+        if what not in lines:
+            lines[what] = bars.add_task(what, note="")
+        if not done:
+            bars.reset(lines[what])
+        bars.update(lines[what], completed=done, total=total)
+
+    return hear
+
+
+@contextmanager
+def _interrupted() -> Iterator[Callable[[], bool]]:
+    """Let the first interrupt be a fact that is asked for."""
+    before, came = signal.getsignal(signal.SIGINT), list[int]()
+
+    def hear(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        signal.signal(signal.SIGINT, before)
+        show_note("interrupted: ending with what is known so far; interrupt again to end at once")
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield lambda: bool(came)
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,122 @@
+"""Counterexamples for readers, replayed exactly: prompts, what is wanted, what is decided, by how much."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.tasks.domain import Domain, Prompt
+from circuitproof.forward.interface import Interface
+from circuitproof.prove.balls.answers import widening
+from circuitproof.prove.balls.disturbed import Point, disturb, disturb_residual
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.evidence import OneCircuit, OneEdge, OneTensor, PromptSplit, Replay, shown_prompts
+from circuitproof.prove.fold import Fold, fold
+from circuitproof.prove.properties import Faithfulness, Invariance, Necessity, Property, Robustness
+from circuitproof.prove.verdict import Answer, Refuted
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A prompt and what is decided there, as places of candidates; several tie."""
+
+    prompt: Prompt
+    place: int | None
+    """The prompt's place in a list."""
+    wanted: frozenset[int] | None
+    """What was to be decided; nothing where only prompts are compared."""
+    decided: frozenset[int]
+    margin: Fraction
+    """By how much the one wanted candidate leads over the best other; without one, the decision over it."""
+    eta: Point = ()
+    """What was added, where the property allows a perturbation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """What refutes a property: prompts, or what no prompt can show."""
+
+    prop: Property
+    prompts: tuple[Decided, ...]
+    says: str = ""
+    """Which edge is idle, which circuit is not as claimed, which tensor differs."""
+
+
+def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
+    """Return what refutes an answered property; nothing of one that is not refuted."""
+    if not isinstance(answer.outcome, Refuted):
+        return None
+    match answer.outcome.evidence:
+        case Replay(prompts):
+            etas = [one.perturbation or () for one in prompts]
+            found = replayed(claim, answer.prop, [one.prompt for one in prompts], etas[0])
+            return Counterexample(answer.prop, found)
+        case OneEdge(place):
+            return Counterexample(answer.prop, (), f"no prompt needs {list(claim.circuit)[place]}")
+        case OneCircuit(circuit, evidence):
+            says = (
+                "all prompts are right" if isinstance(evidence, PromptSplit) else "not all prompts are right"
+            )
+            shown = [one.prompt for one in shown_prompts(evidence)]
+            found = tuple(_right(claim, circuit, prompt) for prompt in shown)
+            return Counterexample(answer.prop, found, f"{says} with {', '.join(map(str, circuit))} alone")
+        case OneTensor(name):
+            return Counterexample(answer.prop, (), f"tensor {name} is not the base's")
+        case _:
+            assert_never(answer.outcome.evidence)
+
+
+def replayed(claim: Claim, prop: Property, prompts: Sequence[Prompt], eta: Point) -> tuple[Decided, ...]:
+    """Return what a property is about on prompts that speak against it, computed anew."""
+    match prop:
+        case Robustness(at=at):
+            return tuple(_perturbed(claim, at, prompt, eta) for prompt in prompts)
+        case Faithfulness():
+            model = whole(claim.frozen.graph)
+            wanted = [_fold(claim, model, prompt).decision for prompt in prompts]
+            return tuple(
+                _decided(claim, prompt, want, _fold(claim, claim.circuit, prompt))
+                for prompt, want in zip(prompts, wanted, strict=True)
+            )
+        case Invariance() | Necessity():
+            return tuple(_decided(claim, x, None, _fold(claim, claim.circuit, x)) for x in prompts)
+        case _:
+            return tuple(_right(claim, claim.circuit, prompt) for prompt in prompts)
+
+
+def _right(claim: Claim, circuit: Circuit, prompt: Prompt) -> Decided:
+    """Return what a circuit decides, beside the right answer."""
+    task = claim.task
+    if isinstance(task.domain, Domain):
+        answer = task.answers()[task.prompts.index(prompt)]
+    else:
+        answer = task.labelled.label_of(prompt).answer
+    return _decided(claim, prompt, frozenset({task.candidates.index(answer)}), _fold(claim, circuit, prompt))
+
+
+def _perturbed(claim: Claim, at: Interface, prompt: Prompt, eta: Point) -> Decided:
+    """Return what is decided under a perturbation, beside what is decided without."""
+    frozen, candidates, circuit = claim.frozen, claim.task.candidates, claim.circuit
+    if at.is_final_residual:
+        (function,) = disturb_residual(frozen, candidates, circuit, [prompt])
+    else:
+        function = disturb(frozen, candidates, circuit, prompt, at)
+    read = widening(claim, at, function, len(prompt)).places
+    inner = eta if len(eta) == function.variables else tuple(eta[place] for place in read)
+    before = function.fold((Fraction(0),) * function.variables)
+    return _decided(claim, prompt, before.decision, function.fold(inner), eta)
+
+
+def _decided(
+    claim: Claim, prompt: Prompt, wanted: frozenset[int] | None, found: Fold, eta: Point = ()
+) -> Decided:
+    task = claim.task
+    place = task.prompts.index(prompt) if isinstance(task.domain, Domain) else None
+    leader = min(wanted if wanted is not None and len(wanted) == 1 else found.decision)
+    rivals = [logit for rival, logit in enumerate(found.logits) if rival != leader]
+    return Decided(prompt, place, wanted, found.decision, found.logits[leader] - max(rivals), eta)
+
+
+def _fold(claim: Claim, circuit: Circuit, prompt: Prompt) -> Fold:
+    return fold(claim.frozen, claim.task.candidates, [circuit], [prompt]).of(circuit)[0]

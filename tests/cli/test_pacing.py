@@ -1,0 +1,107 @@
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from circuitproof.cli.pacing import paced
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof_check.main import Outcome, check
+from hand_models import quote_model
+
+INSIDE = ("--at", "head 0.0 input", "--positions", "all")
+LONG = {
+    "verify": ("--model", "model", "--task", "quotes", "--epsilon", "1/3", "--out", "out"),
+    "radius": ("model", "--task", "quotes", *INSIDE),
+    "minimal": ("model", "--task", "quotes", "--out", "out"),
+    "cost": ("model", "--task", "quotes", "--circuit", "circuit.json"),
+    "queries": ("--model", "model", "--task", "quotes", "--out", "out"),
+    "extract": ("--model", "model", "--task", "quotes", "--out", "out"),
+    "synthesise": ("--model", "model", "--task", "quotes", "--head", "0.0", "--out", "out"),
+}
+"""Every command that takes a deadline, as it is called."""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Go where a model and a circuit of it are."""
+    save_model(tmp_path / "model", StoredModel(quote_model(programs={}), TOY))
+    edges = ["embed -> head 0.0", "head 0.0 -> logits"]
+    circuit = {"layers": 1, "heads": 1, "ablation": "zero", "edges": edges}
+    (tmp_path / "circuit.json").write_text(json.dumps(circuit))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", LONG)
+def test_a_deadline_that_comes_at_once_leaves_everything_undecided(here, run, command):
+    """Exit code 4, and what is written says no more than that."""
+    code, out, err = run(command, *LONG[command], "--deadline", "0.001")
+    assert code == 4, err
+    assert "Traceback" not in err
+    assert command in {"verify", "radius", "minimal"} or "the deadline came" in out + err
+    assert (here / "out").exists() is (command == "verify")
+    if command == "verify":
+        assert check(here / "out")[0] is Outcome.INCOMPLETE
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan", "soon"])
+@pytest.mark.parametrize("command", LONG)
+def test_a_deadline_is_a_positive_finite_number(here, run, command, seconds):
+    """Anything else is a wrong command line, and nothing begins."""
+    code, out, err = run(command, *LONG[command], "--deadline", seconds)
+    assert (code, out) == (2, "")
+    assert "deadline" in err
+    assert not (here / "out").exists()
+
+
+def on_a_terminal(*arguments):
+    """Return what a command says on a terminal's standard error."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "circuitproof", *arguments]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, check=False)  # noqa: S603  # our own interpreter
+    os.close(theirs)
+    said = b""
+    try:
+        while part := os.read(ours, 1 << 16):
+            said += part
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert ended.returncode in {0, 1}
+    return said.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("here")
+def test_progress_goes_to_a_terminal_and_nowhere_else(run):
+    """Nothing of it where a program reads."""
+    asked = ("verify", *LONG["verify"][:6])
+    assert "circuits computed" in on_a_terminal(*asked)
+    assert on_a_terminal(*asked, "--json") == ""
+    assert run(*asked)[2] == ""
+
+
+def test_the_first_interrupt_is_a_deadline_and_the_second_is_what_it_was_before(capsys):
+    """What is proved so far is told; who wants an end at once gets it."""
+    before = signal.getsignal(signal.SIGINT)
+    with paced(None, as_json=False) as pace:
+        assert not pace.is_over
+        os.kill(os.getpid(), signal.SIGINT)
+        assert pace.is_over
+        assert pace.left == 0
+        assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "interrupted: ending with what is known so far; interrupt again" in capsys.readouterr().err
+
+
+def test_a_deadline_lies_so_many_seconds_ahead():
+    """And without one there is no end."""
+    with paced(100, as_json=True) as pace:
+        assert 99 < pace.left <= 100
+    with paced(None, as_json=True) as pace:
+        assert pace.left == float("inf")
