@@ -15,6 +15,7 @@ from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.ledger import Ledger
 from circuitproof.lab.runs.synthesis import Request, certificate_path, synthesise
 from circuitproof.text.canonical import digest_bytes
+from gpt2_files import CONFIG, gpt2_tensors, write_gpt2
 from hand_models import QUOTE_EDGES, SELECT, circuit_of, quote_model
 from places import RECIPES, ROOT
 from releases import release_files, write_release
@@ -26,6 +27,8 @@ WORK = {
     "model": ["model"],
     "circuit": ["circuit.json"],
     "import-release": ["release", "--out", "released"],
+    "import-hf": ["gpt2", "--out", "from-hf"],
+    "export-hf": ["from-hf", "--out", "to-hf"],
     "verify": [*MODEL, *TASK, *CIRCUIT, "--epsilon", "1/100", "--out", "bundle"],
     "install": ["model", "--program", "0.0=program.txt", "--out", "installed"],
     "verify-pattern": ["--model", "installed", "--task-file", "toy-quotes-pattern.toml", *CIRCUIT],
@@ -67,6 +70,7 @@ def found(tmp_path_factory):
     (at / "circuit.json").write_text(json.dumps(circuit_of(QUOTE_EDGES).to_json()))
     (at / "program.txt").write_text(to_text(SELECT))
     write_release(at / "release", release_files())
+    write_gpt2(at / "gpt2", CONFIG, gpt2_tensors())
     Ledger(at / "ledger.jsonl").declare("one", digest_bytes(b"one"))
     certify(at)
     words = [[name, *given] for name, given in {**WORK, **NEEDS_TORCH}.items()]

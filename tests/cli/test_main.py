@@ -300,7 +300,7 @@ def test_a_place_that_cannot_be_written_is_exit_code_3(run, recipe, tmp_path):
     (tmp_path / "file").touch()
     result = run("train", recipe, "--out", tmp_path / "file" / "run")
     assert result.code == 3
-    assert "file/run: Not a directory" in result.err
+    assert "file: Not a directory" in result.err
 
 
 @pytest.mark.slow
