@@ -154,7 +154,7 @@ class Ledger:
     def refuse_stale(self, recipe: Digest, gates: Sequence[Gate]) -> None:
         """Refuse gates of a recipe that were looked at before, but for those that it has burned itself."""
         events = tuple(entry.event for entry in self.entries())
-        own = {one.split for one in events if isinstance(one, Burned) and one.trial.recipe == recipe}
+        own = {one.split for one in events if isinstance(one, Burned) and one.recipe == recipe}
         for split in (gate.split for gate in gates if gate.split.digest not in own):
             _refuse_stale(events, split.prompt_digests(), split.name)
 
