@@ -55,7 +55,7 @@ def _show(artifact: "Artifact") -> None:
             ", ".join(map(str, state.audit.circuit_without_each)),
             f"{state.audit.without_circuit}",
             f"{state.radius:.4f}",
-            "" if state.loss is None else f"{state.loss:.4f}",
+            "" if state.losses is None else f"{state.losses.model:.4f}",
             "yes" if state.passes else "no",
         )
         for state in artifact.states

@@ -33,6 +33,7 @@ COMMANDS = {
     "extract": Entry("discovery", _FIND),
     "localise": Entry("localisation", _FIND, resumes=True),
     "synthesise": Entry("synthesis", _FIND),
+    "run": Entry("study", _FIND, resumes=True),
     "verify": Entry("proving", _PROVE),
     "verify-pattern": Entry("proving", _PROVE),
     "radius": Entry("radii", _PROVE),

@@ -159,7 +159,9 @@ def test_a_text_can_guard_quality(tmp_path):
     lax = load_construction(write_construction(tmp_path, changes))
     assert lax.choice is Choice.QUALITY
     (artifact,) = construct(lax, tmp_path / "lax")
-    assert artifact.states[-1].loss is not None
+    losses = artifact.states[-1].losses
+    assert losses is not None
+    assert losses.without_heads > 0
 
 
 def test_listed_prompts_come_from_a_file(tmp_path):

@@ -6,8 +6,8 @@ gates that do not overlap are runs that do not overlap.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import prod
 from string import Formatter
@@ -114,6 +114,8 @@ class Generator:
     """Pairs (opener, answer), each one token."""
     templates: tuple[Template, ...]
     slots: tuple[Slot, ...]
+    fillings: int | None = None
+    """How many prompts each template has with each opener, the first by their hashes; all, unless it says."""
 
     def __post_init__(self) -> None:
         names = [slot.name for slot in self.slots]
@@ -144,7 +146,9 @@ class Generator:
 
     def to_json(self) -> Json:
         """Return the generator as JSON."""
+        bound: dict[str, Json] = {} if self.fillings is None else {"fillings": self.fillings}
         return {
+            **bound,
             "task": self.task,
             "salt": self.salt,
             "vocabulary": str(self.vocabulary_digest),
@@ -163,6 +167,14 @@ class Generator:
         rows = in_turn(strata)
         _refuse_repeats(rows)
         return tuple(rows)
+
+    def of_strata(self, names: Collection[str]) -> "Generator":
+        """Return the generator with these templates only, and the slots that they need."""
+        templates = tuple(template for template in self.templates if template.name in names)
+        needed = {name for template in templates for name in template.slots()}
+        return replace(
+            self, templates=templates, slots=tuple(slot for slot in self.slots if slot.name in needed)
+        )
 
     def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
         """Return the task on some of the prompts."""
@@ -184,7 +196,7 @@ class Generator:
     def _hashed(self, template: Template, opener: str) -> list[GeneratedPrompt]:
         """Return one opener's prompts from one template, in the order of their hashes."""
         texts = sorted(self._texts(template, opener), key=lambda text: str(self._hash(template, text)))
-        return [self._row(text, opener, template) for text in texts]
+        return [self._row(text, opener, template) for text in texts[: self.fillings]]
 
     def _hash(self, template: Template, text: str) -> Digest:
         return digest_bytes(f"{self.salt}\0{self.task}\0{template.name}\0{text}".encode())

@@ -120,6 +120,11 @@ class Meter:
             self._known.update(zip(unknown, found, strict=True))
         return tuple(self._known[circuit.edges] for circuit in live)
 
+    def lost(self, circuits: Sequence[Circuit]) -> tuple[tuple[int, ...], ...]:
+        """Return for each circuit the prompts that it does not decide as wanted."""
+        agrees = self.target.agrees(task_logits(self.model, self.task, [*circuits]))
+        return tuple(tuple(torch.nonzero(~row).flatten().tolist()) for row in agrees)
+
 
 def target_of(model: Transformer, task: Task, objective: Objective) -> Target:
     """Return what the objective wants on each prompt of a task."""

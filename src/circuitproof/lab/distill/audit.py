@@ -39,8 +39,20 @@ class Audit:
     """The model without any edge of the circuit."""
     backup: tuple[int, ...]
     """The prompts that the backup route covers."""
+    wrong: tuple[int, ...]
+    """The prompts that the model decides wrong."""
     lesion_digest: Digest
     """The digest of the candidate logits of the model with all those heads silenced, bit by bit."""
+
+    @property
+    def uncovered(self) -> tuple[int, ...]:
+        """Return the prompts that the backup route does not cover."""
+        return tuple(sorted({*range(self.prompts)} - {*self.backup}))
+
+    @property
+    def errs_where_uncovered(self) -> bool:
+        """Say whether every error of the model is at a prompt that the backup route does not cover."""
+        return not {*self.wrong} & {*self.backup}
 
 
 def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Audit:
@@ -51,7 +63,8 @@ def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Au
     alone = [silence(everything, [head]) for head in heads]
     in_model = task_logits(model, task, [everything, silenced, gap, *alone])
     in_circuit = task_logits(model, task, [circuit, *(silence(circuit, [head]) for head in heads)])
-    rights = [_right(row, task.name) for row in answer_margins(task, in_model)]
+    margins = answer_margins(task, in_model)
+    rights = [_right(row, task.name) for row in margins]
     own, *others = (_right(row, task.name) for row in answer_margins(task, in_circuit))
     return Audit(
         prompts=task.size,
@@ -61,10 +74,15 @@ def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Au
         without_each=tuple(rights[3:]),
         circuit_without_each=tuple(others),
         without_circuit=rights[2],
-        backup=tuple(torch.nonzero(answer_margins(task, in_model[1:2])[0] > 0).flatten().tolist()),
+        backup=_places(margins[1] > 0),
+        wrong=_places(margins[0] <= 0),
         lesion_digest=digest_bytes(in_model[1].contiguous().numpy().tobytes()),
     )
 
 
 def _right(margins: Tensor, task: str) -> int:
     return score_of(margins, task).right
+
+
+def _places(chosen: Tensor) -> tuple[int, ...]:
+    return tuple(torch.nonzero(chosen).flatten().tolist())

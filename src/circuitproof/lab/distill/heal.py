@@ -29,6 +29,8 @@ from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.train.data import Data
+from circuitproof.lab.train.objectives import next_token_loss
 from circuitproof.lab.train.windows import generator_of
 from circuitproof.text.codec import Count, Range
 
@@ -102,12 +104,26 @@ class Draw:
     """The probability with which an edge outside the circuit is kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class TextTerm:
+    """The loss of a language model on its own data, so that healing does not cost what else it can do."""
+
+    data: Data
+    weight: float
+
+
 class Healing:
     """The goal of training under an objective: the weighted sum of its terms, the mean over behaviours."""
 
     def __init__(
-        self, behaviours: Sequence[Behaviour], programs: Collection[Head], weighing: Weighing, draw: Draw
+        self,
+        behaviours: Sequence[Behaviour],
+        programs: Collection[Head],
+        weighing: Weighing,
+        draw: Draw,
+        text: TextTerm | None = None,
     ) -> None:
+        self._text = text
         if not behaviours:
             raise InputError("healing: there is no behaviour to keep; give at least one task")
         self._weights, self._draw, self._programs = weighing.weights, draw, programs
@@ -120,14 +136,17 @@ class Healing:
             self._weights[term] * value for terms in self.terms(model, step) for term, value in terms.items()
         ]
         yield torch.stack(losses).sum() / len(self._forwards)
+        if self._text is not None:
+            batch = self._text.data.batch(step)
+            yield self._text.weight * next_token_loss(model(batch.tokens), batch.targets)
 
     def terms(self, model: Transformer, step: int) -> tuple[Mapping[Term, Float[Tensor, ""]], ...]:
         """Return the terms for each behaviour, before they are weighted."""
         return tuple(_terms(forward, model, self._draw, step) for forward in self._forwards)
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
-        """Return the accuracy on each task: of model and circuit, and of the model without programs."""
-        measures: dict[str, float] = {}
+        """Return the accuracy on each task, of model, circuit and the model without programs; and on text."""
+        measures = {} if self._text is None else dict(self._text.data.evaluate(model))
         everything = whole(model.graph)
         for forward in self._forwards:
             task = forward.behaviour.task

@@ -1,32 +1,41 @@
 """Building artifacts: install programs, audit, calibrate rung by rung, choose one, prove and bundle it."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import torch
 
+from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.circuits.graph import Head
 from circuitproof.errors import InputError, NumericError
 from circuitproof.forward.declaration import NO_PROGRAMS, Declaration, readout_tensors
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.distill.audit import Audit, audit
 from circuitproof.lab.distill.calibrate import Rung, calibrate, worst_radius
 from circuitproof.lab.distill.install import install, replace_tensors
-from circuitproof.lab.distill.lesion import Behaviour
+from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.artifact_proof import ArtifactProof, prove_artifact
 from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size
-from circuitproof.lab.train.windows import Windows
 from circuitproof.text.canonical import write_file
 from circuitproof.text.codec import Positive
-from circuitproof.text.reading import read_bytes
 
 _MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Losses:
+    """What a model loses on a text, and what it loses there under each lesion of the audit."""
+
+    model: Positive
+    without_heads: Positive
+    without_each: tuple[Positive, ...]
+    without_circuit: Positive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +46,7 @@ class State:
     audit: Audit
     radius: float
     """The smallest radius of the circuit's decisions; not positive where one is wrong."""
-    loss: Positive | None
+    losses: Losses | None
     """On the text of the quality gate, if there is one."""
     seconds: Positive
     passes: bool
@@ -51,6 +60,8 @@ class Artifact:
     states: tuple[State, ...]
     record: str
     """The rung that became the model of record."""
+    why: str
+    """Why it is that one, in one sentence."""
     model: Path
     proof: ArtifactProof
 
@@ -91,8 +102,6 @@ def _refuse_unfit(construction: Construction) -> int:
     for blueprint in construction.blueprints:
         declared.refuse_unfit(blueprint.task)
         replace(declared, programs=blueprint.programs).refuse_inexact("a construction", blueprint.circuit)
-    if construction.quality is not None:
-        _held_out(construction.quality)
     return (1 + 2 * len(construction.blueprints)) * model_size(declared.architecture)
 
 
@@ -126,7 +135,8 @@ def _build(site: _Site) -> Artifact:
     record = _choose(states[2:], site.construction.choice, site.blueprint.task.name)
     model = site.run.stage(_MODEL, lambda path: _save_record(site, installed, record, path))
     proof = prove_artifact(site.run.within("proof"), model, site.base, site.behaviour, site.construction)
-    return Artifact(site.blueprint.task.name, tuple(states), record, model, proof)
+    why = _why(states[2:], site.construction.choice, record)
+    return Artifact(site.blueprint.task.name, tuple(states), record, why, model, proof)
 
 
 def _rung_state(site: _Site, installed: Transformer, rung: Rung) -> State:
@@ -142,24 +152,38 @@ def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
         site.run.tell(f"{site.blueprint.task.name}: auditing {name}")
         found = audit(model, site.behaviour, heads)
         radius = worst_radius(model, site.behaviour, site.construction.calibration.aim)
-        loss = None if site.construction.quality is None else _loss(model, site.construction.quality)
+        quality = site.construction.quality
+        losses = None if quality is None else measure_losses(model, site.behaviour, heads, quality)
         return State(
             name=name,
             audit=found,
             radius=radius,
-            loss=loss,
+            losses=losses,
             seconds=time.perf_counter() - begin,
-            passes=_passes(site.construction, found, radius, loss),
+            passes=_passes(site.construction, found, radius, losses),
         )
 
     return site.run.record(f"{name}.json", State, measure)
 
 
-def _passes(construction: Construction, found: Audit, radius: float, loss: float | None) -> bool:
+def measure_losses(
+    model: Transformer, behaviour: Behaviour, heads: Sequence[Head], quality: Quality
+) -> Losses:
+    """Return the losses of a model with nothing and with something taken away, as its audit does."""
+    everything = whole(model.graph)
+    return Losses(
+        model=quality.loss(model),
+        without_heads=quality.loss(model, silence(everything, heads)),
+        without_each=tuple(quality.loss(model, silence(everything, [head])) for head in heads),
+        without_circuit=quality.loss(model, everything.without(*behaviour.circuit.edges)),
+    )
+
+
+def _passes(construction: Construction, found: Audit, radius: float, losses: Losses | None) -> bool:
     """Say whether model and circuit are right on every prompt, with the radius and the quality asked for."""
     is_right = found.model == found.circuit == found.prompts
-    budget = construction.quality.budget if construction.quality is not None else None
-    is_good = budget is None or (loss is not None and loss <= budget)
+    quality = construction.quality
+    is_good = quality is None or (losses is not None and losses.model <= quality.budget)
     return is_right and radius >= construction.calibration.target and is_good
 
 
@@ -190,18 +214,6 @@ def _save_record(site: _Site, installed: Transformer, record: str, path: Path) -
     save_model(path, StoredModel(model, load_model(site.base).alphabet))
 
 
-def _loss(model: Transformer, quality: Quality) -> float:
-    """Return the loss on the held-out end of the text."""
-    return _held_out(quality).loss(model, quality.batch)
-
-
-def _held_out(quality: Quality) -> Windows:
-    text = read_bytes(quality.text).decode(errors="replace")
-    tokens = np.array(quality.encoder.encode(text))
-    held_out = tokens[-max(quality.window + 1, len(tokens) // 10) :]
-    return Windows(held_out, quality.window, "held-out")
-
-
 def _choose(states: list[State], choice: Choice, task: str) -> str:
     """Return the rung that becomes the model of record, by the rule that was fixed beforehand."""
     good = [state for state in states if state.passes]
@@ -210,14 +222,28 @@ def _choose(states: list[State], choice: Choice, task: str) -> str:
         raise InputError(
             f"{task}: no rung passes its gates; the best, {best.name}, has {best.audit.model} of "
             f"{best.audit.prompts} right in the model, {best.audit.circuit} in the circuit and a smallest "
-            f"radius of {best.radius:.3g}; raise the steps or lower the target"
+            f"radius of {best.radius:.3g}{_lost(best)}; raise the steps, or lower the target or the demands"
         )
     ranks: Mapping[Choice, Callable[[State], float]] = {
         Choice.FIRST: lambda _: 0,
         Choice.RADIUS: lambda state: -state.radius,
-        Choice.QUALITY: lambda state: float("inf") if state.loss is None else state.loss,
+        Choice.QUALITY: lambda state: float("inf") if state.losses is None else state.losses.model,
     }
     return min(good, key=ranks[choice]).name
+
+
+def _lost(state: State) -> str:
+    return "" if state.losses is None else f", and loses {state.losses.model:.4f} on the text"
+
+
+def _why(states: list[State], choice: Choice, record: str) -> str:
+    good = ", ".join(state.name for state in states if state.passes)
+    reasons: Mapping[Choice, str] = {
+        Choice.FIRST: "trains the least",
+        Choice.RADIUS: "has the largest worst radius",
+        Choice.QUALITY: "loses the least on the text",
+    }
+    return f"{record} is of record: of the rungs that pass ({good}) it {reasons[choice]}"
 
 
 def _refuse_broken_identity(states: list[State]) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+import numpy as np
+
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph
@@ -16,13 +18,15 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import ProgramHeads, read_declaration, read_program_lines
 from circuitproof.lab.distill.calibrate import Calibration, Rung
+from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.protocol import generator_reader, read_encoder
 from circuitproof.lab.runs.recipe import codec_in
 from circuitproof.lab.train.loop import Seed
+from circuitproof.lab.train.windows import Windows
 from circuitproof.prove.claim import reads_prompt
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Positive, Radius
-from circuitproof.text.reading import Fields, read_json, read_toml, reading, reading_part
+from circuitproof.text.reading import Fields, read_bytes, read_json, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
 
@@ -52,11 +56,14 @@ class SeededBase:
 class Quality:
     """A text on which the artifact's loss must stay below a budget."""
 
-    text: Path
-    encoder: Encoder
-    window: Count
-    batch: Count
-    budget: Positive
+    windows: Windows
+    batch: int
+    """How many windows are run at once."""
+    budget: float
+
+    def loss(self, model: Transformer, circuit: Circuit | None = None) -> float:
+        """Return the loss of a model on the text, or of a circuit of it."""
+        return self.windows.loss(model, self.batch, circuit=circuit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +101,14 @@ def load_construction(path: Path, base: Path | None = None) -> Construction:
         architecture = source.architecture if isinstance(source, SeededBase) else _architecture_of(source)
         with reading_part(fields, "calibration") as part:
             trained = {
-                "rungs": _read_rungs(codec, part),
+                "rungs": read_rungs(codec, part),
                 "calibration": codec.record(Calibration, part),
                 "choice": part.choice("choose", Choice),
             }
         quality = None
         if fields.has("quality"):
-            quality = codec.part(Quality, fields, "quality", encoder=encoder)
+            with reading_part(fields, "quality") as part:
+                quality = _read_quality(codec, part, encoder)
         reader = _blueprint_reader(encoder, fields.text("salt"), architecture, path.parent)
         blueprints = fields.each("artifacts", reader)
         given = {"base": source, "blueprints": blueprints, "quality": quality, **trained}
@@ -108,6 +116,14 @@ def load_construction(path: Path, base: Path | None = None) -> Construction:
         construction = codec.record(Construction, fields, digest=digest, **given)
     _refuse_misfit(construction, path.name)
     return construction
+
+
+def _read_quality(codec: Codec, fields: Fields, encoder: Encoder) -> Quality:
+    """Read which text is measured: the last tenth of it, which nothing is trained on."""
+    text, width = codec.value(Path, fields, "text"), fields.integer("window", least=1)
+    tokens = np.array(encoder.encode(read_bytes(text).decode(errors="replace")))
+    held_out = Windows(tokens[-max(width + 1, len(tokens) // 10) :], width, "held-out")
+    return Quality(held_out, fields.integer("batch", least=1), codec.value(Positive, fields, "budget"))
 
 
 def _digest(path: Path, base: SeededBase | Path, tasks: Sequence[Task]) -> Digest:
@@ -129,7 +145,8 @@ def _read_base(codec: Codec, fields: Fields) -> SeededBase | Path:
         return codec.record(SeededBase, part)
 
 
-def _read_rungs(codec: Codec, fields: Fields) -> tuple[Rung, ...]:
+def read_rungs(codec: Codec, fields: Fields) -> tuple[Rung, ...]:
+    """Read which rungs are tried, in the order of what they may train."""
     rungs = codec.value(tuple[Rung, ...], fields, "rungs")
     if not rungs or list(rungs) != [rung for rung in Rung if rung in rungs]:
         found, wanted = list(map(str, rungs)), ", ".join(Rung)

@@ -1,9 +1,11 @@
 """The localisation frontier: how many edges it takes to be right on prompts that nobody selected by."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.lab.discover.objective import Measure
 from circuitproof.text.canonical import Digest, Json
@@ -20,6 +22,18 @@ class Point:
     circuit: Circuit
     development: Measure
     gate: Measure
+    missed: Mapping[str, int]
+    """How many prompts of the gate are not decided as wanted, by template and opener."""
+
+    @property
+    def nodes(self) -> int:
+        """Return how many nodes the circuit touches."""
+        return len(self.circuit.nodes())
+
+    @property
+    def heads(self) -> int:
+        """Return how many of them are heads."""
+        return sum(isinstance(node, Head) for node in self.circuit.nodes())
 
 
 @dataclass(frozen=True, slots=True)

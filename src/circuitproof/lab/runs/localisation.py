@@ -1,6 +1,8 @@
 """Localising a behaviour: extract, open a gate once, go on with what was burned, and prove what is left."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -117,14 +119,32 @@ class Localisation:
 
 
 def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
-    """Run a protocol in `out`; what an interrupted run finished is not done again."""
+    """Run a protocol in `out` and prove its last circuits; what is finished there is not done again."""
     rounds = [rounds_of(protocol, generator) for generator in protocol.generators]
+    with _begun(protocol, rounds, out, ledger, tell) as job:
+        outcomes = _generations(job, rounds)
+        last = len(outcomes) // len(rounds) - 1
+        proofs = tuple(_prove(job, last, task) for task in rounds)
+        return Localisation(outcomes, proofs, job.ledger.last)
+
+
+def open_gates(protocol: Protocol, out: Path, tell: Tell = silent) -> tuple[Outcome, ...]:
+    """Run a protocol up to its last gate and prove nothing: what came of every gate that was opened."""
+    rounds = [rounds_of(protocol, generator) for generator in protocol.generators]
+    with _begun(protocol, rounds, out, None, tell) as job:
+        return _generations(job, rounds)
+
+
+@contextmanager
+def _begun(
+    protocol: Protocol, rounds: Sequence[Rounds], out: Path, ledger: Path | None, tell: Tell
+) -> Generator[_Job, None, None]:
     size = _refuse_unfit(protocol, rounds)
     opened = Ledger(ledger or out / LEDGER)
     refuse_unwritable(opened.path)
     opened.refuse_stale(protocol.digest, [gate for task in rounds for gate in task.gates])
     with begin_run(out, protocol.name, protocol.digest, size, tell) as run:
-        return _localise(_Job(protocol, run, opened), rounds)
+        yield _Job(protocol, run, opened)
 
 
 def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
@@ -139,7 +159,7 @@ def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
     return len(rounds) * model_size(sizes) + (training_size(sizes) if is_trained else 0)
 
 
-def _localise(job: _Job, rounds: Sequence[Rounds]) -> Localisation:
+def _generations(job: _Job, rounds: Sequence[Rounds]) -> tuple[Outcome, ...]:
     protocol = job.protocol
     job.ledger.declare(protocol.name, protocol.digest)
     if isinstance(protocol.model, Recipe):
@@ -150,9 +170,7 @@ def _localise(job: _Job, rounds: Sequence[Rounds]) -> Localisation:
         outcomes += found
         if protocol.stop_when_exact and all(outcome.is_exact for outcome in found):
             break
-    last = len(outcomes) // len(rounds) - 1
-    proofs = tuple(_prove(job, last, task) for task in rounds)
-    return Localisation(tuple(outcomes), proofs, job.ledger.last)
+    return tuple(outcomes)
 
 
 def rounds_of(protocol: Protocol, generator: Prompts) -> Rounds:
@@ -212,7 +230,8 @@ def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Out
     after = Meter(model, job.ledger.burn(gate, trial), objective)
 
     def points(names: Sequence[str], circuits: Sequence[Circuit]) -> tuple[Point, ...]:
-        return tuple(map(Point, names, circuits, before.measure(circuits), after.measure(circuits)))
+        missed = [_missed(gate.split, places) for places in after.lost(circuits)]
+        return tuple(map(Point, names, circuits, before.measure(circuits), after.measure(circuits), missed))
 
     outcome = Outcome(
         generation=job.protocol.generations[generation].name,
@@ -225,6 +244,11 @@ def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Out
     )
     job.ledger.record(gate, outcome.trial.gate.agreed)
     return outcome
+
+
+def _missed(split: Split, places: Sequence[int]) -> Mapping[str, int]:
+    """Count prompts by their template and opener."""
+    return Counter(f"{split.rows[place].template} {split.rows[place].opener}" for place in places)
 
 
 def _by_importance(job: _Job, meter: Meter, circuit: Path) -> tuple[Part, ...]:

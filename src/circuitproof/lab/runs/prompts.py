@@ -1,6 +1,6 @@
 """Prompts of a declared task, dealt out as a generator deals its own: balanced, hashed, without repeats."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
@@ -57,6 +57,11 @@ class TaskPrompts:
             return in_turn([[row for row in own if row.template == stratum] for stratum in strata])
 
         return tuple(in_turn([dealt(answer) for answer, _ in self.answers]))
+
+    def of_strata(self, names: Collection[str]) -> "TaskPrompts":
+        """Return the prompts of these strata only."""
+        rows = [row for row in self._rows() if row.template in names]
+        return TaskPrompts(self.make_task(rows), self.salt)
 
     def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
         """Return the task on some of the prompts, with their answers and classes."""

@@ -114,22 +114,31 @@ def read_encoder(fields: Fields, folder: Path) -> Encoder:
             return FileTokenizer(folder / name)
 
 
-def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generator]:
-    """Return what reads a generator of prompts in a vocabulary."""
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """Prompts of a task in words, before it is known which tokens they are."""
 
-    def read(fields: Fields) -> Generator:
-        codec, texts = Codec(), Mapping[str, str]
-        slots = codec.value(Mapping[str, tuple[str, ...]], fields, "slots")
+    name: str
+    answers: Mapping[str, str]
+    templates: Mapping[str, str]
+    slots: Mapping[str, tuple[str, ...]]
+
+    def generator(self, encoder: Encoder, salt: str, fillings: int | None = None) -> Generator:
+        """Return what generates the prompts in a vocabulary."""
         return Generator(
-            task=fields.text("name"),
+            task=self.name,
             salt=salt,
             encoder=encoder,
-            answers=tuple(codec.value(texts, fields, "answers").items()),
-            templates=tuple(starmap(Template, codec.value(texts, fields, "templates").items())),
-            slots=tuple(starmap(Slot, slots.items())),
+            answers=tuple(self.answers.items()),
+            templates=tuple(starmap(Template, self.templates.items())),
+            slots=tuple(starmap(Slot, self.slots.items())),
+            fillings=fillings,
         )
 
-    return read
+
+def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generator]:
+    """Return what reads a generator of prompts in a vocabulary."""
+    return lambda fields: Codec().record(Templates, fields).generator(encoder, salt)
 
 
 def _is_plain(name: str) -> bool:

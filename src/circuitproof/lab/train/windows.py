@@ -9,6 +9,7 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
+from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.errors import InputError
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
@@ -68,14 +69,20 @@ class Windows:
         """Return how many windows there are that share no target."""
         return (len(self.tokens) - 1) // self.width
 
-    def loss(self, model: Transformer, at_once: int, count: int = EVALUATION_WINDOWS) -> float:
-        """Return the mean loss on windows spread over the tokens, some of them at once."""
+    def loss(
+        self,
+        model: Transformer,
+        at_once: int,
+        count: int = EVALUATION_WINDOWS,
+        circuit: Circuit | None = None,
+    ) -> float:
+        """Return the mean loss of a model, or of a circuit of it, on windows spread over the tokens."""
         batch, total = self.spread(count), 0.0
         with torch.no_grad():
             for tokens, targets in zip(
                 batch.tokens.split(at_once), batch.targets.split(at_once), strict=True
             ):
-                total += float(next_token_loss(model(tokens), targets)) * len(tokens)
+                total += float(next_token_loss(model(tokens, circuit), targets)) * len(tokens)
         return total / len(batch.tokens)
 
     def _at(self, starts: NDArray[np.int64]) -> Batch:

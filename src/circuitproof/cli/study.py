@@ -1,0 +1,195 @@
+"""The command that runs a whole study of a language model, from text to report."""
+
+from math import exp
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
+from circuitproof.cli.show import (
+    progress,
+    show_answers,
+    show_line,
+    show_note,
+    show_result,
+    show_table,
+    step_note,
+)
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from circuitproof.lab.runs.construction import Artifact, State
+    from circuitproof.lab.runs.norm_removal import Watchers
+    from circuitproof.lab.runs.run import Tell
+    from circuitproof.lab.runs.study import StudyReport, TaskReport
+    from circuitproof.lab.runs.study_recipe import Study
+
+PAGE = "report.html"
+
+
+def run(
+    recipe: RecipeFile,
+    out: RunFolder = None,
+    base: Annotated[
+        Path | None,
+        typer.Option(
+            "--base",
+            help="A model directory to study. [default: made as the recipe says]",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Study a language model from text to a proved artifact and a page; an interrupted run goes on."""
+    from circuitproof.lab.runs.study import run_study
+    from circuitproof.lab.runs.study_recipe import load_study
+    from circuitproof.text.canonical import write_file
+    from circuitproof.view.reporting import report_on
+    from circuitproof_check.main import Beside
+
+    study = load_study(recipe)
+    folder = out or Path("build") / study.name
+    with progress(study.name, _steps(study)) as bar:
+        found = run_study(study, folder, base, _teller(study, bar), _watchers(study, bar))
+    page = folder / PAGE
+    write_file(page, report_on(folder, Beside()).html.encode())
+    show_result({**found.to_json(), "page": str(page)}, lambda: _show(found, page), as_json=as_json)
+    raise typer.Exit(found.exit_code)
+
+
+def _steps(study: "Study") -> int:
+    return study.removal.source.plan.steps + study.removal.plan.steps
+
+
+def _teller(study: "Study", bar: "Progress") -> "Tell":
+    def tell(stage: str) -> None:
+        bar.update(bar.task_ids[0], description=f"{study.name}: {stage}", note="")
+        show_note(f"{study.name}: {stage}")
+
+    return tell
+
+
+def _watchers(study: "Study", bar: "Progress") -> "Watchers":
+    from circuitproof.lab.runs.norm_removal import Watchers
+    from circuitproof.lab.train.loop import Watcher
+
+    tokens = study.removal.source.tokens_per_step
+
+    def watcher(offset: int) -> Watcher:
+        return Watcher(
+            lambda step, loss: bar.update(
+                bar.task_ids[0], completed=offset + step, note=step_note(bar, loss, tokens)
+            )
+        )
+
+    return Watchers(watcher(0), watcher(study.removal.source.plan.steps))
+
+
+def _show(found: "StudyReport", page: Path) -> None:
+    quality = found.quality
+    show_line(
+        f"base {found.base}: perplexity {quality.perplexity:.4f} on held-out text, "
+        f"an artifact may have {exp(quality.budget):.4f}"
+    )
+    for report in found.tasks:
+        _show_task(report)
+    show_line(f"{page} is the page of the study")
+
+
+def _show_task(report: "TaskReport") -> None:
+    show_line("")
+    show_line(report.viability.sentence)
+    if report.outcomes:
+        _show_gates(report)
+    if report.installed is not None:
+        _show_programs(report)
+    if report.healed is not None:
+        _show_healed(report)
+    if report.artifact is not None:
+        _show_ladder(report.artifact)
+        show_answers(f"{report.task}: {report.artifact.proof.verdict}", report.artifact.proof.battery)
+    if report.checked is not None:
+        show_line(f"the checker says {report.checked.outcome}: {report.checked.reason}")
+    if report.beyond is not None:
+        told = ", ".join(f"{name} {verdict}" for name, verdict in report.beyond.verdicts.items())
+        show_line(f"beyond the domain, {report.beyond.prompts} prompts, {report.beyond.pattern}: {told}")
+    if report.stopped is not None:
+        show_line(f"{report.task} stopped: {report.stopped}")
+
+
+def _show_gates(report: "TaskReport") -> None:
+    rows = [
+        (
+            outcome.generation,
+            f"{len(outcome.trial.circuit)}",
+            f"{outcome.trial.nodes}",
+            f"{outcome.trial.heads}",
+            f"{outcome.trial.development.agreed}/{outcome.trial.development.prompts}",
+            f"{outcome.trial.gate.agreed}/{outcome.trial.gate.prompts}",
+            ", ".join(f"{name}: {count}" for name, count in outcome.trial.missed.items()),
+        )
+        for outcome in report.outcomes
+    ]
+    columns = ("generation", "edges#", "nodes#", "heads#", "development#", "gate#", "missed")
+    show_table(f"{report.task}: the selected circuits at their gates, in FP32", columns, rows)
+
+
+def _show_programs(report: "TaskReport") -> None:
+    assert report.installed is not None  # noqa: S101  # asked by the caller
+    rows = [
+        (
+            str(one.head),
+            "; ".join(one.program) if one.program is not None else one.reason,
+            "" if one.overlap is None else f"{one.overlap:.2f}",
+            f"{one.tried}/{one.meanings}",
+            f"{one.seconds:.1f}",
+        )
+        for one in report.installed.searches
+    ]
+    edges = 0 if report.circuit is None else len(report.circuit)
+    title = f"{report.task}: programs for the heads of {edges} edges extracted on the whole domain"
+    show_table(title, ("head", "program", "overlap#", "tried#", "seconds#"), rows)
+
+
+def _show_healed(report: "TaskReport") -> None:
+    healed = report.healed
+    assert healed is not None  # noqa: S101  # asked by the caller
+    audit = healed.audit
+    show_line(
+        f"healed as a whole for {healed.steps} steps: {audit.model}/{audit.prompts} right, circuit "
+        f"{audit.circuit}, without programs {audit.without_heads}, perplexity {healed.perplexity:.4f} "
+        f"({'within' if healed.within_budget else 'over'} budget); the programs are "
+        f"{'used' if healed.uses_programs else 'bypassed'}"
+    )
+
+
+def _show_ladder(artifact: "Artifact") -> None:
+    columns = ("state", "model#", "circuit#", "no heads#", "no circuit#", "ppl#", "radius#", "passes")
+    rows = [
+        (
+            f"{state.name}{' *' if state.name == artifact.record else ''}",
+            f"{state.audit.model}",
+            f"{state.audit.circuit}",
+            f"{state.audit.without_heads}{_perplexity(state, 'without_heads')}",
+            f"{state.audit.without_circuit}{_perplexity(state, 'without_circuit')}",
+            "" if state.losses is None else f"{exp(state.losses.model):.4f}",
+            f"{state.radius:.4f}",
+            "yes" if state.passes else "no",
+        )
+        for state in artifact.states
+    ]
+    prompts = artifact.states[0].audit.prompts
+    show_table(f"{artifact.task}: right of {prompts}, in FP32; * is of record", columns, rows)
+    show_line(artifact.why)
+    installed = artifact.states[1].audit
+    place = "all" if installed.errs_where_uncovered else "not all"
+    show_line(
+        f"{len(installed.wrong)} errors of the installed model, {place} among the {len(installed.uncovered)} "
+        "prompts that the base does not decide right without these heads"
+    )
+
+
+def _perplexity(state: "State", lesion: str) -> str:
+    return "" if state.losses is None else f" ({exp(getattr(state.losses, lesion)):.2f})"

@@ -1,0 +1,289 @@
+"""A study of a language model: from text to a proof about an artifact, with every gate on the way.
+
+The base is trained and loses its norms; each task must be done by the base itself; circuits are extracted in
+generations with gates that are opened once; on the declared domain, which is all that was looked at, programs
+take the place of the circuit's heads; their readouts are calibrated under a budget of perplexity, audited and
+proved; and the whole model is healed, to see whether an objective alone keeps programs in use. Whatever stops
+a task is its result.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import exp, log
+from pathlib import Path
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.loading import load_listed_task
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import ExitCode, InputError
+from circuitproof.lab.discover.choices import Objective
+from circuitproof.lab.distill.lesion import Behaviour
+from circuitproof.lab.model.checkpoint import StoredModel, load_model
+from circuitproof.lab.runs.construction import Artifact, construct
+from circuitproof.lab.runs.construction_recipe import Blueprint, Construction, Quality
+from circuitproof.lab.runs.extraction import find_circuits, write_extraction
+from circuitproof.lab.runs.frontier import Outcome
+from circuitproof.lab.runs.localisation import open_gates, rounds_of
+from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
+from circuitproof.lab.runs.prompts import Prompts, TaskPrompts
+from circuitproof.lab.runs.protocol import Protocol, Templates
+from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
+from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.study_healing import Healed, Therapist
+from circuitproof.lab.runs.study_limits import Beyond, beyond
+from circuitproof.lab.runs.study_programs import Installed, find_programs
+from circuitproof.lab.runs.study_recipe import ListedTask, Study
+from circuitproof.lab.runs.training import CORPUS, MODEL, material_of
+from circuitproof.lab.runs.viability import Viability, viability_of
+from circuitproof.lab.train.corpus import Part
+from circuitproof.lab.train.data import CorpusData
+from circuitproof.lab.train.tokenised import TokenisedCorpus, open_corpus
+from circuitproof.lab.train.windows import Windows
+from circuitproof.prove.properties import four_properties
+from circuitproof.prove.verdict import EXIT_CODES, Verdict, worst
+from circuitproof.text.canonical import Digest, Json, digest_file, digest_together
+from circuitproof.text.codec import Positive, record_to_json
+from circuitproof.text.sealed import MANIFEST
+from circuitproof_check.main import check
+
+
+@dataclass(frozen=True, slots=True)
+class BaseQuality:
+    """The base on held-out text, and what an artifact of it may lose there."""
+
+    loss: Positive
+    budget: Positive
+    """The largest loss; its exponential is the largest perplexity."""
+
+    @property
+    def perplexity(self) -> float:
+        """Return the base's perplexity."""
+        return exp(self.loss)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the independent checker says of a bundle."""
+
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskReport:
+    """How far a task came, and what was found on the way."""
+
+    task: str
+    viability: Viability
+    outcomes: tuple[Outcome, ...] = ()
+    """Of the gates that were opened."""
+    circuit: Circuit | None = None
+    """Extracted on the whole declared domain."""
+    installed: Installed | None = None
+    artifact: Artifact | None = None
+    checked: Checked | None = None
+    beyond: Beyond | None = None
+    healed: Healed | None = None
+    stopped: str | None = None
+    """Why the task ended early, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyReport:
+    """A finished study."""
+
+    base: Path
+    quality: BaseQuality
+    tasks: tuple[TaskReport, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return how it ended: good only if every task has an artifact that is proved and checked."""
+        verdicts = [_verdict(report) for report in self.tasks]
+        return EXIT_CODES[worst(verdicts)]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the whole report as JSON."""
+        return record_to_json(self)
+
+
+def _verdict(report: TaskReport) -> Verdict:
+    if report.artifact is None or report.checked is None:
+        return Verdict.UNDECIDED
+    if report.checked.outcome != "valid":
+        return Verdict.UNDECIDED
+    return report.artifact.proof.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """What all tasks of a study share."""
+
+    study: Study
+    run: Run
+    base: Path
+    stored: StoredModel
+    quality: Quality
+    data: CorpusData
+
+    def of(self, task: str) -> Run:
+        """Return a task's part of the run."""
+        return self.run.within(task)
+
+
+def run_study(
+    study: Study, out: Path, base: Path | None = None, tell: Tell = silent, watchers: Watchers | None = None
+) -> StudyReport:
+    """Run a study in `out`, on a given base or one that it makes; what is finished is not done again."""
+    sizes = study.removal.source.architecture
+    size = 4 * training_size(sizes) + 4 * len(study.tasks) * model_size(sizes)
+    with begin_run(out, study.name, _digest(study, base), size, tell) as run:
+        tell("reading the corpus")
+        corpus = open_corpus(study.corpus, out / CORPUS)
+        made = base or _make_base(study, run, watchers or Watchers())
+        site = _site(study, run, made, corpus)
+        found = run.record("base.json", BaseQuality, lambda: _base_quality(site))
+        site = replace(site, quality=replace(site.quality, budget=found.budget))
+        return StudyReport(made, found, _tasks(site, corpus))
+
+
+def _digest(study: Study, base: Path | None) -> Digest:
+    return study.digest if base is None else digest_together(study.digest, digest_file(base / MANIFEST))
+
+
+def _make_base(study: Study, run: Run, watchers: Watchers) -> Path:
+    run.tell("training the base and removing its norms")
+    remove_norms(study.removal, None, run.folder / "base", watchers, run.folder / CORPUS)
+    return run.folder / "base" / MODEL
+
+
+def _site(study: Study, run: Run, base: Path, corpus: TokenisedCorpus) -> _Site:
+    stored, recipe = load_model(base), study.removal.source
+    if corpus.tokenizer is None or stored.alphabet != corpus.tokenizer.alphabet:
+        raise InputError(
+            f"{base} has other tokens than the study's corpus; give a model that was trained on it"
+        )
+    windows = Windows(corpus.part(Part.HELD_OUT), recipe.architecture.context, Part.HELD_OUT)
+    data = material_of(replace(recipe, plan=study.healing.plan), run.folder / CORPUS).data
+    assert isinstance(data, CorpusData)  # noqa: S101  # a study has a corpus
+    return _Site(study, run, base, stored, Quality(windows, study.corpus.batch, float("inf")), data)
+
+
+def _base_quality(site: _Site) -> BaseQuality:
+    loss = site.quality.loss(site.stored.model)
+    return BaseQuality(loss, loss + log(site.study.budget))
+
+
+def _tasks(site: _Site, corpus: TokenisedCorpus) -> tuple[TaskReport, ...]:
+    """Ask first whether the base does each task, then open the gates of those that it does, and go on."""
+    pools = [_pool(site, task, corpus) for task in site.study.tasks]
+    viable = [_viability(site, pool) for pool in pools]
+    left = [pool.of_strata(one.kept) for pool, one in zip(pools, viable, strict=True) if one.is_viable]
+    outcomes = _localised(site, left)
+    return tuple(
+        _task(site, one, pool.of_strata(one.kept), outcomes)
+        if one.is_viable
+        else TaskReport(task=one.task, viability=one, stopped=f"not viable: {one.sentence}")
+        for pool, one in zip(pools, viable, strict=True)
+    )
+
+
+def _pool(site: _Site, task: Templates | ListedTask, corpus: TokenisedCorpus) -> Prompts:
+    salt = site.study.salt
+    if isinstance(task, Templates):
+        assert corpus.tokenizer is not None  # noqa: S101  # a study's corpus has one
+        return task.generator(corpus.tokenizer, salt, site.study.pool.fillings)
+    return TaskPrompts(load_listed_task(str(task.file), site.stored.alphabet), salt)
+
+
+def _viability(site: _Site, pool: Prompts) -> Viability:
+    def measure() -> Viability:
+        return viability_of(site.stored.model, pool, site.study.pool.narrow, site.study.prompts)
+
+    return site.of(pool.task).record(
+        "viability.json", Viability, measure, f"{pool.task}: does the model do it?"
+    )
+
+
+def _protocol(site: _Site, pools: Sequence[Prompts]) -> Protocol:
+    study = site.study
+    digests = (digest_file(site.base / MANIFEST), *(pool.digest for pool in pools))
+    return Protocol(
+        name=study.name,
+        model=site.base,
+        generators=tuple(pools),
+        method=study.method,
+        generations=study.generations,
+        stop_when_exact=True,
+        epsilon=study.epsilon,
+        digest=digest_together(study.digest, *digests),
+    )
+
+
+def _localised(site: _Site, pools: Sequence[Prompts]) -> tuple[Outcome, ...]:
+    """Open the gates of all viable tasks, generation after generation, until all are exact."""
+    if not pools:
+        return ()
+    return open_gates(_protocol(site, pools), site.run.folder / "localisation", site.run.tell)
+
+
+def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outcome]) -> TaskReport:
+    """Build, prove and check the artifact of one task on its declared domain."""
+    rounds = rounds_of(_protocol(site, [pool]), pool)
+    domain, run = rounds.everything(len(site.study.generations) - 1), site.of(pool.task)
+    circuit = _extracted(site, run, domain)
+    own = tuple(one for one in outcomes if one.task == pool.task)
+    report = TaskReport(task=pool.task, viability=viable, outcomes=own, circuit=circuit)
+    behaviour, study = Behaviour(domain, circuit), site.study
+    installed = find_programs(run, site.stored.model, behaviour, study.bounds, study.deadline)
+    report = replace(report, installed=installed)
+    if not installed.programs:
+        return replace(report, stopped="no head of the circuit has a program in bounds")
+    therapist = Therapist(study.healing, study.gates, site.quality, site.data)
+    report = replace(report, healed=therapist.heal(run.within("healing"), site.stored, behaviour, installed))
+    try:
+        artifact = _constructed(site, run, behaviour, installed)
+    except InputError as error:  # no rung passes: that is a result
+        return replace(report, stopped=str(error))
+    report = replace(report, artifact=artifact, checked=_checked(site, run, artifact))
+    claim = artifact.proof.battery.claim
+    four = replace(claim, properties=four_properties(study.epsilon))
+    return replace(report, beyond=beyond(run.within("beyond"), four, study.longest, study.deadline))
+
+
+def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
+    method = replace(site.study.method, objective=Objective.PROGRAM)
+
+    def write(path: Path) -> None:
+        write_extraction(find_circuits(site.base, domain, method), path)
+
+    return load_circuit(run.stage("circuit.json", write, f"{domain.name}: extracting on the whole domain"))
+
+
+def _constructed(site: _Site, run: Run, behaviour: Behaviour, installed: Installed) -> Artifact:
+    study = site.study
+    construction = Construction(
+        name=study.name,
+        base=site.base,
+        blueprints=(Blueprint(behaviour.task, installed.programs, behaviour.circuit),),
+        rungs=study.ladder.rungs,
+        calibration=study.ladder.calibration,
+        choice=study.ladder.choice,
+        quality=site.quality,
+        epsilon=study.epsilon,
+        anchors=study.anchors,
+        digest=digest_together(study.digest, behaviour.task.digest, behaviour.circuit.digest),
+    )
+    (artifact,) = construct(construction, run.folder / "artifact", run.tell)
+    return artifact
+
+
+def _checked(site: _Site, run: Run, artifact: Artifact) -> Checked:
+    """Let the independent checker judge the bundle beside the artifact and its base."""
+
+    def ask() -> Checked:
+        outcome, reason = check(artifact.proof.bundle, artifact.model, site.base)
+        return Checked(outcome.name.lower(), reason)
+
+    return run.record("checked.json", Checked, ask, f"{artifact.task}: checking the bundle")

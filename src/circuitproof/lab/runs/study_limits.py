@@ -1,0 +1,75 @@
+"""Beyond the declared domain: the artifact's circuit on every prompt of a pattern with one opener."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from circuitproof.bundle.files import write_bundle
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.tasks.alphabet import Vocabulary
+from circuitproof.declare.tasks.pattern_text import parse_pattern
+from circuitproof.declare.tasks.rules import OnlyOpener
+from circuitproof.declare.tasks.task import Task
+from circuitproof.lab.runs.limits import limits_of
+from circuitproof.lab.runs.run import Run
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import Effort, Pace
+from circuitproof.prove.properties import kind_of
+from circuitproof.prove.verdict import Verdict
+from circuitproof.text.codec import Positive
+from circuitproof.text.reading import write_rational
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beyond:
+    """What is proved of all prompts up to a length that hold just one opener, and where that ends."""
+
+    pattern: str
+    prompts: str
+    """How many there are."""
+    verdicts: Mapping[str, str]
+    cells: int
+    failing: int
+    """Cells on which the claim is false."""
+    proved_parts: tuple[str, ...]
+    """Parts of the pattern on which it is true."""
+    seconds: Positive
+
+
+def beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | None:
+    """Ask the properties of a proved claim on a pattern; nothing for neural heads and tables of answers."""
+    task = _pattern_task(proved.task, longest)
+    heads = [node for node in proved.circuit.nodes() if isinstance(node, Head)]
+    if task is None or any(head not in proved.frozen.programs for head in heads):
+        return None
+
+    def ask() -> Beyond:
+        begin = time.perf_counter()
+        effort = Effort(pace=Pace(deadline=begin + deadline, clock=time.perf_counter))
+        battery = prove(replace(proved, task=task), effort)
+        found = limits_of(battery, effort) if battery.verdict is Verdict.REFUTED else None
+        run.stage("bundle", lambda path: write_bundle(path, battery))
+        return Beyond(
+            pattern=f"any{{1..{longest}}} with exactly 1 opener",
+            prompts=write_rational(Fraction(task.size)),
+            verdicts={str(kind_of(answer.prop)): str(answer.verdict) for answer in battery.answers},
+            cells=battery.cells,
+            failing=0 if found is None else len(found.failing),
+            proved_parts=() if found is None else tuple(part.what for part in found.parts),
+            seconds=time.perf_counter() - begin,
+        )
+
+    return run.record("beyond.json", Beyond, ask, f"{task.name}: beyond the domain")
+
+
+def _pattern_task(task: Task, longest: int) -> Task | None:
+    """Return a task of only openers on all prompts up to a length."""
+    if not isinstance(task.answer, OnlyOpener):
+        return None
+    openers = tuple(opener for opener, _ in task.answer.answers)
+    named = {*openers, *task.candidates}
+    names = tuple((token, task.tokens.names[token]) for token in sorted(named))
+    pattern = parse_pattern(f"any{{1..{longest}}} with exactly 1 of openers", {"openers": openers})
+    return replace(task, alphabet=Vocabulary(len(task.tokens), names), domain=pattern)

@@ -1,0 +1,84 @@
+"""The gate before a localisation: does the model itself decide every prompt right that is declared?"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from circuitproof.declare.tasks.generator import GeneratedPrompt
+from circuitproof.lab.model.decisions import answer_margins, score_of, task_logits
+from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.runs.prompts import Prompts
+from circuitproof.text.codec import Count
+
+
+class Narrowing(StrEnum):
+    """What becomes of prompts that a model decides wrong; written down before its decisions are seen."""
+
+    NOTHING = "nothing"
+    """One wrong decision ends it."""
+    STRATA = "strata"
+    """A template, or a stratum of a declared task, goes as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """A template's prompts, or a declared stratum's, as the model decides them."""
+
+    name: str
+    prompts: Count
+    right: int
+
+    @property
+    def is_right(self) -> bool:
+        """Say whether every prompt is decided right."""
+        return self.right == self.prompts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viability:
+    """What a model decides on a pool of prompts, and what is left of the pool."""
+
+    task: str
+    strata: tuple[Stratum, ...]
+    kept: tuple[str, ...]
+    """The strata that stay."""
+    left: int
+    """How many prompts stay, as many of each opener or answer."""
+    wanted: Count
+
+    @property
+    def is_viable(self) -> bool:
+        """Say whether enough prompts stay."""
+        return self.left >= self.wanted
+
+    @property
+    def sentence(self) -> str:
+        """Say in a sentence what stays, and which strata do not."""
+        right, prompts = sum(one.right for one in self.strata), sum(one.prompts for one in self.strata)
+        failing = [f"{one.name} ({one.prompts - one.right})" for one in self.strata if not one.is_right]
+        wrong = f"; wrong in {', '.join(failing)}" if failing else ""
+        return (
+            f"{self.task}: {right} of {prompts} prompts decided right{wrong}; {len(self.kept)} of "
+            f"{len(self.strata)} strata stay with {self.left} balanced prompts, {self.wanted} are wanted"
+        )
+
+
+def viability_of(model: Transformer, pool: Prompts, narrowing: Narrowing, wanted: int) -> Viability:
+    """Ask the model for every decision of a pool, and say what is left of it."""
+    rows = pool.order()
+    task = pool.make_task(rows)
+    margins = answer_margins(task, task_logits(model, task))[0]
+    score_of(margins, task.name)
+    strata = _strata(rows, (margins > 0).tolist())
+    is_kept = narrowing is Narrowing.STRATA or all(one.is_right for one in strata)
+    kept = tuple(one.name for one in strata if one.is_right and is_kept)
+    openers = Counter(row.opener for row in rows if row.template in kept)
+    left = len(pool.answers) * min((openers[opener] for opener, _ in pool.answers), default=0)
+    return Viability(task=task.name, strata=strata, kept=kept, left=left, wanted=wanted)
+
+
+def _strata(rows: Sequence[GeneratedPrompt], are_right: Sequence[bool]) -> tuple[Stratum, ...]:
+    prompts = Counter(row.template for row in rows)
+    right = Counter(row.template for row, is_right in zip(rows, are_right, strict=True) if is_right)
+    return tuple(Stratum(name, prompts[name], right[name]) for name in prompts)
