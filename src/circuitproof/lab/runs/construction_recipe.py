@@ -123,7 +123,7 @@ def _read_quality(codec: Codec, fields: Fields, encoder: Encoder) -> Quality:
     text, width = codec.value(Path, fields, "text"), fields.integer("window", least=1)
     tokens = np.array(encoder.encode(read_bytes(text).decode(errors="replace")))
     held_out = Windows(tokens[-max(width + 1, len(tokens) // 10) :], width, "held-out")
-    return Quality(held_out, fields.integer("batch", least=1), codec.value(Positive, fields, "budget"))
+    return Quality(held_out, fields.integer("batch", least=1), fields.number("budget", above=0))
 
 
 def _digest(path: Path, base: SeededBase | Path, tasks: Sequence[Task]) -> Digest:

@@ -118,7 +118,7 @@ def load_study(path: Path) -> Study:
         with reading_part(fields, "localisation") as part:
             method = codec.whole(Method, part, rule=Rule.SPARSITY)
         with reading_part(fields, "synthesis") as part:
-            bounds, deadline = _read_bounds(part), codec.value(Positive, part, "deadline")
+            bounds, deadline = _read_bounds(part), part.number("deadline", above=0)
         with reading_part(fields, "healing") as part:
             healing = _read_healing(codec, part, removal.plan.seed)
         with reading_part(fields, "calibration") as part:
@@ -176,7 +176,7 @@ def _read_healing(codec: Codec, fields: Fields, seed: int) -> CoreHealing:
         plan=codec.record(TrainingPlan, fields, seed=seed, initial_deviation=0.0),
         draw=codec.record(Draw, fields, seed=seed),
         weighing=Weighing(treatment, {known[name]: weight for name, weight in terms.items()}),
-        text=codec.value(Positive, fields, "text"),
+        text=fields.number("text", above=0),
     )
 
 
