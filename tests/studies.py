@@ -83,7 +83,9 @@ longest = 8
 
 [domain]
 fillings = 12
+strata = []
 narrow = "strata"
+least = 6
 
 [[tasks]]
 name = "quotes"

@@ -31,7 +31,7 @@ def deciding(monkeypatch, wrong: set[int]):
 def test_a_model_that_is_right_everywhere_keeps_the_pool(monkeypatch):
     """Nothing goes, and the sentence names no stratum."""
     deciding(monkeypatch, set())
-    found = viability_of(Decides(), pool(), Narrowing.NOTHING, 128)
+    found = viability_of(Decides(), pool(), Narrowing.NOTHING, 1, 128)
     assert found.is_viable
     assert found.left == 128
     assert "wrong" not in found.sentence
@@ -40,7 +40,7 @@ def test_a_model_that_is_right_everywhere_keeps_the_pool(monkeypatch):
 def test_one_wrong_decision_ends_it_where_nothing_may_be_narrowed(monkeypatch):
     """The sentence says which stratum fails, and on how many prompts."""
     deciding(monkeypatch, {3})
-    found = viability_of(Decides(), pool(), Narrowing.NOTHING, 2)
+    found = viability_of(Decides(), pool(), Narrowing.NOTHING, 1, 2)
     assert not found.is_viable
     assert found.kept == ()
     assert "(1)" in found.sentence
@@ -49,7 +49,7 @@ def test_one_wrong_decision_ends_it_where_nothing_may_be_narrowed(monkeypatch):
 def test_a_stratum_goes_as_a_whole(monkeypatch):
     """Prompts that are decided right go with their stratum, and what is left must be balanced."""
     deciding(monkeypatch, {3})
-    found = viability_of(Decides(), pool(), Narrowing.STRATA, 2)
+    found = viability_of(Decides(), pool(), Narrowing.STRATA, 1, 2)
     assert len(found.kept) == len(found.strata) - 1
     assert found.left == 0
     assert not found.is_viable
@@ -61,5 +61,5 @@ def test_a_tie_is_not_right(monkeypatch):
         "circuitproof.lab.runs.viability.task_logits",
         lambda _model, task: torch.zeros(1, task.size, len(task.candidates)),
     )
-    found = viability_of(Decides(), pool(), Narrowing.STRATA, 2)
+    found = viability_of(Decides(), pool(), Narrowing.STRATA, 1, 2)
     assert all(one.right == 0 for one in found.strata)

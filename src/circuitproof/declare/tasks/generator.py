@@ -6,7 +6,7 @@ gates that do not overlap are runs that do not overlap.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import prod
@@ -96,10 +96,24 @@ class GeneratedPrompt:
 
     prompt: Prompt
     opener: str
-    """The opener as its template spells it, or the right answer: the stratum."""
+    """The opener as its template spells it, or the right answer."""
     template: str
+    stratum: str
+    """The template with the words that part it, or a declared stratum: what can go as a whole."""
     position: int | None = None
-    """Where the opener's token stands, if the stratum is one."""
+    """Where the opener's token stands, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Some of a generator's prompts: the first fillings of each template by their hashes, in some strata."""
+
+    fillings: int
+    """How many ways to fill each template; each is taken with every opener."""
+    slots: tuple[str, ...]
+    """The slots whose words part the prompts of a template into strata."""
+    strata: frozenset[str] | None = None
+    """The strata that are left; all of them, if nothing is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +128,8 @@ class Generator:
     """Pairs (opener, answer), each one token."""
     templates: tuple[Template, ...]
     slots: tuple[Slot, ...]
-    fillings: int | None = None
-    """How many prompts each template has with each opener, the first by their hashes; all, unless it says."""
+    pool: Pool | None = None
+    """Which of all prompts are meant; all of them, if nothing is said."""
 
     def __post_init__(self) -> None:
         names = [slot.name for slot in self.slots]
@@ -146,9 +160,8 @@ class Generator:
 
     def to_json(self) -> Json:
         """Return the generator as JSON."""
-        bound: dict[str, Json] = {} if self.fillings is None else {"fillings": self.fillings}
         return {
-            **bound,
+            **({} if self.pool is None else {"pool": _pool_to_json(self.pool)}),
             "task": self.task,
             "salt": self.salt,
             "vocabulary": str(self.vocabulary_digest),
@@ -168,13 +181,10 @@ class Generator:
         _refuse_repeats(rows)
         return tuple(rows)
 
-    def of_strata(self, names: Collection[str]) -> "Generator":
-        """Return the generator with these templates only, and the slots that they need."""
-        templates = tuple(template for template in self.templates if template.name in names)
-        needed = {name for template in templates for name in template.slots()}
-        return replace(
-            self, templates=templates, slots=tuple(slot for slot in self.slots if slot.name in needed)
-        )
+    def of_strata(self, strata: Collection[str]) -> "Generator":
+        """Return the generator with the prompts of these strata only; it must have a pool."""
+        assert self.pool is not None  # noqa: S101  # who parts prompts into strata gives one
+        return replace(self, pool=replace(self.pool, strata=frozenset(strata)))
 
     def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
         """Return the task on some of the prompts."""
@@ -195,19 +205,32 @@ class Generator:
 
     def _hashed(self, template: Template, opener: str) -> list[GeneratedPrompt]:
         """Return one opener's prompts from one template, in the order of their hashes."""
-        texts = sorted(self._texts(template, opener), key=lambda text: str(self._hash(template, text)))
-        return [self._row(text, opener, template) for text in texts[: self.fillings]]
+        filled = [(self._filled(template, opener, words), words) for words in self._fillings(template)]
+        filled.sort(key=lambda one: str(self._hash(template, one[0])))
+        return [self._row(text, opener, template, self._stratum(template, words)) for text, words in filled]
 
     def _hash(self, template: Template, text: str) -> Digest:
         return digest_bytes(f"{self.salt}\0{self.task}\0{template.name}\0{text}".encode())
 
-    def _texts(self, template: Template, opener: str) -> Iterator[str]:
-        words = {slot.name: slot.words for slot in self.slots}
-        names = self._names(template)
-        for chosen in product(*(words[name] for name in names)):
-            yield template.text.format(**{OPENER: opener}, **dict(zip(names, chosen, strict=True)))
+    def _fillings(self, template: Template) -> list[Mapping[str, str]]:
+        """Return the ways to fill a template that are meant, the same for every opener."""
+        words, names = {slot.name: slot.words for slot in self.slots}, self._names(template)
+        chosen = product(*(words[name] for name in names))
+        found = [dict(zip(names, some, strict=True)) for some in chosen]
+        if self.pool is None:
+            return list(found)
+        found.sort(key=lambda one: str(self._hash(template, self._filled(template, "", one))))
+        kept, first = self.pool.strata, found[: self.pool.fillings]
+        return [one for one in first if kept is None or self._stratum(template, one) in kept]
 
-    def _row(self, text: str, opener: str, template: Template) -> GeneratedPrompt:
+    def _filled(self, template: Template, opener: str, words: Mapping[str, str]) -> str:
+        return template.text.format(**{OPENER: opener}, **words)
+
+    def _stratum(self, template: Template, words: Mapping[str, str]) -> str:
+        parted = () if self.pool is None else self.pool.slots
+        return " / ".join([template.name, *(words[name] for name in parted if name in words)])
+
+    def _row(self, text: str, opener: str, template: Template, stratum: str) -> GeneratedPrompt:
         prompt = self.encoder.encode(text)
         token = self._token(opener)
         if prompt.count(token) != 1:
@@ -215,7 +238,7 @@ class Generator:
                 f"template {template.name!r} gives {text!r}, in which the opener {opener!r} is "
                 f"{prompt.count(token)} tokens {token}; want just one"
             )
-        return GeneratedPrompt(prompt, opener, template.name, prompt.index(token))
+        return GeneratedPrompt(prompt, opener, template.name, stratum, prompt.index(token))
 
     def _token(self, text: str) -> int:
         match self.encoder.encode(text):
@@ -223,6 +246,11 @@ class Generator:
                 return token
             case tokens:
                 raise DeclarationError(f"{self.task}: {text!r} is {len(tokens)} tokens, want one")
+
+
+def _pool_to_json(pool: Pool) -> Json:
+    left: Json = None if pool.strata is None else [*sorted(pool.strata)]
+    return {"fillings": pool.fillings, "slots": [*pool.slots], "strata": left}
 
 
 def vocabulary_digest(alphabet: Alphabet) -> Digest:

@@ -60,7 +60,7 @@ class TaskPrompts:
 
     def of_strata(self, names: Collection[str]) -> "TaskPrompts":
         """Return the prompts of these strata only."""
-        rows = [row for row in self._rows() if row.template in names]
+        rows = [row for row in self._rows() if row.stratum in names]
         return TaskPrompts(self.make_task(rows), self.salt)
 
     def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
@@ -78,7 +78,9 @@ class TaskPrompts:
     def _rows(self) -> list[GeneratedPrompt]:
         task, names = self.declared, self.declared.tokens.names
         listed = zip(task.prompts, task.answers(), task.listed.strata, strict=True)
-        return [GeneratedPrompt(prompt, names[answer], stratum) for prompt, answer, stratum in listed]
+        return [
+            GeneratedPrompt(prompt, names[answer], stratum, stratum) for prompt, answer, stratum in listed
+        ]
 
 
 def _answer_on(answer: AnswerRule, kept: Sequence[int]) -> AnswerRule:

@@ -6,7 +6,7 @@ from itertools import starmap
 from pathlib import Path
 
 from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.generator import Encoder, Generator, Slot, Template, Words
+from circuitproof.declare.tasks.generator import Encoder, Generator, Pool, Slot, Template, Words
 from circuitproof.declare.tasks.loading import load_listed_task, task_spec
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.declaration import read_declaration
@@ -123,7 +123,7 @@ class Templates:
     templates: Mapping[str, str]
     slots: Mapping[str, tuple[str, ...]]
 
-    def generator(self, encoder: Encoder, salt: str, fillings: int | None = None) -> Generator:
+    def generator(self, encoder: Encoder, salt: str, pool: Pool | None = None) -> Generator:
         """Return what generates the prompts in a vocabulary."""
         return Generator(
             task=self.name,
@@ -132,7 +132,7 @@ class Templates:
             answers=tuple(self.answers.items()),
             templates=tuple(starmap(Template, self.templates.items())),
             slots=tuple(starmap(Slot, self.slots.items())),
-            fillings=fillings,
+            pool=pool,
         )
 
 

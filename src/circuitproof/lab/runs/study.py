@@ -193,13 +193,14 @@ def _pool(site: _Site, task: Templates | ListedTask, corpus: TokenisedCorpus) ->
     salt = site.study.salt
     if isinstance(task, Templates):
         assert corpus.tokenizer is not None  # noqa: S101  # a study's corpus has one
-        return task.generator(corpus.tokenizer, salt, site.study.pool.fillings)
+        return task.generator(corpus.tokenizer, salt, site.study.domain.pool)
     return TaskPrompts(load_listed_task(str(task.file), site.stored.alphabet), salt)
 
 
 def _viability(site: _Site, pool: Prompts) -> Viability:
     def measure() -> Viability:
-        return viability_of(site.stored.model, pool, site.study.pool.narrow, site.study.prompts)
+        rule = site.study.domain
+        return viability_of(site.stored.model, pool, rule.narrow, rule.least, site.study.prompts)
 
     return site.of(pool.task).record(
         "viability.json", Viability, measure, f"{pool.task}: does the model do it?"

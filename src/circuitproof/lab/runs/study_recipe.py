@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from circuitproof.declare.programs.candidates import Grammar
+from circuitproof.declare.tasks.generator import Pool
 from circuitproof.errors import InputError
 from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.distill.calibrate import Calibration, Rung
@@ -39,12 +40,21 @@ class ListedTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class DomainRule:
     """Which prompts there are before the model is asked, and what becomes of those that it decides wrong."""
 
     fillings: Count
-    """Prompts of each template and opener."""
+    """In how many ways each template is filled, each of them with every opener."""
+    strata: tuple[str, ...]
+    """The slots whose words part the prompts of a template into strata."""
     narrow: Narrowing
+    least: Count
+    """With fewer fillings left, a template goes."""
+
+    @property
+    def pool(self) -> Pool:
+        """Return the pool of a generator."""
+        return Pool(self.fillings, self.strata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +85,7 @@ class Study:
     salt: str
     removal: NormRecipe
     """How the base is made: a model is trained on text and loses its norms."""
-    pool: Pool
+    domain: DomainRule
     tasks: tuple[Templates | ListedTask, ...]
     method: Method
     """How circuits are extracted; each generation has its own rule."""
@@ -132,7 +142,7 @@ def load_study(path: Path) -> Study:
             Study,
             fields,
             removal=removal,
-            pool=codec.part(Pool, fields, "domain"),
+            domain=codec.part(DomainRule, fields, "domain"),
             tasks=tasks,
             method=method,
             bounds=bounds,
@@ -187,5 +197,9 @@ def _refuse_misfit(study: Study, where: str) -> None:
     names = [task.name for task in study.tasks]
     if not names or len(set(names)) != len(names) or not all(name.isidentifier() for name in names):
         raise InputError(f"{where}.tasks are {names}, want some, with distinct plain names")
+    for task in study.tasks:
+        slots = task.slots if isinstance(task, Templates) else study.domain.strata
+        if unknown := [name for name in study.domain.strata if name not in slots]:
+            raise InputError(f"{where}.domain.strata names {unknown[0]!r}, which is no slot of {task.name}")
     if not study.generations or study.generations[0].development < 1:
         raise InputError(f"{where}.generations[0].development is 0; the first generation has nothing else")

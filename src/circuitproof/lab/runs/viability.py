@@ -18,12 +18,12 @@ class Narrowing(StrEnum):
     NOTHING = "nothing"
     """One wrong decision ends it."""
     STRATA = "strata"
-    """A template, or a stratum of a declared task, goes as a whole."""
+    """Where one decision is wrong, all prompts of its stratum go."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """A template's prompts, or a declared stratum's, as the model decides them."""
+    """The prompts of a template that share some words, or a declared stratum, as the model decides them."""
 
     name: str
     prompts: Count
@@ -64,21 +64,39 @@ class Viability:
         )
 
 
-def viability_of(model: Transformer, pool: Prompts, narrowing: Narrowing, wanted: int) -> Viability:
-    """Ask the model for every decision of a pool, and say what is left of it."""
+def viability_of(
+    model: Transformer, pool: Prompts, narrowing: Narrowing, least: int, wanted: int
+) -> Viability:
+    """Ask the model for every decision of a pool, and say what is left of it.
+
+    A template with fewer than `least` prompts of each of its openers left goes as a whole.
+    """
     rows = pool.order()
     task = pool.make_task(rows)
     margins = answer_margins(task, task_logits(model, task))[0]
     score_of(margins, task.name)
     strata = _strata(rows, (margins > 0).tolist())
     is_kept = narrowing is Narrowing.STRATA or all(one.is_right for one in strata)
-    kept = tuple(one.name for one in strata if one.is_right and is_kept)
-    openers = Counter(row.opener for row in rows if row.template in kept)
-    left = len(pool.answers) * min((openers[opener] for opener, _ in pool.answers), default=0)
-    return Viability(task=task.name, strata=strata, kept=kept, left=left, wanted=wanted)
+    right = {one.name for one in strata if one.is_right and is_kept}
+    left = _without_thin([row for row in rows if row.stratum in right], least)
+    openers = Counter(row.opener for row in left)
+    return Viability(
+        task=task.name,
+        strata=strata,
+        kept=tuple(dict.fromkeys(row.stratum for row in left)),
+        left=len(pool.answers) * min((openers[opener] for opener, _ in pool.answers), default=0),
+        wanted=wanted,
+    )
+
+
+def _without_thin(rows: Sequence[GeneratedPrompt], least: int) -> list[GeneratedPrompt]:
+    """Return the prompts of templates that have enough of them with each of their openers."""
+    counts = Counter((row.template, row.opener) for row in rows)
+    thin = {template for (template, _), count in counts.items() if count < least}
+    return [row for row in rows if row.template not in thin]
 
 
 def _strata(rows: Sequence[GeneratedPrompt], are_right: Sequence[bool]) -> tuple[Stratum, ...]:
-    prompts = Counter(row.template for row in rows)
-    right = Counter(row.template for row, is_right in zip(rows, are_right, strict=True) if is_right)
+    prompts = Counter(row.stratum for row in rows)
+    right = Counter(row.stratum for row, is_right in zip(rows, are_right, strict=True) if is_right)
     return tuple(Stratum(name, prompts[name], right[name]) for name in prompts)
