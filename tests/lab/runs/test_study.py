@@ -1,13 +1,18 @@
 """A study from text to a checked bundle, killed at every stage and not."""
 
+import json
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 
+from circuitproof.cli.main import main
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.runs.study import StudyReport, run_study
 from circuitproof.lab.runs.study_recipe import Study, load_study
 from circuitproof.prove.verdict import Verdict
@@ -148,11 +153,30 @@ def test_a_task_that_the_model_cannot_do_stops_and_says_where(finished, tmp_path
 def test_a_base_with_other_tokens_is_refused(finished, tmp_path):
     """The words of the templates must mean the model's tokens."""
     study, out, _ = finished
-    from circuitproof.declare.tasks.alphabet import Alphabet
-    from circuitproof.lab.model.checkpoint import StoredModel, save_model
-
     stored = load_model(out / "base/model")
     names = tuple(f"t{token}" for token in range(stored.model.architecture.vocabulary))
     save_model(tmp_path / "model", StoredModel(stored.model, Alphabet(names)))
     with pytest.raises(InputError, match="other tokens than the study's corpus"):
         run_study(study, tmp_path / "run", base=tmp_path / "model")
+
+
+def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch, capsys):
+    """A finished study is not repeated: tables, the checker's line and the page, or all of it as JSON."""
+    _, out, found = finished
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # the test runner keeps its own Ctrl-C
+
+    def run(*more: str) -> str:
+        command = ["circuitproof", "run", str(out.parent / "study.toml"), "--out", str(out), *more]
+        monkeypatch.setattr(sys, "argv", command)
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == ExitCode.GOOD
+        return capsys.readouterr().out
+
+    said = run()
+    for words in ("3 of 3 strata stay", "add 1 when", "is of record", "the checker says valid", "beyond"):
+        assert words in said
+    assert (out / "report.html").read_text().startswith("<!doctype html>")
+    told = json.loads(run("--json"))
+    assert told["tasks"][0]["checked"]["outcome"] == "valid"
+    assert told["quality"]["budget"] == found.quality.budget
