@@ -120,8 +120,6 @@ rule = "margin"
 rules = 1
 conditions = 1
 members = 2
-growth = "guided"
-budget = 30000
 deadline = 10
 
 [healing]

@@ -141,7 +141,7 @@ def _show_programs(report: "TaskReport") -> None:
     rows = [
         (
             str(one.head),
-            "; ".join(one.program) if one.program is not None else one.reason,
+            "; ".join(one.program) if one.program is not None else "none in bounds",
             "" if one.overlap is None else f"{one.overlap:.2f}",
             f"{one.tried}/{one.meanings}",
             f"{one.seconds:.1f}",
@@ -151,6 +151,12 @@ def _show_programs(report: "TaskReport") -> None:
     edges = 0 if report.circuit is None else len(report.circuit)
     title = f"{report.task}: programs for the heads of {edges} edges extracted on the whole domain"
     show_table(title, ("head", "program", "overlap#", "tried#", "seconds#"), rows)
+    count = (
+        report.artifact.states[0].audit.prompts if report.artifact is not None else report.viability.wanted
+    )
+    show_line(
+        f"with these programs the circuit decides {report.installed.exact} of {count} prompts right, exactly"
+    )
 
 
 def _show_healed(report: "TaskReport") -> None:

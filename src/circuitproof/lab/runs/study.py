@@ -40,6 +40,7 @@ from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.tokenised import TokenisedCorpus, open_corpus
 from circuitproof.lab.train.windows import Windows
+from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.properties import four_properties
 from circuitproof.prove.verdict import EXIT_CODES, Verdict, worst
 from circuitproof.text.canonical import Digest, Json, digest_file, digest_together
@@ -237,10 +238,15 @@ def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outc
     own = tuple(one for one in outcomes if one.task == pool.task)
     report = TaskReport(task=pool.task, viability=viable, outcomes=own, circuit=circuit)
     behaviour, study = Behaviour(domain, circuit), site.study
-    installed = find_programs(run, site.stored.model, behaviour, study.bounds, study.deadline)
+    installed = find_programs(run, site.stored.model, behaviour, study.grammar, study.deadline)
     report = replace(report, installed=installed)
     if not installed.programs:
         return replace(report, stopped="no head of the circuit has a program in bounds")
+    behaviour = Behaviour(domain, installed.circuit_of(behaviour))
+    if not reads_prompt(behaviour.circuit):
+        return replace(
+            report, stopped="without its heads that have no program, the circuit does not read the prompt"
+        )
     therapist = Therapist(study.healing, study.gates, site.quality, site.data)
     report = replace(report, healed=therapist.heal(run.within("healing"), site.stored, behaviour, installed))
     try:

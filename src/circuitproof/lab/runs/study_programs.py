@@ -1,21 +1,31 @@
-"""Programs for the heads of a circuit, found one after the other by exact decisions on a domain."""
+"""Programs for the heads of a circuit: floats propose them one by one, exact decisions accept them."""
 
 import time
-from dataclasses import dataclass
-from typing import assert_never
+from dataclasses import dataclass, replace
 
+from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.candidates import Grammar, Word, words_of
+from circuitproof.declare.programs.features import WordKind
 from circuitproof.declare.programs.lines import parse_lines, to_lines
+from circuitproof.declare.tasks.rules import OnlyOpener
+from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.lab.distill.ground import Ground
 from circuitproof.lab.distill.install import install
-from circuitproof.lab.distill.lesion import Behaviour
-from circuitproof.lab.distill.synthesis import Bounds, Realised, Synthesis, Unfinished
-from circuitproof.lab.distill.synthesise import synthesise
-from circuitproof.lab.distill.unrealisable import Unrealisable
+from circuitproof.lab.distill.lesion import Behaviour, silence
+from circuitproof.lab.distill.meanings import Meanings
+from circuitproof.lab.distill.record import record
+from circuitproof.lab.distill.synthesise import freeze
+from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.runs.prompts import TaskPrompts
 from circuitproof.lab.runs.run import Run
-from circuitproof.prove.effort import Pace
-from circuitproof.text.codec import Positive
+from circuitproof.prove.fold import fold
+from circuitproof.text.codec import Count, Positive
+
+_STRIDE = 13
+"""A candidate is first asked about one prompt in so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +35,11 @@ class HeadSearch:
     layer: int
     index: int
     program: tuple[str, ...] | None
-    """Accepted: the circuit decides every prompt right with it, exactly."""
-    reason: str
-    """Why there is none, where there is none."""
+    """The first with which the circuit decides every prompt right, the other heads as they are."""
     overlap: float | None
     """Of its support with the head's own attention; that decides nothing."""
+    mean_support: float
+    """At how many positions the head itself looks, in the mean."""
     meanings: int
     tried: int
     seconds: Positive
@@ -42,39 +52,65 @@ class HeadSearch:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """The searches for all heads that a circuit reads."""
+    """The searches for all heads that a circuit reads, and what it decides with the programs found."""
 
     vocabulary: int
     searches: tuple[HeadSearch, ...]
+    exact: int = 0
+    """How many prompts the circuit of the programs decides right, in exact arithmetic, before calibration."""
 
     @property
     def programs(self) -> ProgramHeads:
-        """Return the programs that were accepted."""
+        """Return the programs that were found."""
         return {
             one.head: parse_lines(one.program, str(one.head), self.vocabulary)
             for one in self.searches
             if one.program is not None
         }
 
+    def circuit_of(self, behaviour: Behaviour) -> Circuit:
+        """Return the circuit without the heads that have no program."""
+        neural = [one.head for one in self.searches if one.program is None]
+        return silence(behaviour.circuit, neural).live()
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    exact: int
+    prompts: Count
+
 
 def find_programs(
-    run: Run, model: Transformer, behaviour: Behaviour, bounds: Bounds, deadline: float
+    run: Run, model: Transformer, behaviour: Behaviour, grammar: Grammar, deadline: float
 ) -> Installed:
     """Look for a program for each head that the circuit reads; each search has so many seconds.
 
-    A head is searched for with the programs in place that were accepted before; one without a program stays
-    neural. A search that is finished is not repeated.
+    A head is searched for with the programs in place that were found before; one without a program stays
+    neural meanwhile, and is no part of the circuit in the end. A finished search is not repeated.
     """
-    searches: list[HeadSearch] = []
+    task, found = behaviour.task, Installed(model.architecture.vocabulary, ())
     for head in heads_of(behaviour):
-        installed = install(model, Installed(model.architecture.vocabulary, tuple(searches)).programs)
+        installed = install(model, found.programs)
 
         def search(head: Head = head, installed: Transformer = installed) -> HeadSearch:
-            return _search(installed, behaviour, head, bounds, deadline)
+            return _search(installed, behaviour, head, grammar, deadline)
 
         name = f"program.{head.layer}.{head.index}.json"
-        searches.append(run.record(name, HeadSearch, search, f"{behaviour.task.name}: a program for {head}"))
-    return Installed(model.architecture.vocabulary, tuple(searches))
+        made = run.record(name, HeadSearch, search, f"{task.name}: a program for {head}")
+        found = replace(found, searches=(*found.searches, made))
+    if not found.programs:
+        return found
+
+    def decide() -> _Accepted:
+        circuit = found.circuit_of(behaviour)
+        frozen = freeze(install(model, found.programs))
+        folds = fold(frozen, task.candidates, [circuit], task.prompts).of(circuit)
+        pairs = zip(folds, task.decisions(), strict=True)
+        right = sum(one.decision == frozenset({wanted}) for one, wanted in pairs)
+        return _Accepted(right, task.size)
+
+    accepted = run.record("accepted.json", _Accepted, decide, f"{task.name}: deciding exactly")
+    return replace(found, exact=accepted.exact)
 
 
 def heads_of(behaviour: Behaviour) -> tuple[Head, ...]:
@@ -84,30 +120,59 @@ def heads_of(behaviour: Behaviour) -> tuple[Head, ...]:
 
 
 def _search(
-    model: Transformer, behaviour: Behaviour, head: Head, bounds: Bounds, deadline: float
+    model: Transformer, behaviour: Behaviour, head: Head, grammar: Grammar, deadline: float
 ) -> HeadSearch:
+    """Try programs in floats, those first that overlap most with the head's attention, until one is right."""
     begin, task = time.perf_counter(), behaviour.task
-    pace = Pace(deadline=begin + deadline, clock=time.perf_counter)
-    found = synthesise(model, [task], head, {task.name: behaviour.circuit}, bounds, pace=pace)
+    ground = Ground(task.prompts)
+    seen = record(model, head, ground)
+    meanings = Meanings(ground, grammar, seen.support)
+    meanings.learn(_words(task, grammar))
+    places, found, tried = sorted(meanings.grow(), key=meanings.rank), None, 0
+    while found is None and tried < len(places) and time.perf_counter() < begin + deadline:
+        if _is_right(install(model, {head: meanings.program(places[tried])}), behaviour):
+            found = places[tried]
+        tried += 1
     return HeadSearch(
         layer=head.layer,
         index=head.index,
-        program=None if found.program is None else tuple(to_lines(found.program)),
-        reason=_reason(found),
-        overlap=found.overlap,
-        meanings=found.effort.meanings,
-        tried=found.effort.tried,
+        program=None if found is None else tuple(to_lines(meanings.program(found))),
+        overlap=None if found is None else meanings.overlaps[found],
+        mean_support=seen.mean_support,
+        meanings=len(places),
+        tried=tried,
         seconds=time.perf_counter() - begin,
     )
 
 
-def _reason(found: Synthesis) -> str:
-    match found.outcome:
-        case Realised():
-            return ""
-        case Unrealisable():
-            return "every program in bounds is refuted"
-        case Unfinished(reason):
-            return reason
-        case _:
-            assert_never(found.outcome)
+def _words(task: Task, grammar: Grammar) -> tuple[Word, ...]:
+    """Return what conditions may name: the declared openers of a task that has such, else all that it has."""
+    every = words_of(task.prompts, grammar)
+    if not isinstance(task.answer, OnlyOpener):
+        return every
+    openers = {opener for opener, _ in task.answer.answers}
+    return tuple(
+        word for word in every if _is_near(word) or (word.kind is WordKind.TOKEN and word.number in openers)
+    )
+
+
+def _is_near(word: Word) -> bool:
+    """Say whether a word is the first position, the query itself or one of the two before it."""
+    nearest = {WordKind.POSITION: 1, WordKind.DISTANCE: 3, WordKind.TOKEN: 0}
+    return word.number < nearest[word.kind]
+
+
+def _is_right(model: Transformer, behaviour: Behaviour) -> bool:
+    """Say whether the circuit decides every prompt right in floats, asked of a few prompts first."""
+    task = behaviour.task
+    for some in (_every(task, _STRIDE), task):
+        (score,) = score_circuits(model, some, [behaviour.circuit])
+        if score.right < score.prompts:
+            return False
+    return True
+
+
+def _every(task: Task, stride: int) -> Task:
+    """Return the task on some prompts only."""
+    rows = TaskPrompts(task, "").order()
+    return TaskPrompts(task, "").make_task(rows[::stride])

@@ -10,10 +10,8 @@ from circuitproof.declare.tasks.generator import Pool
 from circuitproof.errors import InputError
 from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.distill.calibrate import Calibration, Rung
-from circuitproof.lab.distill.choices import Growth, Scope
 from circuitproof.lab.distill.heal import TERMS, Draw, Treatment, Weighing
 from circuitproof.lab.distill.migrate import LesionGates
-from circuitproof.lab.distill.synthesis import Bounds
 from circuitproof.lab.runs.construction_recipe import Choice, read_rungs
 from circuitproof.lab.runs.extraction import Method
 from circuitproof.lab.runs.norm_recipe import NormRecipe, load_norm_recipe
@@ -90,7 +88,8 @@ class Study:
     method: Method
     """How circuits are extracted; each generation has its own rule."""
     generations: tuple[Generation, ...]
-    bounds: Bounds
+    grammar: Grammar
+    """How large programs may be."""
     deadline: Positive
     """How many seconds the search for one head's program may take."""
     healing: CoreHealing
@@ -128,7 +127,7 @@ def load_study(path: Path) -> Study:
         with reading_part(fields, "localisation") as part:
             method = codec.whole(Method, part, rule=Rule.SPARSITY)
         with reading_part(fields, "synthesis") as part:
-            bounds, deadline = _read_bounds(part), part.number("deadline", above=0)
+            grammar, deadline = codec.record(Grammar, part), part.number("deadline", above=0)
         with reading_part(fields, "healing") as part:
             healing = _read_healing(codec, part, removal.plan.seed)
         with reading_part(fields, "calibration") as part:
@@ -145,7 +144,7 @@ def load_study(path: Path) -> Study:
             domain=codec.part(DomainRule, fields, "domain"),
             tasks=tasks,
             method=method,
-            bounds=bounds,
+            grammar=grammar,
             deadline=deadline,
             healing=healing,
             gates=codec.part(LesionGates, fields, "gates"),
@@ -161,18 +160,6 @@ def _read_task(codec: Codec, fields: Fields) -> Templates | ListedTask:
         ListedTask(codec.value(Path, fields, "task"))
         if fields.has("task")
         else codec.record(Templates, fields)
-    )
-
-
-def _read_bounds(fields: Fields) -> Bounds:
-    rules, conditions, members, budget = (
-        fields.integer(name, least=1) for name in ("rules", "conditions", "members", "budget")
-    )
-    return Bounds(
-        scope=Scope.CIRCUIT,
-        growth=fields.choice("growth", Growth),
-        budget=budget,
-        grammar=Grammar(rules=rules, conditions=conditions, members=members),
     )
 
 
