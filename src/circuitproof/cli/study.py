@@ -151,12 +151,8 @@ def _show_programs(report: "TaskReport") -> None:
     edges = 0 if report.circuit is None else len(report.circuit)
     title = f"{report.task}: programs for the heads of {edges} edges extracted on the whole domain"
     show_table(title, ("head", "program", "overlap#", "tried#", "seconds#"), rows)
-    count = (
-        report.artifact.states[0].audit.prompts if report.artifact is not None else report.viability.wanted
-    )
-    show_line(
-        f"with these programs the circuit decides {report.installed.exact} of {count} prompts right, exactly"
-    )
+    exact, prompts = report.installed.exact, report.viability.wanted
+    show_line(f"with these programs the circuit decides {exact} of {prompts} prompts right, exactly")
 
 
 def _show_healed(report: "TaskReport") -> None:

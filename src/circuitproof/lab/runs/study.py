@@ -245,7 +245,7 @@ def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outc
     behaviour = Behaviour(domain, installed.circuit_of(behaviour))
     if not reads_prompt(behaviour.circuit):
         return replace(
-            report, stopped="without its heads that have no program, the circuit does not read the prompt"
+            report, stopped="without heads that have no program, the circuit does not read the prompt"
         )
     therapist = Therapist(study.healing, study.gates, site.quality, site.data)
     report = replace(report, healed=therapist.heal(run.within("healing"), site.stored, behaviour, installed))

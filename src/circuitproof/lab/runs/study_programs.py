@@ -151,9 +151,8 @@ def _words(task: Task, grammar: Grammar) -> tuple[Word, ...]:
     if not isinstance(task.answer, OnlyOpener):
         return every
     openers = {opener for opener, _ in task.answer.answers}
-    return tuple(
-        word for word in every if _is_near(word) or (word.kind is WordKind.TOKEN and word.number in openers)
-    )
+    tokens = {Word(WordKind.TOKEN, opener) for opener in openers}
+    return tuple(word for word in every if word in tokens or _is_near(word))
 
 
 def _is_near(word: Word) -> bool:
