@@ -4,7 +4,8 @@ Tensors carry the axes (circuit, head, prompt, position, width); an axis of size
 """
 
 from abc import ABC, abstractmethod
-from typing import Protocol, runtime_checkable
+from collections.abc import Hashable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -14,6 +15,8 @@ from circuitproof.declare.circuits.graph import EMBED, LOGITS, Mlp
 from circuitproof.lab.model.gates import Gates, source_column, target_row
 
 State = Float[Tensor, "_ _ prompt position _"]
+Held: TypeAlias = tuple[tuple[tuple[int, ...], Tensor], ...]
+"""What a stream holds between two layers: outputs, each with the columns it stands for."""
 
 
 @runtime_checkable
@@ -50,6 +53,18 @@ class Stream(Protocol):
 
     def write_mlp(self, layer: int, output: State) -> None:
         """Take the output of an MLP."""
+        ...
+
+    def needs_below(self, layer: int) -> Hashable:
+        """Return what decides, beside weights and prompts, what the stream holds where a layer begins."""
+        ...
+
+    def held(self) -> Held:
+        """Return what the stream holds now."""
+        ...
+
+    def take(self, held: Held) -> None:
+        """Go on from what a stream with the same needs held."""
         ...
 
 
@@ -92,6 +107,18 @@ class PlainStream:
         """Add an MLP's output."""
         self._total = self._total + output
 
+    def needs_below(self, layer: int) -> Hashable:  # noqa: ARG002  # the same at every layer
+        """Return that nothing else decides it."""
+        return None
+
+    def held(self) -> Held:
+        """Return the running sum."""
+        return (((), self._total),)
+
+    def take(self, held: Held) -> None:
+        """Go on from a running sum."""
+        ((_, self._total),) = held
+
 
 def _all_heads(mixed: State, weight: Tensor, bias: Tensor | None) -> State:
     """Return the sum of the heads' outputs, as one matrix product."""
@@ -124,6 +151,15 @@ class _CircuitStream(ABC):
     def read_logits(self) -> State:
         """Return the final residual of each circuit."""
         return self._read([target_row(self._gates.graph, LOGITS)])
+
+    def needs_below(self, layer: int) -> Hashable:
+        """Return the nodes below that are computed, and the gates between them."""
+        gates, rows, columns = self._gates, layer * (self._gates.graph.heads + 1), self._columns_below(layer)
+        values = gates.values.detach()[:, :rows, :columns].contiguous()
+        return (gates.heads[:layer], gates.mlps[:layer], tuple(values.shape), values.numpy().tobytes())
+
+    def _columns_below(self, layer: int) -> int:
+        return 1 + layer * (self._gates.graph.heads + 2)
 
     @abstractmethod
     def _read(self, rows: list[int]) -> State: ...
@@ -160,6 +196,20 @@ class GapStream(_CircuitStream):
         """Add the MLP's output."""
         self._write(source_column(self._gates.graph, Mlp(layer)), output)
 
+    def needs_below(self, layer: int) -> Hashable:
+        """Return the same, and the outputs that must be kept apart."""
+        apart = sorted(column for column in self._left_out if column < self._columns_below(layer))
+        return (super().needs_below(layer), tuple(apart))
+
+    def held(self) -> Held:
+        """Return the running sum, then each output that is kept apart."""
+        return (((), self._total), *(((column,), output) for column, output in self._apart.items()))
+
+    def take(self, held: Held) -> None:
+        """Go on from a running sum and the outputs that were kept apart."""
+        (_, self._total), *apart = held
+        self._apart = {column: output for (column,), output in apart}
+
     def _write(self, column: int, output: State) -> None:
         self._total = self._total + output
         if column in self._left_out:
@@ -184,28 +234,36 @@ class GatedStream(_CircuitStream):
 
     def __init__(self, gates: Gates) -> None:
         super().__init__(gates)
-        self._written: list[tuple[list[int], State]] = []
+        self._written: list[tuple[tuple[int, ...], State]] = []
 
     def write_embed(self, output: State) -> None:
         """Keep the embedding for those who read it."""
-        self._written.append(([source_column(self._gates.graph, EMBED)], output))
+        self._written.append(((source_column(self._gates.graph, EMBED),), output))
 
     def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:
         """Keep each head's output, and the shared bias as one more output."""
         outputs = mixed @ weight.mT.unsqueeze(1)
         shared = torch.zeros_like(outputs[:, :1]) if bias is None else bias.expand_as(outputs[:, :1])
-        self._written.append((self._gates.head_columns(layer), torch.cat([outputs, shared], 1)))
+        self._written.append((tuple(self._gates.head_columns(layer)), torch.cat([outputs, shared], 1)))
 
     def write_mlp(self, layer: int, output: State) -> None:
         """Keep the MLP's output for those who read it."""
-        self._written.append(([source_column(self._gates.graph, Mlp(layer))], output))
+        self._written.append(((source_column(self._gates.graph, Mlp(layer)),), output))
+
+    def held(self) -> Held:
+        """Return every output that was written."""
+        return tuple(self._written)
+
+    def take(self, held: Held) -> None:
+        """Go on from outputs that were written."""
+        self._written = [*held]
 
     def _read(self, rows: list[int]) -> State:
         first = self._written[0][1]
         shape = first.shape[2:]
         total = first.new_zeros(self._gates.values.shape[0], len(rows), *shape)
         for columns, outputs in self._written:
-            kept = self._gates.values[:, rows][:, :, columns].to(first.dtype)
+            kept = self._gates.values[:, rows][:, :, list(columns)].to(first.dtype)
             if bool(kept.any()):
                 total = total + (kept @ outputs.flatten(2)).unflatten(2, shape)
         return total

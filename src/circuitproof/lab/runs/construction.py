@@ -14,6 +14,7 @@ from circuitproof.forward.declaration import NO_PROGRAMS, Declaration, readout_t
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.distill.audit import Audit, audit
 from circuitproof.lab.distill.calibrate import Rung, calibrate, worst_radius
+from circuitproof.lab.distill.frozen import share_below
 from circuitproof.lab.distill.install import install, replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
@@ -126,6 +127,7 @@ def _seeded(base: SeededBase) -> Transformer:
 def _build(site: _Site) -> Artifact:
     stored = load_model(site.base)
     installed = install(stored.model, site.blueprint.programs)
+    share_below(stored.model, installed)
     states = [
         _state(site, "base", lambda: stored.model),
         _state(site, "installed", lambda: installed),
@@ -202,7 +204,9 @@ def _rung(site: _Site, installed: Transformer, rung: Rung) -> Transformer:
 def _with_readouts(installed: Transformer, path: Path) -> Transformer:
     shapes = {name: tuple(view.shape) for name, view in installed.named_slices().items()}
     tensors = load_tensors(path, {name: shapes[name] for name in _local(installed)})
-    return replace_tensors(installed, tensors)
+    calibrated = replace_tensors(installed, tensors)
+    share_below(installed, calibrated)
+    return calibrated
 
 
 def _local(installed: Transformer) -> frozenset[str]:
