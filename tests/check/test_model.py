@@ -108,7 +108,8 @@ def test_a_tensor_that_the_model_does_not_have_is_invalid(is_there, tmp_path):
     full.tensors |= {"logits.bias": ((6, 1), numbers)} if is_there else {}
     outcome, sentence = check(part.write(tmp_path / "b"), write_model(full, tmp_path / "m"))
     assert outcome is Outcome.INVALID
-    assert sentence.startswith("tensor logits.bias breaks the rule that shapes are of the model: found (6)")
+    wanted = "tensor logits.bias breaks the rule that shapes are of the model: found (6)"
+    assert sentence.startswith(f"{tmp_path / 'm'}: {wanted}")
 
 
 def test_a_model_without_programs_need_not_name_them(tmp_path):

@@ -16,3 +16,14 @@ def test_a_table_that_is_too_wide_becomes_lists(width, is_listed):
     assert max(map(len, lines)) <= width
     assert any("attention" in line and "10000" in line for line in lines) == is_listed
     assert sum("10000000" in line for line in lines) == 2
+
+
+def test_a_table_in_which_every_word_fits_breaks_none():
+    """Columns share what is left when each is as wide as its longest word."""
+    console = Console(width=80, record=True)
+    columns = ("teacher", "data agreement#", "surrogate-teacher agreement#", "program equivalence", "outcome")
+    row = ("alternate", "3/3", "6/6", "refuted for last", "counterexample returned; repaired and proved")
+    console.print(fitting_table(console, "explanations", columns, [row]))
+    shown = console.export_text()
+    assert max(map(len, shown.splitlines())) <= 80
+    assert {"surrogate-teacher", "equivalence", "counterexample"} <= set(shown.split())

@@ -53,7 +53,8 @@ def split_until_known(region: Region, point, run):
             return run(Affine(region, tuple(point)))
         except OpenSignError as stop:
             form = stop.condition.form
-            region = region.within(Bound(form, sign_of(form.at(point))))
+            bound = Bound(form, sign_of(form.at(point)))
+            region = Region(region.radius, (*region.bounds, bound), region.is_open)
     raise AssertionError("splitting does not end")
 
 

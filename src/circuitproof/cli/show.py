@@ -47,18 +47,36 @@ def fitting_table(
     """Return a table; where a terminal is too narrow for its words, each row as a list of its own."""
     from rich.table import Table
 
+    titles = [column.removesuffix("#") for column in columns]
+    widths = _widths(list(zip(titles, *rows, strict=True)), console.width - 3 * len(columns) - 1)
+    if widths is None:
+        return _listed(title, titles, rows)
     table = Table(title=title, title_justify="left", title_style="bold")
-    for column in columns:
-        is_number = column.endswith("#")
-        table.add_column(column.removesuffix("#"), justify="right" if is_number else "left", overflow="fold")
+    for place, column in enumerate(columns):
+        justify = "right" if column.endswith("#") else "left"
+        table.add_column(titles[place], justify=justify, width=widths[place])
     for row in rows:
         table.add_row(*row)
-    cells = zip(columns, *rows, strict=True)
-    least = sum(3 + max(len(word) for cell in column for word in cell.split() or "-") for column in cells)
-    return table if least < console.width else _listed(title, columns, rows)
+    return table
 
 
-def _listed(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
+def _widths(cells: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """Return how wide columns of cells are in some room: as their longest words, the rest shared out."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(word) for cell in column for word in cell.split() or "-") for column in cells]
+    wishes = [max(map(cell_len, column)) - width for column, width in zip(cells, widths, strict=True)]
+    spare = room - sum(widths)
+    if spare < 0:
+        return None
+    for done, place in enumerate(sorted(range(len(cells)), key=wishes.__getitem__)):
+        share = min(wishes[place], spare // (len(cells) - done))
+        widths[place] += share
+        spare -= share
+    return widths
+
+
+def _listed(title: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
     """Return a table as lists, one for each row, of the columns' titles and what stands there."""
     from rich.table import Table
 
@@ -66,8 +84,8 @@ def _listed(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for row in rows:
-        for column, cell in zip(columns, row, strict=True):
-            table.add_row(column.removesuffix("#"), cell)
+        for name, cell in zip(titles, row, strict=True):
+            table.add_row(name, cell)
         table.add_section()
     return table
 
