@@ -125,7 +125,6 @@ class Numbers:
 
 
 def _answer(answer: Label | int | Tokens | Fraction | tuple[int, int]) -> dict[str, Json]:
-    """Return an answer to a question."""
     match answer:
         case Label(right, group):
             return {"answer": right, "class": group}

@@ -50,7 +50,6 @@ class Kept(WeightFile):
     """Where the rows of a tensor stand that is not here whole."""
 
     def shapes(self) -> Shapes:
-        """Return the shape that every tensor has in the model."""
         return self.full
 
     def raw(self, name: str, rows: Sequence[int] | None = None) -> bytes:

@@ -91,7 +91,6 @@ class Claim:
         return 0 if prop.at.node != LOGITS or any(ends) else self.task.size
 
     def directions(self) -> Directions:
-        """Return the candidates' rows of the output embedding."""
         return directions(self.frozen.unembedding(self.task.candidates))
 
     def smaller_circuits(self, prop: "SubsetMinimality | Minimum") -> tuple[Circuit, ...]:

@@ -55,7 +55,6 @@ class Folded:
     """For each of them, how many distinct computations decide all prompts."""
 
     def of(self, variant: Variant) -> tuple[Fold, ...]:
-        """Return the fold of each prompt."""
         return tuple(self.folds[place] for place in self.places[variant])
 
     def has(self, variants: Iterable[Variant]) -> bool:

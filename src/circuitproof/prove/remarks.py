@@ -58,12 +58,10 @@ class Asked:
 
     @property
     def is_constant(self) -> bool:
-        """Say whether all prompts have the same right answer."""
         return len(frozenset[int]().union(*self.answers.values())) == 1
 
     @property
     def is_answered_by_class(self) -> bool:
-        """Say whether all prompts of a class have the same right answer."""
         return all(len(answers) == 1 for answers in self.answers.values())
 
 

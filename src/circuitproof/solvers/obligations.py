@@ -51,7 +51,6 @@ class Docket:
     plan: QueryPlan = QueryPlan()
 
     def obligations(self, prop: Property) -> list[Obligation]:
-        """Return what solvers must answer for a property to be decided."""
         match prop:
             case Equivalence():
                 return self._equivalence()
@@ -94,7 +93,6 @@ class Docket:
 
     @cached_property
     def folded(self) -> Folded:
-        """Return the exact logits of every circuit that the claim speaks of."""
         claim = self.claim
         return fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.prompts)
 

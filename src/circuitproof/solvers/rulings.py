@@ -210,7 +210,6 @@ def _count_silence(obligation: Obligation, gap: str | None, ruling: Ruling) -> N
 
 
 def _chosen(query: Query, result: Satisfiable) -> int | None:
-    """Return the first case that a solution chose."""
     chosen = (n for n, one in enumerate(query.selectors) if result.values.get(one.name) is True)
     return next(chosen, None)
 

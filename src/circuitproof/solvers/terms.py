@@ -24,7 +24,6 @@ class Relation(StrEnum):
     EQUAL = "="
 
     def holds(self, number: Fraction) -> bool:
-        """Say whether a number stands in this relation to zero."""
         match self:
             case Relation.AT_LEAST:
                 return number >= 0
@@ -83,7 +82,6 @@ class Sum:
 
     @property
     def is_known(self) -> bool:
-        """Say whether the sum is a constant."""
         return not self.parts
 
 
@@ -181,7 +179,6 @@ def value_of(term: Sum, values: Assignment) -> Fraction:
 
 
 def is_true(formula: Formula, values: Assignment) -> bool:
-    """Say whether a formula holds under values for its variables."""
     match formula:
         case Truth(value):
             return value

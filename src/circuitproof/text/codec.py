@@ -47,7 +47,6 @@ class Range:
     """What such a number is, for the sentence that refuses another: "a share of "."""
 
     def refuse_outside(self, number: float, where: str) -> None:
-        """Refuse a number that is too small or too large."""
         for is_outside, wanted in (
             (self.least is not None and number < self.least, f"at least {self.least}"),
             (self.most is not None and number > self.most, f"at most {self.most}"),
@@ -87,9 +86,7 @@ class Tagged(Protocol):
 class Writable(Protocol):
     """What says itself how it is written."""
 
-    def to_json(self) -> Json:
-        """Return it as JSON."""
-        ...
+    def to_json(self) -> Json: ...
 
 
 class Codec:

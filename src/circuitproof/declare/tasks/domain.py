@@ -45,7 +45,6 @@ class Domain:
 
     @property
     def longest(self) -> int:
-        """Return the length of the longest prompt."""
         return max(map(len, self.prompts))
 
     @property
@@ -58,7 +57,6 @@ class Domain:
         return {stratum: self.strata.count(stratum) for stratum in dict.fromkeys(self.strata)}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the domain as JSON that `read_domain` reads back."""
         return {"prompts": [list(prompt) for prompt in self.prompts], "strata": list(self.strata)}
 
 
@@ -71,5 +69,4 @@ def by_length(prompts: Sequence[Prompt]) -> Mapping[int, list[int]]:
 
 
 def read_domain(fields: Fields) -> Domain:
-    """Read an enumerated domain."""
     return Domain(fields.integer_rows("prompts"), fields.texts("strata"))

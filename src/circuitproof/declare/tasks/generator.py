@@ -29,13 +29,9 @@ class Encoder(Protocol):
     """What turns a text into tokens."""
 
     @property
-    def alphabet(self) -> Alphabet:
-        """Return the tokens it speaks."""
-        ...
+    def alphabet(self) -> Alphabet: ...
 
-    def encode(self, text: str) -> Prompt:
-        """Return the tokens of a text."""
-        ...
+    def encode(self, text: str) -> Prompt: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,6 @@ class Words:
     alphabet: Alphabet
 
     def encode(self, text: str) -> Prompt:
-        """Return the token of each word."""
         return self.alphabet.tokens(text.split())
 
 
@@ -63,7 +58,6 @@ class Template:
             )
 
     def slots(self) -> tuple[str, ...]:
-        """Return the names of the slots, in order of appearance."""
         return slot_names(self.name, self.text)
 
 
@@ -139,11 +133,9 @@ class Generator:
 
     @property
     def vocabulary_digest(self) -> Digest:
-        """Return the digest of the names of all tokens."""
         return vocabulary_digest(self.encoder.alphabet)
 
     def to_json(self) -> Json:
-        """Return the generator as JSON."""
         return {
             "task": self.task,
             "salt": self.salt,

@@ -89,7 +89,6 @@ def only_opener(prompt: Prompt, openers: Collection[int], where: str) -> int:
 
 
 def read_rules(fields: Fields) -> tuple[AnswerRule, RelationRule]:
-    """Read P and R of a declaration."""
     with reading_part(fields, "answer") as part:
         answer = _read_answer(part)
     with reading_part(fields, "relation") as part:
@@ -108,7 +107,6 @@ def _read_answer(fields: Fields) -> AnswerRule:
 
 
 def read_pairs(fields: Fields) -> tuple[tuple[int, int], ...]:
-    """Read pairs of an opener and its answer."""
     pairs: list[tuple[int, int]] = []
     for index, row in enumerate(fields.integer_rows("answers")):
         match row:
@@ -120,7 +118,6 @@ def read_pairs(fields: Fields) -> tuple[tuple[int, int], ...]:
 
 
 def answer_to_json(answer: AnswerRule) -> Json:
-    """Return P as it stands in a declaration."""
     match answer:
         case AnswerTable(answers):
             return {"kind": str(_AnswerKind.TABLE), "answers": list(answers)}
@@ -141,7 +138,6 @@ def _read_relation(fields: Fields) -> RelationRule:
 
 
 def relation_to_json(relation: RelationRule) -> Json:
-    """Return R as it stands in a declaration."""
     match relation:
         case ClassTable(classes):
             return {"kind": str(_RelationKind.TABLE), "classes": list(classes)}

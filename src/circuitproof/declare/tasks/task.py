@@ -70,7 +70,6 @@ class Task:
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """Return the listed prompts."""
         return self.listed.prompts
 
     @property
@@ -98,7 +97,6 @@ class Task:
 
     @property
     def size(self) -> int:
-        """Return how many prompts there are."""
         return len(self.domain) if isinstance(self.domain, Domain) else self.labelled.size
 
     @property
@@ -159,11 +157,9 @@ class Task:
 
     @property
     def digest(self) -> Digest:
-        """Return the digest of the whole declaration."""
         return digest_json(self.to_json())
 
     def to_json(self) -> Json:
-        """Return the declaration as JSON that `read_task` reads back."""
         return {**self._rules(), **self.alphabet.to_json(), "domain": self.domain_to_json()}
 
     def domain_to_json(self) -> dict[str, Json]:

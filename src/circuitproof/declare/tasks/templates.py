@@ -31,11 +31,9 @@ class SpelledAnswer:
     text: str
 
     def slots(self) -> tuple[str, ...]:
-        """Return the slots that the answer reads."""
         return slot_names("answer", self.text)
 
     def of(self, chosen: Words) -> str:
-        """Return the answer where the slots are filled so."""
         return self.text.format(**chosen)
 
 
@@ -47,11 +45,9 @@ class TabledAnswer:
     answers: Words
 
     def slots(self) -> tuple[str, ...]:
-        """Return the slot that the answer reads."""
         return (self.slot,)
 
     def of(self, chosen: Words) -> str:
-        """Return the answer where the slots are filled so."""
         word = chosen[self.slot]
         if word not in self.answers:
             raise DeclarationError(f"the answer's table has no {word!r}, which can stand in {{{self.slot}}}")

@@ -42,7 +42,6 @@ class Spelling:
         return tuple(self.token(part, f"{where}[{place}]") for place, part in enumerate(tokens))
 
     def tokens(self, fields: Fields, key: str) -> tuple[int, ...]:
-        """Return the tokens of the list at `key`."""
         return self.prompt(list(fields.items(key)), fields.path(key))
 
 

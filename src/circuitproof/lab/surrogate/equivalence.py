@@ -101,7 +101,6 @@ def compare(program: FilledTemplate, network: Network, examiners: Examiners) -> 
 
 
 def enumerate_words(automaton: MooreMachine, network: Network) -> Reply:
-    """Go through every word in order, exactly."""
     words = list(network.shape.words)
     row = automaton.row(network.shape.words).tolist()
     for word, answer, found in zip(words, row, network.decide(words), strict=True):
@@ -118,7 +117,6 @@ def replay(automaton: MooreMachine, network: Network, word: Word) -> Counterexam
 
 
 def refuse_other_signature(program: FilledTemplate, network: Network) -> None:
-    """Refuse a program over other tokens, answers or lengths than the surrogate's."""
     signature, shape = program.signature, network.shape
     if (signature.tokens, signature.answers) != (shape.words.tokens, shape.answers):
         raise InputError("the program and the surrogate have different tokens or answers")
@@ -130,7 +128,6 @@ def refuse_other_signature(program: FilledTemplate, network: Network) -> None:
 
 
 def describe(reply: Reply) -> str:
-    """Return a reply in a few words."""
     match reply:
         case Same():
             return "proved"

@@ -69,7 +69,6 @@ def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
 
 
 def exact_network(shape: Shape, tensors: Mapping[str, Tensor]) -> Network:
-    """Return the network of these FP32 tensors with exact numbers."""
     return build_network(
         shape, lambda name: grid_of_float32(np.atleast_2d(tensors[name].numpy()).view(np.uint32))
     )

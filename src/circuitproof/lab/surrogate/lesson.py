@@ -67,7 +67,6 @@ class Lesson:
 
     @property
     def outcome(self) -> str:
-        """Return in a few words what the study came to."""
         if self.explanation is None:
             stopped = self.open_template
             return f"search stopped in {stopped}" if stopped else "no program in the family"
@@ -80,12 +79,10 @@ class Lesson:
         return "counterexample returned; no program of the family repairs it"
 
     def to_json(self) -> Json:
-        """Return the lesson as JSON that `read_lesson` reads back."""
         return {**record_to_json(self), "outcome": self.outcome}
 
 
 def lesson_of(study: Study, relation: Relation, data: int) -> Lesson:
-    """Return what a study teaches about its teacher."""
     return Lesson(
         name=relation.name,
         basis=relation.basis,

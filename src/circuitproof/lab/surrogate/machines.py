@@ -20,19 +20,15 @@ class Latest:
     start: State = None
 
     def holes(self, signature: Signature) -> Holes:
-        """Return which tokens are watched, and an answer for each and for none."""
         return _held_holes(signature)
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Hold the token if it is watched."""
         return token if fill[f"on {token}"] == _HOLD else state
 
     def answer(self, fill: Fill, state: State) -> str:
-        """Return the answer for the token held."""
         return fill["empty" if state is None else f"holding {state}"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return what is watched and the answers."""
         return (
             f"memory, empty at first; {effects(fill, signature, 'on {}', _IGNORE)}",
             *_held_answers(fill, signature),
@@ -47,12 +43,10 @@ class Memory:
     start: State = None
 
     def holes(self, signature: Signature) -> Holes:
-        """Return what `Latest` has, and what a watched token does to a memory that is not empty."""
         guards = {"on the same": (_KEEP, _FORGET), "on another": (_KEEP, _REPLACE, _FORGET)}
         return _held_holes(signature) | {f"holding, {guard}": choices for guard, choices in guards.items()}
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Update the memory if the token is watched."""
         if fill[f"on {token}"] == _IGNORE:
             return state
         if state is None:
@@ -66,11 +60,9 @@ class Memory:
                 return state
 
     def answer(self, fill: Fill, state: State) -> str:
-        """Return the answer for the token held."""
         return fill["empty" if state is None else f"holding {state}"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return what is watched, the guarded updates and the answers."""
         same, other = fill["holding, on the same"], fill["holding, on another"]
         return (
             f"memory, empty at first; while empty, {effects(fill, signature, 'on {}', _IGNORE)}",
@@ -88,25 +80,20 @@ class Machine:
 
     @property
     def name(self) -> str:
-        """Return the kind with the number of states."""
         return f"machine {self.states}"
 
     def holes(self, signature: Signature) -> Holes:
-        """Return the next state for each state and token, and an answer per state."""
         names = tuple(map(str, range(self.states)))
         moves = {f"{name} on {token}": names for name in names for token in signature.tokens.names}
         return moves | {f"answer {name}": signature.answers.names for name in names}
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Return the next state."""
         return fill[f"{state} on {token}"]
 
     def answer(self, fill: Fill, state: State) -> str:
-        """Return the state's answer."""
         return fill[f"answer {state}"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return a line per state."""
         return tuple(
             f"state {name}: answer {fill[f'answer {name}']}; "
             + "; ".join(f"on {token}: to {fill[f'{name} on {token}']}" for token in signature.tokens.names)
@@ -133,7 +120,6 @@ _FEWEST_STATES = 2
 
 
 def find_template(name: str, where: str) -> Template:
-    """Return the template that a recipe names."""
     for template in TEMPLATES:
         if template.name == name:
             return template

@@ -46,7 +46,6 @@ class Shape:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Return the widths from input to output."""
         return (self.words.longest * len(self.words.tokens), *self.hidden, len(self.answers))
 
     def tensors(self) -> dict[str, tuple[int, ...]]:
@@ -57,12 +56,10 @@ class Shape:
         return named
 
     def to_json(self) -> Json:
-        """Return the shape as JSON that `read_shape` reads back."""
         return {**self.words.to_json(), "answers": list(self.answers.names), "hidden": list(self.hidden)}
 
 
 def read_shape(fields: Fields) -> Shape:
-    """Read a surrogate's shape."""
     return Shape(read_words(fields), Alphabet(fields.texts("answers")), fields.integers("hidden"))
 
 
@@ -117,7 +114,6 @@ class Fidelity:
 
     @property
     def is_complete(self) -> bool:
-        """Say whether the two agree on every word."""
         return self.agreed == self.words
 
 
@@ -157,7 +153,6 @@ def read_network(path: Path, shape: Shape) -> Network:
 
 
 def build_network(shape: Shape, grid: Callable[[str], Grid]) -> Network:
-    """Return the network whose tensors are called by name."""
     places = range(len(shape.hidden) + 1)
     layers = (Layer(grid(f"layer.{k}.weight"), grid(f"layer.{k}.bias")) for k in places)
     return Network(shape, tuple(layers))

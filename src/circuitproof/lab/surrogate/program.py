@@ -30,7 +30,6 @@ class MooreMachine:
     """The answer of each state."""
 
     def answer(self, word: Word) -> int:
-        """Return the answer to a word."""
         state = 0
         for token in word:
             state = self.steps[state][token]
@@ -75,7 +74,6 @@ class FilledTemplate:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Return the program as a person reads it."""
         return self.template.lines(Fill(self.choices), self.signature)
 
     @cached_property
@@ -84,12 +82,10 @@ class FilledTemplate:
         return explore(self.template, Fill(self.choices), self.signature)
 
     def to_json(self) -> Json:
-        """Return the program as JSON that `read_program` reads back."""
         return {"template": self.template.name, "choices": dict(self.choices)}
 
 
 def read_program(fields: Fields, signature: Signature) -> FilledTemplate:
-    """Read a program over a signature."""
     template = find_template(fields.text("template"), fields.path("template"))
     choices = Codec().value(Mapping[str, str], fields, "choices")
     try:

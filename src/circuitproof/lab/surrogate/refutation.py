@@ -48,7 +48,6 @@ class Refutation:
         return sum(1 for _ in _leaves(self.tree))
 
     def to_json(self) -> dict[str, Json]:
-        """Return the certificate as JSON."""
         listed = to_json(self.meanings)
         return {
             "template": self.template.name,

@@ -51,7 +51,6 @@ class Relation:
             raise DeclarationError(f"{self.name}: an answer is outside 0 to {len(self.answers) - 1}")
 
     def answer(self, word: Word) -> int:
-        """Return the teacher's answer to a word."""
         return self.decided[self.words.place(word)]
 
     @property
@@ -60,7 +59,6 @@ class Relation:
         return digest_json(self.to_json())
 
     def to_json(self) -> dict[str, Json]:
-        """Return the relation as JSON that `read_relation` reads back."""
         tokens, answers = self.words.tokens.names, self.answers.names
         rows: list[Json] = [
             {"input": [tokens[token] for token in word], "answer": answers[answer]}

@@ -42,12 +42,10 @@ class Tested:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict on the program."""
         return self.equivalence.verdict
 
     @property
     def counterexample(self) -> Counterexample | None:
-        """Return what refutes the program."""
         return self.equivalence.counterexample
 
 
@@ -111,7 +109,6 @@ class _Teaching:
 
     @property
     def signature(self) -> Signature:
-        """Return what the programs read and answer."""
         return signature_of(self.relation.words, self.relation.answers)
 
     def test(self, study: Study, program: FilledTemplate, larger: Sequence[Template]) -> Study:

@@ -45,11 +45,9 @@ class Words:
 
     @property
     def is_listable(self) -> bool:
-        """Say whether there are few enough words to go through all of them."""
         return len(self) <= MOST_LISTED
 
     def refuse_unlistable(self) -> None:
-        """Refuse a domain too large to go through."""
         if not self.is_listable:
             raise InputError(
                 f"the domain has {len(self)} words, at most {MOST_LISTED} can be listed; "
@@ -71,7 +69,6 @@ class Words:
         return number + sum(base**length for length in range(self.shortest, len(word)))
 
     def word(self, place: int) -> Word:
-        """Return the word at an index."""
         base, length = len(self.tokens), self.shortest
         while place >= base**length:
             place -= base**length
@@ -105,11 +102,9 @@ class Words:
         return self.tokens.text(word)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the domain as JSON that `read_words` reads back."""
         return {"tokens": list(self.tokens.names), "shortest": self.shortest, "longest": self.longest}
 
 
 def read_words(fields: Fields) -> Words:
-    """Read a bounded domain from its three keys."""
     tokens = Alphabet(fields.texts("tokens"))
     return Words(tokens, fields.integer("shortest", least=1), fields.integer("longest", least=1))

@@ -100,7 +100,6 @@ def _rounded(form: Form, radius: Fraction, total: int) -> Form:
 
 
 def nothing(region: Region) -> Form:
-    """Return the form that is zero everywhere."""
     return Form(0, (0,) * len(region.bounds[0].form.slopes))
 
 

@@ -79,7 +79,6 @@ def is_positive(goal: Form, region: Region, weights: Weights) -> bool:
 
 
 def leaves(tree: Tree) -> Iterator[Kept | Void | Unsearched]:
-    """Walk the leaves of a tree."""
     if isinstance(tree, SignSplit):
         for _, child in tree.children:
             yield from leaves(child)
@@ -114,7 +113,6 @@ def widened_point(point: Sequence[Fraction], places: Sequence[int], count: int) 
 
 
 def tree_to_json(tree: Tree) -> Json:
-    """Return a tree as it stands in a certificate."""
     match tree:
         case SignSplit(form, children):
             named: dict[str, Json] = {_SPELLED[sign]: tree_to_json(child) for sign, child in children}

@@ -21,7 +21,6 @@ class Directions:
 
 
 def directions(unembedding: Grid) -> Directions:
-    """Return the candidates' rows of the output embedding."""
     return Directions(unembedding.fractions())
 
 
