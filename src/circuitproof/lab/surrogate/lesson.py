@@ -104,15 +104,15 @@ def read_lesson(fields: Fields) -> Lesson:
 
 
 def _account(tested: Tested, relation: Relation) -> Account:
-    found = tested.counterexample
+    program, found = tested.program, tested.equivalence
     return Account(
-        template=tested.program.template.name,
-        size=tested.program.size,
-        lines=tested.program.lines,
+        template=program.template.name,
+        size=len(program.choices),
+        lines=program.lines,
         agreed=tested.agreed,
-        verdict=tested.verdict,
-        replies={name: describe(reply) for name, reply in tested.equivalence.replies.items()},
-        disproof=None if found is None else _disproof(found, relation),
+        verdict=found.verdict,
+        replies={name: describe(reply) for name, reply in found.replies.items()},
+        disproof=None if found.counterexample is None else _disproof(found.counterexample, relation),
     )
 
 

@@ -1,12 +1,22 @@
 """Templates that remember a token, and small state machines; and the ladder of all templates by size."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from circuitproof.errors import InputError
 from circuitproof.lab.surrogate.registers import Constant, Counter, Predicate, Toggle, Toggles, When
-from circuitproof.lab.surrogate.template import Fill, Holes, Signature, State, Template, effects, size
+from circuitproof.lab.surrogate.template import (
+    Fill,
+    FilledTemplate,
+    Holes,
+    Signature,
+    State,
+    Template,
+    effects,
+)
+from circuitproof.text.codec import Codec
+from circuitproof.text.reading import Fields
 
 _IGNORE, _HOLD = "ignore", "hold"
 _KEEP, _FORGET, _REPLACE = "keep", "forget", "replace"
@@ -36,11 +46,10 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Latest):
     """A memory of one token with guarded updates: what a token does depends on what is held."""
 
     name: str = "memory"
-    start: State = None
 
     def holes(self, signature: Signature) -> Holes:
         guards = {"on the same": (_KEEP, _FORGET), "on another": (_KEEP, _REPLACE, _FORGET)}
@@ -58,9 +67,6 @@ class Memory:
                 return token
             case _:
                 return state
-
-    def answer(self, fill: Fill, state: State) -> str:
-        return fill["empty" if state is None else f"holding {state}"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
         same, other = fill["holding, on the same"], fill["holding, on another"]
@@ -84,7 +90,7 @@ class Machine:
 
     def holes(self, signature: Signature) -> Holes:
         names = tuple(map(str, range(self.states)))
-        moves = {f"{name} on {token}": names for name in names for token in signature.tokens.names}
+        moves = {f"{name} on {token}": names for name in names for token in signature.tokens}
         return moves | {f"answer {name}": signature.answers.names for name in names}
 
     def step(self, fill: Fill, state: State, token: str) -> State:
@@ -96,7 +102,7 @@ class Machine:
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
         return tuple(
             f"state {name}: answer {fill[f'answer {name}']}; "
-            + "; ".join(f"on {token}: to {fill[f'{name} on {token}']}" for token in signature.tokens.names)
+            + "; ".join(f"on {token}: to {fill[f'{name} on {token}']}" for token in signature.tokens)
             for name in map(str, range(self.states))
         )
 
@@ -135,22 +141,31 @@ def find_template(name: str, where: str) -> Template:
     )
 
 
+def read_program(fields: Fields, signature: Signature) -> FilledTemplate:
+    template = find_template(fields.text("template"), fields.path("template"))
+    choices = Codec().value(Mapping[str, str], fields, "choices")
+    try:
+        return FilledTemplate(template, signature, choices)
+    except InputError as error:
+        raise InputError(f"{fields.where}: {error}") from error
+
+
 def ladder(templates: Sequence[Template], signature: Signature) -> tuple[Template, ...]:
-    """Return the templates that fit a signature, smallest first; of one size, in the order given.
+    """Return the templates that fit a signature, those of fewest holes first, then in the order given.
 
     A counter with more thresholds than a word has tokens has no programs, and is left out.
     """
     usable = [template for template in templates if all(template.holes(signature).values())]
-    return tuple(sorted(usable, key=lambda template: size(template, signature)))
+    return tuple(sorted(usable, key=lambda template: len(template.holes(signature))))
 
 
 def _held_holes(signature: Signature) -> dict[str, tuple[str, ...]]:
-    tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens.names}
-    held = {f"holding {token}": signature.answers.names for token in signature.tokens.names}
+    tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens}
+    held = {f"holding {token}": signature.answers.names for token in signature.tokens}
     return tokens | {"empty": signature.answers.names} | held
 
 
 def _held_answers(fill: Fill, signature: Signature) -> tuple[str, ...]:
-    watched = [token for token in signature.tokens.names if fill[f"on {token}"] == _HOLD]
+    watched = [token for token in signature.tokens if fill[f"on {token}"] == _HOLD]
     held = (f"answer {fill[f'holding {token}']} when holding {token}" for token in watched)
     return (f"answer {fill['empty']} when empty", *held)

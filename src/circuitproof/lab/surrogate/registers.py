@@ -54,7 +54,7 @@ class Predicate:
         return str(self.when)
 
     def holes(self, signature: Signature) -> Holes:
-        tokens = {f"in {token}": (_NO, _YES) for token in signature.tokens.names}
+        tokens = {f"in {token}": (_NO, _YES) for token in signature.tokens}
         return tokens | {"outside": signature.answers.names, "inside": signature.answers.names}
 
     def step(self, fill: Fill, state: State, token: str) -> State:
@@ -65,7 +65,7 @@ class Predicate:
         return fill["inside" if state == _YES else "outside"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        chosen = [token for token in signature.tokens.names if fill[f"in {token}"] == _YES]
+        chosen = [token for token in signature.tokens if fill[f"in {token}"] == _YES]
         subject = {When.LAST: "the last token", When.FIRST: "the first token", When.EVER: "any token"}
         test = f"{subject[self.when]} is one of {{{', '.join(chosen)}}}"
         return (f"answer {fill['inside']} if {test}", f"answer {fill['outside']} if not")
@@ -79,7 +79,7 @@ class Toggle:
     start: State = _EVEN
 
     def holes(self, signature: Signature) -> Holes:
-        tokens = {f"on {token}": (_STAY, _FLIP) for token in signature.tokens.names}
+        tokens = {f"on {token}": (_STAY, _FLIP) for token in signature.tokens}
         return tokens | dict.fromkeys((_EVEN, _ODD), signature.answers.names)
 
     def step(self, fill: Fill, state: State, token: str) -> State:
@@ -101,8 +101,8 @@ class Toggles:
     start: State = (_EVEN, _EVEN)
 
     def holes(self, signature: Signature) -> Holes:
-        first = {f"first on {token}": (_STAY, _FLIP) for token in signature.tokens.names}
-        second = {f"second on {token}": (_STAY, _FLIP) for token in signature.tokens.names}
+        first = {f"first on {token}": (_STAY, _FLIP) for token in signature.tokens}
+        second = {f"second on {token}": (_STAY, _FLIP) for token in signature.tokens}
         pairs = {f"{one} {other}": signature.answers.names for one, other in _PAIRS}
         return first | second | {"flips": (_FREE, _GUARDED)} | pairs
 
@@ -140,8 +140,8 @@ class Counter:
         return f"counter {self.thresholds}"
 
     def holes(self, signature: Signature) -> Holes:
-        tokens = {f"on {token}": (_STAY, _UP, _DOWN, _RESET) for token in signature.tokens.names}
-        rising = combinations(range(1, signature.longest + 1), self.thresholds)
+        tokens = {f"on {token}": (_STAY, _UP, _DOWN, _RESET) for token in signature.tokens}
+        rising = combinations(range(1, signature.words.longest + 1), self.thresholds)
         levels = {f"level {level}": signature.answers.names for level in range(self.thresholds + 1)}
         return tokens | {"thresholds": tuple(" ".join(map(str, chosen)) for chosen in rising)} | levels
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
+from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Word, Words, read_words
 from circuitproof.text.canonical import Digest, Json, digest_json
 from circuitproof.text.reading import Fields, read_json, reading
@@ -49,6 +50,11 @@ class Relation:
             raise DeclarationError(f"{self.name}: {len(self.decided)} answers to {len(self.words)} words")
         if not all(0 <= answer < len(self.answers) for answer in self.decided):
             raise DeclarationError(f"{self.name}: an answer is outside 0 to {len(self.answers) - 1}")
+
+    @property
+    def signature(self) -> Signature:
+        """What a program must read and answer to be compared with the teacher."""
+        return Signature(self.words, self.answers)
 
     def answer(self, word: Word) -> int:
         return self.decided[self.words.place(word)]
