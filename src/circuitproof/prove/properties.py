@@ -140,12 +140,8 @@ def four_properties(epsilon: Fraction) -> tuple[Equivalence, Invariance, Necessi
     return Equivalence(), Invariance(), Necessity(), Robustness(epsilon)
 
 
-def kind_of(prop: Property) -> Kind:
-    return prop.kind
-
-
 def property_to_json(prop: Property) -> Json:
-    named: dict[str, Json] = {"kind": str(kind_of(prop))}
+    named: dict[str, Json] = {"kind": str(prop.kind)}
     if isinstance(prop, Robustness):
         chosen = prop.at.positions
         named["epsilon"] = write_rational(prop.epsilon)

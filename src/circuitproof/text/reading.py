@@ -61,7 +61,7 @@ class Fields:
     def boolean(self, key: str) -> bool:
         return self._typed(key, bool, "true or false")
 
-    def integer(self, key: str, *, least: int = 0) -> int:
+    def integer(self, key: str, *, least: float = 0) -> int:
         """Return a whole number that is at least `least`."""
         number = self._typed(key, int, "a whole number")
         if number < least:

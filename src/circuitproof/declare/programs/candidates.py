@@ -25,7 +25,7 @@ from circuitproof.declare.programs.syntax import (
     negate,
 )
 from circuitproof.declare.programs.text import to_text
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import Codec, record_to_json, to_json
 from circuitproof.text.reading import Fields, reading_part
@@ -211,7 +211,4 @@ def read_language(fields: Fields) -> Language:
 
 
 def _read_brackets(fields: Fields, key: str) -> Brackets:
-    rows = fields.integer_rows(key)
-    if any(len(row) != 2 for row in rows):  # noqa: PLR2004  # a pair
-        raise InputError(f"{fields.path(key)} has {rows}, want pairs of an opener and a closer")
-    return Brackets(tuple((opener, closer) for opener, closer in rows))
+    return Brackets(Codec().value(tuple[tuple[int, int], ...], fields, key))

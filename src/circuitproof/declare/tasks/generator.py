@@ -6,7 +6,7 @@ gates that do not overlap are runs that do not overlap.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from math import prod
@@ -84,6 +84,22 @@ class Slot:
             raise DeclarationError(f"slot {self.name!r} has words {self.words}, want some, all distinct")
 
 
+def refuse_misfit(
+    templates: Sequence[tuple[str, tuple[str, ...]]], words: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Refuse templates of one name, slots without words, words without a slot, and too many prompts."""
+    if len(dict(templates)) != len(templates):
+        raise DeclarationError("two templates have one name; give each its own")
+    for template, slots in templates:
+        if missing := [name for name in slots if name not in words]:
+            raise DeclarationError(f"template {template!r} has a slot {{{missing[0]}}} without words")
+    used = {name for _, slots in templates for name in slots}
+    if unused := [name for name in words if name not in used]:
+        raise DeclarationError(f"slot {unused[0]!r} stands in no template; use it or leave it out")
+    if (total := sum(prod(len(words[name]) for name in set(slots)) for _, slots in templates)) > MOST_PROMPTS:
+        raise DeclarationError(f"the templates give {total} prompts, want at most {MOST_PROMPTS}")
+
+
 @dataclass(frozen=True, slots=True)
 class GeneratedPrompt:
     """A generated prompt and where it comes from."""
@@ -115,16 +131,7 @@ class Generator:
             raise DeclarationError(f"{self.task}: want at least one template and one opener")
         if len(set(names)) != len(names) or OPENER in names:
             raise DeclarationError(f"{self.task}: slots are {names}, want distinct names, none {OPENER!r}")
-        if len({template.name for template in self.templates}) != len(self.templates):
-            raise DeclarationError(f"{self.task}: two templates have one name; give each its own")
-        for template in self.templates:
-            if missing := [name for name in template.slots() if name not in (*names, OPENER)]:
-                raise DeclarationError(
-                    f"template {template.name!r} has a slot {{{missing[0]}}} without words"
-                )
-        used = {name for template in self.templates for name in template.slots()}
-        if unused := [name for name in names if name not in used]:
-            raise DeclarationError(f"{self.task}: slot {unused[0]!r} stands in no template; leave it out")
+        refuse_misfit([(template.name, template.slots()) for template in self.templates], self._words())
 
     @property
     def digest(self) -> Digest:
@@ -147,7 +154,6 @@ class Generator:
 
     def order(self) -> tuple[GeneratedPrompt, ...]:
         """Return every prompt once: openers take turns, and among an opener's prompts its templates do."""
-        self._refuse_too_many()
         strata = [
             in_turn([self._hashed(template, opener) for template in self.templates])
             for opener, _ in self.answers
@@ -162,16 +168,9 @@ class Generator:
         prompts = [row.prompt for row in rows]
         return listed_opener_task(self.task, self.encoder.alphabet, prompts, answers)
 
-    def _refuse_too_many(self) -> None:
-        sizes = {slot.name: len(slot.words) for slot in self.slots}
-        count = sum(prod(sizes[name] for name in self._names(template)) for template in self.templates)
-        if (total := count * len(self.answers)) > MOST_PROMPTS:
-            raise DeclarationError(
-                f"{self.task}: the templates give {total} prompts, want at most {MOST_PROMPTS}"
-            )
-
-    def _names(self, template: Template) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for name in template.slots() if name != OPENER))
+    def _words(self) -> Mapping[str, tuple[str, ...]]:
+        openers = tuple(opener for opener, _ in self.answers)
+        return {OPENER: openers, **{slot.name: slot.words for slot in self.slots}}
 
     def _hashed(self, template: Template, opener: str) -> list[GeneratedPrompt]:
         """Return one opener's prompts from one template, in the order of their hashes."""
@@ -182,10 +181,10 @@ class Generator:
         return digest_bytes(f"{self.salt}\0{self.task}\0{template.name}\0{text}".encode())
 
     def _texts(self, template: Template, opener: str) -> Iterator[str]:
-        words = {slot.name: slot.words for slot in self.slots}
-        names = self._names(template)
+        words = {**self._words(), OPENER: (opener,)}
+        names = tuple(dict.fromkeys(template.slots()))
         for chosen in product(*(words[name] for name in names)):
-            yield template.text.format(**{OPENER: opener}, **dict(zip(names, chosen, strict=True)))
+            yield template.text.format(**dict(zip(names, chosen, strict=True)))
 
     def _row(self, text: str, opener: str, template: Template) -> GeneratedPrompt:
         prompt = self.encoder.encode(text)

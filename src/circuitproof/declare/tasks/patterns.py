@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields, reading
+from circuitproof.text.reading import Fields, reading, reading_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +179,11 @@ def read_tokens(fields: Fields) -> Tokens:
     return Tokens(fields.integers("all but"), is_complement=True)
 
 
-def read_pattern(fields: Fields) -> Pattern:
-    shape = _read_shape(fields.value("shape"), fields.path("shape"))
-    clauses = fields.each("clauses", _read_clause)
-    return Pattern(shape, clauses, fields.integer("longest", least=1))
+def read_pattern(domain: Fields) -> Pattern:
+    with reading_part(domain, "pattern") as fields:
+        shape = _read_shape(fields.value("shape"), fields.path("shape"))
+        clauses = fields.each("clauses", _read_clause)
+        return Pattern(shape, clauses, fields.integer("longest", least=1))
 
 
 def _shape_to_json(shape: Shape) -> Json:
@@ -218,7 +219,7 @@ def _clause_to_json(clause: Clause) -> Json:
 
 
 def _read_clause(fields: Fields) -> Clause:
-    with reading(fields.value("of"), fields.path("of")) as part:
+    with reading_part(fields, "of") as part:
         of = read_tokens(part)
     if fields.has("first"):
         return Only(of, fields.integer("first"), fields.integer("last"))

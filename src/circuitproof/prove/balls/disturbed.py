@@ -157,6 +157,15 @@ def selector(place: int, count: int, width: int) -> Grid:
     return Grid(numbers, 0, (1,) * (count * width))
 
 
+def disturbed_prompts(
+    frozen: Frozen, candidates: tuple[int, ...], circuit: Circuit, prompts: Sequence[Prompt], at: Interface
+) -> tuple[Disturbed, ...]:
+    """Return each prompt's logits as a function of the perturbation; prompts may share one."""
+    if at.is_final_residual:
+        return disturb_residual(frozen, candidates, circuit, prompts)
+    return tuple(disturb(frozen, candidates, circuit, prompt, at) for prompt in prompts)
+
+
 def disturb_residual(
     frozen: Frozen, candidates: tuple[int, ...], circuit: Circuit, prompts: Sequence[Prompt]
 ) -> tuple[Disturbed, ...]:
