@@ -22,7 +22,6 @@ from circuitproof.prove.properties import (
     Necessity,
     Property,
     Robustness,
-    kind_of,
 )
 from circuitproof.solvers.choices import Engine
 from timing import print_table, shown, timed
@@ -49,7 +48,7 @@ def measure(case: Case, prop: Property) -> tuple[str, ...]:
     name = f"{prop.epsilon}" if isinstance(prop, Robustness) else ""
     return (
         case.name,
-        f"{kind_of(prop)} {name}".strip(),
+        f"{prop.kind} {name}".strip(),
         f"{battery.answers[0].verdict} {seconds:.2f} s",
         *ruled(one),
         f"{one.hearing.cost.total}",

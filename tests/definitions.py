@@ -4,7 +4,8 @@ from fractions import Fraction
 
 from circuitproof.solvers.assertions import AssertionLog
 from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Comparison, Relation, Sum, Variable, is_true, symbols, value_of
+from circuitproof.solvers.terms import Comparison, Relation, Sum, Variable, symbols
+from term_values import is_true, value_of
 
 
 def solved(ledger: AssertionLog, known: dict | None = None) -> dict:

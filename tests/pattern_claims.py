@@ -12,7 +12,7 @@ from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.declare.tasks.task import Task
-from circuitproof.prove.balls.robustness import directions, radii
+from circuitproof.prove.balls.robustness import radii
 from circuitproof.prove.claim import Claim, reads_prompt
 from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
@@ -120,7 +120,7 @@ def truth(claim, prop):
                 groups[label.group].add(one.decision)
             return all(len(found) == 1 and len(next(iter(found))) == 1 for found in groups.values())
         case Robustness(epsilon):
-            rows = directions(claim.frozen.unembedding(task.candidates))
+            rows = claim.directions()
             return all(one.is_clear and radii([one], rows)[0].exceeds(epsilon) for one in own)
         case _:
             return all(

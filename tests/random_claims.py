@@ -927,7 +927,11 @@ def _pattern_task(asked: Ask):
     from circuitproof.text.reading import Fields
 
     pattern = asked.task["pattern"]
-    read = parse_pattern(spelled_pattern(pattern)) if asked.seed % 2 else read_pattern(Fields(pattern, "ask"))
+    read = (
+        parse_pattern(spelled_pattern(pattern))
+        if asked.seed % 2
+        else read_pattern(Fields({"pattern": pattern}, "ask"))
+    )
     answer, relation = _rules(asked.task)
     size = asked.model.architecture["vocabulary"]
     return Task("ask", Vocabulary(size), tuple(asked.task["candidates"]), read, answer, relation)

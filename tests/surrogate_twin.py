@@ -16,16 +16,15 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.exact.grid import grid_of_fractions
 from circuitproof.lab.surrogate.machines import TEMPLATES
 from circuitproof.lab.surrogate.network import Layer, Network, Shape
-from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.synthesis import Specification
-from circuitproof.lab.surrogate.template import Signature
+from circuitproof.lab.surrogate.template import FilledTemplate, Signature
 from circuitproof.lab.surrogate.words import Words
 
 AB = Alphabet(("a", "b"))
 NO_YES = Alphabet(("no", "yes"))
 SMALL = Words(AB, 1, 4)
-SMALL_SIGNATURE = Signature(AB, NO_YES, 4)
+SMALL_SIGNATURE = Signature(Words(AB, 1, 4), NO_YES)
 
 
 def all_words(tokens: int, shortest: int, longest: int) -> list[tuple[int, ...]]:
@@ -62,7 +61,7 @@ def specification_of(relation: Relation) -> Specification:
     def oracle(program):
         return next((w for w in words if program.automaton.answer(w) != relation.answer(w)), None)
 
-    return Specification(Signature(words.tokens, relation.answers, words.longest), relation.answer, oracle)
+    return Specification(relation.signature, relation.answer, oracle)
 
 
 @st.composite

@@ -11,7 +11,7 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.operators import BandNorm, LeakyRelu, Lift, NoNorm, Relu
 from circuitproof.declare.programs.text import parse
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.prove.balls.robustness import directions, radii
+from circuitproof.prove.balls.robustness import Directions, radii
 from circuitproof.prove.claim import Claim, reads_prompt
 from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import (
@@ -77,5 +77,5 @@ def tiny_claim(seed: int, *properties: Property) -> Claim:
 
 def _epsilon(draw, unembedding, decided):
     clear = [one for one in decided if one.is_clear]
-    finite = [r.value for r in radii(clear, directions(unembedding)) if r.value]
+    finite = [r.value for r in radii(clear, Directions(unembedding.fractions())) if r.value]
     return min(finite) if finite and draw.random() < 0.6 else draw.choice((Fraction(1, 8), Fraction(1, 2)))

@@ -133,12 +133,10 @@ class Node(NamedTuple):
 
     @property
     def layer(self) -> int:
-        """The layer of a head or an MLP."""
         return (self.stage - 1) // 2
 
     @property
     def is_head(self) -> bool:
-        """Whether the node is a head."""
         return self.stage % 2 == 1
 
 
@@ -172,14 +170,12 @@ def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
 
 
 def all_edges(size: Architecture) -> Edges:
-    """Return every edge of the model."""
     nodes = all_nodes(size).values()
     spend(NUMBER * len(nodes) ** 2)
     return tuple((source, target) for source in nodes for target in nodes if source.stage < target.stage)
 
 
 def read_circuit(value: object, where: str, size: Architecture) -> Edges:
-    """Read the kept edges."""
     layers, heads, ablation, listed = fields(value, where, "layers", "heads", "ablation", "edges")
     found = integer(layers, f"{where}.layers"), integer(heads, f"{where}.heads")
     wanted = size.layers, size.heads
@@ -196,7 +192,6 @@ def read_circuit(value: object, where: str, size: Architecture) -> Edges:
 
 
 def read_edges(names: object, where: str, size: Architecture) -> Edges:
-    """Read edges by name."""
     nodes = all_nodes(size)
     return tuple(_read_edge(name, where, nodes) for name in items(names, where))
 

@@ -34,7 +34,6 @@ class Case:
         return self.folds[index]
 
     def logits(self, prompt: int, edges: Edges, biases: Biases = frozenset()) -> Fold:
-        """Return the logits of a prompt."""
         return self.forward.logits(edges, self.claim.prompts[prompt], biases)
 
     def decision(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Decision:
@@ -42,7 +41,6 @@ class Case:
         return self.decide(self.fold(value, prompt, where, edges))
 
     def decide(self, logits: Fold) -> Decision:
-        """Return the candidates of the largest logit."""
         pairs, largest = zip(self.claim.task.candidates, logits, strict=True), max(logits)
         return frozenset(candidate for candidate, logit in pairs if logit == largest)
 

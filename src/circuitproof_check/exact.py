@@ -19,7 +19,6 @@ class Vector:
     denominator: int
 
     def fractions(self) -> tuple[Fraction, ...]:
-        """Return the entries one by one."""
         return tuple(Fraction(number, self.denominator) for number in self.numbers)
 
 
@@ -39,7 +38,6 @@ def vector(numbers: Iterable[int], denominator: int = 1) -> Vector:
 
 
 def common_multiple(denominators: Iterable[int]) -> int:
-    """Return the least common multiple."""
     distinct = set(denominators)
     spend(NUMBER + weight(sum(one.bit_length() for one in distinct)))
     return lcm(*distinct)
@@ -76,7 +74,6 @@ def scaled(left: Vector, right: Vector) -> Vector:
 
 
 def dot(left: Vector, right: Vector) -> Fraction:
-    """Return the inner product."""
     bits = longest(left.numbers) + longest(right.numbers)
     spend(len(left.numbers) * (NUMBER + bits // 50) + weight(bits))
     product = sum(a * b for a, b in zip(left.numbers, right.numbers, strict=True))

@@ -54,7 +54,6 @@ class Forward:
         return self.remember(key, lambda: Run(self, edges, prompt, biases).logits().constant).fractions()
 
     def output_row(self, token: int) -> Vector:
-        """Return a row of the output embedding."""
         return self.row("embed.token" if self.size.tied else "logits.weight", token)
 
     def remember(self, key: Hashable, compute: Callable[[], Vector]) -> Vector:
@@ -64,11 +63,9 @@ class Forward:
         return self._known[key]
 
     def row(self, name: str, index: int) -> Vector:
-        """Return one row of a tensor."""
         return self.remember((name, index), lambda: self.weights.row(name, index))
 
     def whole(self, name: str) -> Vector:
-        """Return a tensor of one dimension."""
         return self.remember(name, lambda: self.weights.whole(name))
 
     def biases(self, name: str) -> list[Vector]:
@@ -84,7 +81,6 @@ class Forward:
         return total([*(self.image(name, term) for term in inputs), *self.biases(name)], height)
 
     def image(self, name: str, term: Vector) -> Vector:
-        """Return a matrix applied to a vector."""
         return self.remember((name, term), lambda: self.product(name, term))
 
     def product(self, name: str, term: Vector) -> Vector:

@@ -69,13 +69,11 @@ class Report:
     claim: dict[str, object] = field(default_factory=dict[str, object])
 
     def to_json(self) -> str:
-        """Return the answer as JSON."""
         content = {"outcome": self.outcome.name.lower(), "exit": int(self.outcome), "reason": self.reason}
         return json.dumps(content | ({"claim": self.claim} if self.claim else {}), indent=2)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line."""
     options = _parser().parse_args(arguments)
     report = inspect(options.bundle, Beside(options.against, options.base, options.task, options.operations))
     line = f"{report.outcome.name.lower()}: {_printable(report.reason)}"

@@ -148,7 +148,6 @@ class Program:
 
 
 def parse_program(lines: Sequence[str], where: str, vocabulary: int) -> Program:
-    """Return the program that the lines spell."""
     words = [_words(line, where) for line in lines]
     is_framed = len(words) > 1 and words[0][:1] == ["default"] and words[-1] in _ENDS
     require("programs_are_framed", is_framed, where, lines)

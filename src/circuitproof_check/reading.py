@@ -75,7 +75,6 @@ def parse_json(content: bytes, where: str) -> object:
 
 
 def fields(value: object, where: str, *names: str) -> tuple[object, ...]:
-    """Return the values of an object that has just the keys `names`, in their order."""
     content = mapping(value, where)
     strange = content.keys() ^ set(names)
     require("keys_are_the_named", not strange, where, strange, names)
@@ -94,19 +93,16 @@ def kind(value: object, where: str) -> object:
 
 
 def items(value: object, where: str) -> list[object]:
-    """Return the entries of a list."""
     require("lists_are_lists", isinstance(value, list), where, value)
     return cast("list[object]", value)
 
 
 def text(value: object, where: str) -> str:
-    """Return a string."""
     require("strings_are_strings", isinstance(value, str), where, value)
     return cast("str", value)
 
 
 def boolean(value: object, where: str) -> bool:
-    """Return true or false."""
     require("booleans_are_booleans", isinstance(value, bool), where, value)
     return cast("bool", value)
 
@@ -136,12 +132,10 @@ def rational(value: object, where: str) -> Fraction:
 
 
 def rationals(value: object, where: str) -> tuple[Fraction, ...]:
-    """Return a list of rationals."""
     return tuple(rational(entry, where) for entry in items(value, where))
 
 
 def sha256(content: bytes) -> str:
-    """Return the SHA-256 digest in hex."""
     return hashlib.sha256(content).hexdigest()
 
 

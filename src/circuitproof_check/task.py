@@ -69,7 +69,6 @@ def read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
 
 
 def read_digest(value: object, where: str) -> str:
-    """Read a SHA-256 digest."""
     spelled = text(value, where)
     require("digests_are_digests", DIGEST.fullmatch(spelled), where, spelled)
     return spelled

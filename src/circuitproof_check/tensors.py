@@ -65,7 +65,6 @@ class Weights:
         self._slices, self._tensors = slices, tensors
 
     def row(self, name: str, index: int) -> Vector:
-        """Return one row of a tensor."""
         tensor, rows = self._tensor(name), self._slices[name].rows
         if rows is None:
             return decode(tensor.row(index))
@@ -80,7 +79,6 @@ class Weights:
         return decode(tensor.content)
 
     def matrix(self, name: str) -> Matrix:
-        """Return a matrix."""
         return Matrix(self.whole(name), self._tensor(name).shape[1])
 
     def _tensor(self, name: str) -> Tensor:

@@ -139,3 +139,12 @@ def test_a_task_that_speaks_of_other_tokens_is_refused():
     with pytest.raises(InputError, match="alphabet is not that of task 'table'"):
         claim(frozen=named)
     assert claim(frozen=freeze(build(ADDER), ADDER_TASK.alphabet)).task is ADDER_TASK
+
+
+def test_directions_are_the_rows_of_the_output_embedding_in_the_order_of_the_candidates():
+    """The same order as the logits of a fold."""
+    weights = {**ADDER, "logits.weight": [[1, 0], [0, 0.5], [7, 8], [0, 0], [0, 0]]}
+    task = replace(ADDER_TASK, candidates=tuple(reversed(ADDER_TASK.candidates)))
+    rows = freeze(build(weights)).unembedding(range(5)).fractions()
+    found = claim(task=task, frozen=freeze(build(weights))).directions()
+    assert found.rows == tuple(rows[token] for token in task.candidates)

@@ -25,7 +25,6 @@ from circuitproof.prove.properties import (
     SubsetMinimality,
 )
 from circuitproof.prove.remarks import (
-    Asked,
     Grounds,
     Plain,
     SharedBias,
@@ -143,11 +142,10 @@ def test_a_program_that_falls_back_on_itself_keeps_the_argument():
 
 grounds_of = st.builds(
     Grounds,
-    asked=st.builds(
-        Asked,
-        st.dictionaries(st.integers(0, 2), st.frozensets(st.sampled_from([0, 1]), min_size=1), min_size=1),
-        st.booleans(),
+    answers=st.dictionaries(
+        st.integers(0, 2), st.frozensets(st.sampled_from([0, 1]), min_size=1), min_size=1
     ),
+    has_single_classes=st.booleans(),
     circuit=st.sampled_from([circuit_of(DIRECT), circuit_of(ADDED)]),
     programs=st.just(NO_PROGRAMS),
     is_equivalent=st.booleans(),
@@ -184,7 +182,7 @@ def test_what_is_called_implied_is_proved(rows, edges):
     tokens = {(token,): 0 if row[0] > row[1] else 1 for token, row in enumerate(rows)}
     claim = adder_claim(*BOTH, weights={"embed.token": rows}, edges=edges, task=table_task(tokens))
     equivalence, necessity = prove(claim).answers
-    asked = Asked({place: frozenset({answer}) for place, answer in enumerate(tokens.values())})
+    asked = {place: frozenset({answer}) for place, answer in enumerate(tokens.values())}
     is_equivalent = equivalence.verdict is Verdict.PROVED
     if implies_necessity(Grounds(asked, claim.circuit, NO_PROGRAMS, is_equivalent)):
         assert necessity.verdict is Verdict.PROVED

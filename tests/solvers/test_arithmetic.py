@@ -16,10 +16,11 @@ from circuitproof.forward.forward import Forward, Trace
 from circuitproof.solvers.arithmetic import Symbolic
 from circuitproof.solvers.assertions import AssertionLog, Naming, Source
 from circuitproof.solvers.pieces import Unknowns
-from circuitproof.solvers.terms import Product, parts_of, value_of
+from circuitproof.solvers.terms import Product, parts_of
 from definitions import conditions_hold, solved
 from hand_models import freeze
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, tiny_architecture
+from term_values import value_of
 from tiny_claims import tiny_claim
 
 CANDIDATES = (0, 2, 4)

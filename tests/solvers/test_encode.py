@@ -8,10 +8,11 @@ from circuitproof.prove.fold import fold
 from circuitproof.solvers.assertions import Source
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.encode import Model, encode, encode_ball
-from circuitproof.solvers.terms import Choice, Product, is_true, parts_of, value_of
+from circuitproof.solvers.terms import Choice, Product, parts_of
 from definitions import conditions_hold, solved
 from hand_models import freeze
 from models import NORMS, random_model, tiny_architecture
+from term_values import is_true, value_of
 
 CANDIDATES = (0, 2, 5)
 PROMPTS = ((1, 2, 3), (4, 0, 0))

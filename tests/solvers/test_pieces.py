@@ -10,8 +10,8 @@ from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import grid_of_fractions
 from circuitproof.solvers.assertions import AssertionLog, Source
 from circuitproof.solvers.pieces import Pieces, Unknowns, comparators
-from circuitproof.solvers.terms import is_true, value_of
 from definitions import conditions_hold, solved, unknown_row
+from term_values import is_true, value_of
 from twin import band_norm, bend, sparsemax
 
 coarse = st.fractions(-3, 3, max_denominator=2)

@@ -16,7 +16,7 @@ from circuitproof.solvers.queries import (
     unlike,
 )
 from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import is_true
+from term_values import is_true
 
 ROWS = [tuple(map(Fraction, row)) for row in product((0, 1, 2), repeat=3)]
 

@@ -10,8 +10,9 @@ from circuitproof.solvers.queries import Case, Meaning, Query
 from circuitproof.solvers.results import Satisfiable, Unsatisfiable
 from circuitproof.solvers.smtlib import formula_text, number_text, query_text, script_text, sum_text
 from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Relation, is_true
+from circuitproof.solvers.terms import Relation
 from circuitproof.solvers.z3 import Z3
+from term_values import is_true
 
 SOLVERS = (Z3(), Cvc5())
 numbers = st.fractions(-3, 3, max_denominator=3)

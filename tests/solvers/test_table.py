@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Comparison, Relation, is_true, symbols, value_of
+from circuitproof.solvers.terms import Comparison, Relation, symbols
+from term_values import is_true, value_of
 
 numbers = st.fractions(-4, 4, max_denominator=4)
 rows = st.lists(numbers, min_size=3, max_size=3)

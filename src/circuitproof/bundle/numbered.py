@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
-from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.declare.tasks.labelled import Label
 from circuitproof.declare.tasks.patterns import Tokens, tokens_to_json
+from circuitproof.forward.declaration import head_key
 from circuitproof.prove.balls.regions import tree_to_json
 from circuitproof.prove.evidence import (
     ByKey,
@@ -83,9 +83,9 @@ class Numbers:
             case ByToken(position):
                 return {"split": "token", "position": position, "children": self._children(cases)}
             case BySum(head):
-                return {"split": "sum", "head": _name(head), "children": self._children(cases)}
+                return {"split": "sum", "head": head_key(head), "children": self._children(cases)}
             case ByKey(head):
-                return {"split": "key", "head": _name(head), "children": self._children(cases)}
+                return {"split": "key", "head": head_key(head), "children": self._children(cases)}
             case _:
                 assert_never(cases)
 
@@ -125,7 +125,6 @@ class Numbers:
 
 
 def _answer(answer: Label | int | Tokens | Fraction | tuple[int, int]) -> dict[str, Json]:
-    """Return an answer to a question."""
     match answer:
         case Label(right, group):
             return {"answer": right, "class": group}
@@ -137,10 +136,6 @@ def _answer(answer: Label | int | Tokens | Fraction | tuple[int, int]) -> dict[s
             return {"sum": write_rational(answer)}
         case (first, last):
             return {"first": first, "last": last}
-
-
-def _name(head: Head) -> str:
-    return f"{head.layer}.{head.index}"
 
 
 def _rationals(numbers: tuple[Fraction, ...]) -> list[Json]:

@@ -14,7 +14,7 @@ from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.declare.tasks.domain import Domain, read_domain
 from circuitproof.declare.tasks.patterns import Pattern, read_pattern
-from circuitproof.declare.tasks.rules import AnswerRule, RelationRule, read_rules
+from circuitproof.declare.tasks.rules import AnswerRule, RelationRule
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import Declaration, read_program_lines
 from circuitproof.forward.frozen import Frozen, WeightFile, open_weights
@@ -35,6 +35,7 @@ from circuitproof.prove.properties import (
 )
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Digest
+from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, read_json, reading_part
 
 _PLAIN = {one.kind: one for one in (Equivalence, Invariance, Necessity, Faithfulness, SubsetMinimality)}
@@ -50,7 +51,6 @@ class Kept(WeightFile):
     """Where the rows of a tensor stand that is not here whole."""
 
     def shapes(self) -> Shapes:
-        """Return the shape that every tensor has in the model."""
         return self.full
 
     def raw(self, name: str, rows: Sequence[int] | None = None) -> bytes:
@@ -112,7 +112,7 @@ def open_bundle(path: Path) -> Opened:
         parse_circuit(claim.value("circuit"), claim.path("circuit")),
         _read_task(claim.fields("task")),
         read_domain(asked),
-        read_pattern(asked.fields("pattern")) if asked.has("pattern") else None,
+        read_pattern(asked) if asked.has("pattern") else None,
         answers,
     )
 
@@ -134,16 +134,9 @@ def _read_weights(path: Path, claim: Fields) -> Kept:
 
 
 def _read_task(fields: Fields) -> AskedTask:
-    names, declaration = fields.fields("names"), fields.value("declaration")
-    answer, relation = read_rules(fields)
-    return AskedTask(
-        name=fields.text("name"),
-        declaration=None if declaration is None else fields.text("declaration"),
-        names={int(token): names.text(token) for token in names.keys()},  # noqa: SIM118  # Fields is not a mapping
-        candidates=fields.integers("candidates"),
-        answer=answer,
-        relation=relation,
-    )
+    names = fields.fields("names")
+    named = {int(token): names.text(token) for token in names.keys()}  # noqa: SIM118  # Fields is not a mapping
+    return Codec().record(AskedTask, fields, names=named)
 
 
 def _read_answer(fields: Fields, graph: Graph) -> Answered:

@@ -66,11 +66,9 @@ class Architecture:
 
     @property
     def has_norm(self) -> bool:
-        """Say whether nodes normalise what they read."""
         return not isinstance(self.norm, NoNorm)
 
     def to_json(self) -> Json:
-        """Return the architecture as JSON that `read_architecture` reads back."""
         return record_to_json(self)
 
 

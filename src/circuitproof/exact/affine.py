@@ -43,7 +43,6 @@ class Forms:
 
     @property
     def is_constant(self) -> bool:
-        """Say whether no row depends on the perturbation."""
         return not self.slopes
 
     def sheet(self, row: int) -> Sheet:
@@ -73,49 +72,40 @@ class Unbent:
     """The arithmetic of forms as far as nothing bends that depends on the perturbation."""
 
     def constant(self, rows: Grid) -> Forms:
-        """Return known numbers as values."""
         return Forms(rows, {})
 
     def take(self, values: Forms, rows: Sequence[int]) -> Forms:
-        """Return the rows at these places."""
         slopes = {place: values.slopes[row] for place, row in enumerate(rows) if row in values.slopes}
         return Forms(values.constant.take(rows), slopes)
 
     def add(self, left: Forms, right: Forms) -> Forms:
-        """Return the sum, row by row."""
         total = add(left.constant, right.constant)
         count = total.shape[0]
         pairs = zip(_spread(left, count), _spread(right, count), strict=True)
         return _forms(total, {row: _sum(one, other) for row, (one, other) in enumerate(pairs)})
 
     def affine(self, values: Forms, weight: Grid, bias: Grid | None) -> Forms:
-        """Return weight · row + bias for every row."""
         across = weight.transposed()
         product = matmul(values.constant, across)
         slopes = {row: matmul(grid, across) for row, grid in values.slopes.items()}
         return _forms(product if bias is None else add(product, bias), slopes)
 
     def mix(self, rows: Sequence[RationalRow], values: Forms) -> Forms:
-        """Return sums of rows with known weights."""
         slopes = {place: _mixed(row, values.slopes) for place, row in enumerate(rows)}
         return _forms(Exact().mix(rows, values.constant), slopes)
 
     def scores(self, queries: Forms, keys: Forms, contexts: Contexts, scale: Fraction) -> Scores:
-        """Return for each context the scaled products of its query with its keys."""
         return tuple(_scores(queries, keys, context, scale) for context in contexts)
 
     def attention(self, scores: Scores, attention: Attention) -> Scores:
-        """Return sparsemax of each row of scores."""
         require_sparsemax(attention)
         return tuple(self._sparsemax(row, attention) for row in scores)
 
     def weigh(self, weights: Scores, contexts: Contexts, values: Forms) -> Forms:
-        """Return for each context the sum of the values at its keys, weighted."""
         rows = [_weighed(row, keys, values) for row, (_, keys) in zip(weights, contexts, strict=True)]
         return _stacked(rows, values.constant.shape[1])
 
     def activate(self, values: Forms, activation: Activation) -> Forms:
-        """Apply an activation to every number."""
         slope = slope_of(activation)
         return self._branching(
             values,
@@ -124,7 +114,6 @@ class Unbent:
         )
 
     def normalise(self, values: Forms, norm: Norm, gain: tuple[Grid, Grid]) -> Forms:
-        """Apply a norm to every row, then scale and shift its columns."""
         kind = band_of(norm)
         if kind is None:
             return values

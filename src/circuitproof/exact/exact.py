@@ -75,24 +75,19 @@ class Exact:
     witnesses: list[Witness] = field(default_factory=list[Witness])
 
     def constant(self, rows: Grid) -> Grid:
-        """Return known numbers as values."""
         return rows
 
     def take(self, values: Grid, rows: Sequence[int]) -> Grid:
-        """Return the rows at these places."""
         return values.take(rows)
 
     def add(self, left: Grid, right: Grid) -> Grid:
-        """Return the sum, row by row."""
         return add(left, right)
 
     def affine(self, values: Grid, weight: Grid, bias: Grid | None) -> Grid:
-        """Return weight · row + bias for every row."""
         product = matmul(values, weight.transposed())
         return product if bias is None else add(product, bias)
 
     def mix(self, rows: Sequence[RationalRow], values: Grid) -> Grid:
-        """Return sums of rows with known weights."""
         numbers = values.numbers.astype(object)
         mixed = np.zeros((len(rows), values.shape[1]), dtype=object)
         denominators: list[int] = []
@@ -115,7 +110,6 @@ class Exact:
         )
 
     def attention(self, scores: tuple[Row, ...], attention: Attention) -> tuple[Row, ...]:
-        """Return sparsemax of each row of scores."""
         require_sparsemax(attention)
         projections = [project(row.numbers, row.denominator) for row in scores]
         self.witnesses.append(Supports(tuple(found.support for found in projections)))
@@ -125,7 +119,6 @@ class Exact:
         )
 
     def weigh(self, weights: tuple[Row, ...], contexts: Contexts, values: Grid) -> Grid:
-        """Return for each context the sum of the values at its keys, weighted."""
         rows = [
             tuple((key, weight) for key, weight in zip(keys, row.fractions(), strict=True) if weight)
             for (_, keys), row in zip(contexts, weights, strict=True)
@@ -133,7 +126,6 @@ class Exact:
         return self.mix(rows, values)
 
     def activate(self, values: Grid, activation: Activation) -> Grid:
-        """Apply an activation to every number."""
         slope = slope_of(activation)
         numbers = values.numbers.astype(object)
         is_positive, is_negative = numbers > 0, numbers < 0
@@ -142,7 +134,6 @@ class Exact:
         return Grid(bent, values.exponent, tuple(d * slope.denominator for d in values.denominators))
 
     def normalise(self, values: Grid, norm: Norm, gain: tuple[Grid, Grid]) -> Grid:
-        """Apply a norm to every row, then scale and shift its columns."""
         band = band_of(norm)
         if band is None:
             return values

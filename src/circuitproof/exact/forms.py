@@ -46,7 +46,6 @@ class Form:
     slopes: tuple[int, ...]
 
     def at(self, point: Sequence[Fraction]) -> Fraction:
-        """Return the value at a perturbation."""
         common = lcm(*(entry.denominator for entry in point))
         whole = (entry.numerator * (common // entry.denominator) for entry in point)
         moved = sum(slope * entry for slope, entry in zip(self.slopes, whole, strict=True))
@@ -57,7 +56,6 @@ class Form:
         return sum(map(abs, self.slopes))
 
     def negated(self) -> "Form":
-        """Return the form times minus one."""
         return Form(-self.constant, tuple(-slope for slope in self.slopes))
 
     def leads_negative(self) -> bool:
@@ -89,12 +87,10 @@ class Bound:
 
     @property
     def is_strict(self) -> bool:
-        """Say whether zero is left out."""
         return not self.sign & Sign.EQUAL
 
     @property
     def is_equality(self) -> bool:
-        """Say whether only zero is left."""
         return self.sign is Sign.EQUAL
 
     def is_kept_inside(self, point: Sequence[Fraction]) -> bool:
@@ -155,7 +151,6 @@ def ball_signs(least: int, most: int, *, is_open: bool) -> Sign:
 
 
 def sign_of(number: Fraction) -> Sign:
-    """Return the sign of a number."""
     return Sign.MORE if number > 0 else Sign.LESS if number < 0 else Sign.EQUAL
 
 

@@ -48,7 +48,6 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Return the numbers of rows and columns."""
         return (self.numbers.shape[0], self.numbers.shape[1])
 
     def take(self, rows: Sequence[int]) -> "Grid":
@@ -56,7 +55,6 @@ class Grid:
         return Grid(self.numbers[list(rows)], self.exponent, tuple(self.denominators[row] for row in rows))
 
     def transposed(self) -> "Grid":
-        """Return rows and columns exchanged."""
         even = uniform(self)
         common = even.denominators[0] if even.denominators else 1
         return Grid(even.numbers.T, even.exponent, (common,) * self.shape[1])
@@ -67,7 +65,6 @@ class Grid:
             yield make_row(numbers, self.exponent, denominator)
 
     def fractions(self) -> tuple[tuple[Fraction, ...], ...]:
-        """Return every entry as a fraction."""
         return tuple(row.fractions() for row in self.rows())
 
 
@@ -79,7 +76,6 @@ class Row:
     denominator: int
 
     def fractions(self) -> tuple[Fraction, ...]:
-        """Return every entry as a fraction."""
         return tuple(Fraction(number, self.denominator) for number in self.numbers)
 
     def over(self, factor: int) -> "Row":
@@ -106,7 +102,6 @@ def grid_of_rows(rows: Sequence[Row], columns: int) -> Grid:
 
 
 def grid_of_fractions(rows: Sequence[Sequence[Fraction]], columns: int) -> Grid:
-    """Return a grid with these entries."""
     made: list[Row] = []
     for row in rows:
         common = lcm(*(entry.denominator for entry in row))
@@ -133,7 +128,6 @@ def grid_of_float32(bits: npt.NDArray[np.uint32]) -> Grid:
 
 
 def zeros(rows: int, columns: int) -> Grid:
-    """Return a grid of zeros."""
     return Grid(np.zeros((rows, columns), dtype=object), 0, (1,) * rows)
 
 
@@ -151,7 +145,6 @@ def add(left: Grid, right: Grid) -> Grid:
 
 
 def multiply(grid: Grid, factor: Fraction) -> Grid:
-    """Return the grid times a rational."""
     numbers = grid.numbers.astype(object) * factor.numerator
     return Grid(numbers, grid.exponent, tuple(d * factor.denominator for d in grid.denominators))
 
@@ -166,7 +159,6 @@ def multiply_columns(grid: Grid, factors: Grid) -> Grid:
 
 
 def matmul(left: Grid, right: Grid) -> Grid:
-    """Return the matrix product."""
     if left.shape[1] != right.shape[0]:
         raise DeclarationError(f"cannot multiply grids of shapes {left.shape} and {right.shape}")
     even = uniform(right)

@@ -63,7 +63,6 @@ class Positions(Prompts):
     """The same for one prompt whose positions are kept apart, so that one can be disturbed and no other."""
 
     def mark(self, place: Prompt) -> int:
-        """Return the position."""
         return len(place) - 1
 
 

@@ -92,11 +92,9 @@ class Declaration:
             raise InputError(f"{what} ends in proofs, and the model's {operator} has no exact value")
 
     def shapes(self) -> Shapes:
-        """Return every tensor of the model with its shape."""
         return shapes_with_programs(self.architecture, self.programs)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the declaration as JSON that `read_declaration` reads back."""
         return {
             "architecture": self.architecture.to_json(),
             "alphabet": None if self.alphabet is None else list(self.alphabet.names),
@@ -105,7 +103,6 @@ class Declaration:
 
 
 def read_declaration(directory: Path) -> Declaration:
-    """Read the declaration of a model directory."""
     file = directory / DECLARATION
     try:
         with reading(read_json(file), str(file)) as fields:

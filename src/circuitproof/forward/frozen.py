@@ -39,7 +39,6 @@ class WeightFile:
     places: Mapping[str, _Place]
 
     def shapes(self) -> Shapes:
-        """Return the shape of every tensor."""
         return {name: place.shape for name, place in self.places.items()}
 
     def raw(self, name: str, rows: Sequence[int] | None = None) -> bytes:
@@ -56,7 +55,6 @@ class WeightFile:
         return b"".join(self.content[start : start + step] for start in starts)
 
     def digest(self, name: str) -> Digest:
-        """Return the digest of a tensor's bytes."""
         place = self._place(name)
         with memoryview(self.content) as view, view[place.start : place.end] as part:
             return Digest(hashlib.sha256(part).hexdigest())
@@ -89,17 +87,14 @@ class Frozen:
 
     @property
     def architecture(self) -> Architecture:
-        """Return the model's architecture."""
         return self.declaration.architecture
 
     @property
     def programs(self) -> ProgramHeads:
-        """Return the programs of the model's heads."""
         return self.declaration.programs
 
     @property
     def graph(self) -> Graph:
-        """Return the model's graph."""
         return Graph(self.architecture.layers, self.architecture.heads)
 
     def tensor(self, name: str) -> Grid:

@@ -6,14 +6,13 @@ from typing import assert_never
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.patterns import Pattern
-from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.fold import Folded, changes_nothing
 from circuitproof.prove.identity import answer_identity
 from circuitproof.prove.lists import answer_list
 from circuitproof.prove.properties import Equivalence, LesionIdentity, Robustness
-from circuitproof.prove.remarks import Asked, Grounds, remarks
+from circuitproof.prove.remarks import Grounds, remarks
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 
 
@@ -39,25 +38,21 @@ def prove_also(battery: Battery, prop: LesionIdentity) -> Battery:
 
 def _remarked(battery: Battery) -> tuple[Answer, ...]:
     """Return the answers with their remarks, which only proofs have."""
-    claim = battery.claim
+    claim, answers = battery.claim, battery.claim.task.answers_by_class()
     proved = [answer.prop for answer in battery.answers if answer.verdict is Verdict.PROVED]
     grounds = Grounds(
-        asked=_asked(claim.task),
+        answers=answers,
         circuit=claim.circuit,
         programs=claim.frozen.programs,
         is_equivalent=Equivalence() in proved,
         shared_biases=_shared_biases(claim, battery.folded),
         unreached=sum(claim.unreached(prop) for prop in proved if isinstance(prop, Robustness)),
+        has_single_classes=isinstance(claim.task.domain, Domain) and len(answers) == claim.task.size,
     )
     return tuple(
         replace(answer, remarks=remarks(answer.prop.kind, grounds)) if answer.prop in proved else answer
         for answer in battery.answers
     )
-
-
-def _asked(task: Task) -> Asked:
-    answers = task.answers_by_class()
-    return Asked(answers, has_single_classes=isinstance(task.domain, Domain) and len(answers) == task.size)
 
 
 def _shared_biases(claim: Claim, folded: Folded) -> tuple[Edge, ...]:

@@ -15,7 +15,7 @@ from circuitproof.forward.cells import BiasKept, Variant, refuse_unreadable
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import refuse_misplaced
 from circuitproof.forward.reach import refuse_unreached_prompts, unreached
-from circuitproof.prove.balls.robustness import Directions, directions
+from circuitproof.prove.balls.robustness import Directions
 from circuitproof.prove.properties import (
     KNOWN_ON_PATTERNS,
     Faithfulness,
@@ -25,7 +25,6 @@ from circuitproof.prove.properties import (
     Property,
     Robustness,
     SubsetMinimality,
-    kind_of,
 )
 
 
@@ -91,8 +90,7 @@ class Claim:
         return 0 if prop.at.node != LOGITS or any(ends) else self.task.size
 
     def directions(self) -> Directions:
-        """Return the candidates' rows of the output embedding."""
-        return directions(self.frozen.unembedding(self.task.candidates))
+        return Directions(self.frozen.unembedding(self.task.candidates).fractions())
 
     def smaller_circuits(self, prop: "SubsetMinimality | Minimum") -> tuple[Circuit, ...]:
         """Return every circuit that a property about size speaks of, by size and then in order of edges."""
@@ -179,6 +177,6 @@ def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Propert
         raise InputError(
             "embed does not reach logits along kept edges; such a circuit cannot read its prompt"
         )
-    kinds = [kind_of(prop) for prop in properties]
+    kinds = [prop.kind for prop in properties]
     if not kinds or len(set(kinds)) != len(kinds):
         raise InputError(f"a claim wants one or more distinct properties, got {', '.join(kinds) or 'none'}")

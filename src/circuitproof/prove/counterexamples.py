@@ -9,7 +9,7 @@ from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.tasks.domain import Domain, Prompt
 from circuitproof.forward.interface import Interface
 from circuitproof.prove.balls.answers import widening
-from circuitproof.prove.balls.disturbed import Point, disturb, disturb_residual
+from circuitproof.prove.balls.disturbed import Point, disturbed_prompts
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import OneCircuit, OneEdge, OneTensor, PromptSplit, Replay, shown_prompts
 from circuitproof.prove.fold import Fold, fold
@@ -97,11 +97,7 @@ def _right(claim: Claim, circuit: Circuit, prompt: Prompt) -> Decided:
 
 def _perturbed(claim: Claim, at: Interface, prompt: Prompt, eta: Point) -> Decided:
     """Return what is decided under a perturbation, beside what is decided without."""
-    frozen, candidates, circuit = claim.frozen, claim.task.candidates, claim.circuit
-    if at.is_final_residual:
-        (function,) = disturb_residual(frozen, candidates, circuit, [prompt])
-    else:
-        function = disturb(frozen, candidates, circuit, prompt, at)
+    (function,) = disturbed_prompts(claim.frozen, claim.task.candidates, claim.circuit, [prompt], at)
     read = widening(claim, at, function, len(prompt)).places
     inner = eta if len(eta) == function.variables else tuple(eta[place] for place in read)
     before = function.fold((Fraction(0),) * function.variables)
@@ -114,8 +110,7 @@ def _decided(
     task = claim.task
     place = task.prompts.index(prompt) if isinstance(task.domain, Domain) else None
     leader = min(wanted if wanted is not None and len(wanted) == 1 else found.decision)
-    rivals = [logit for rival, logit in enumerate(found.logits) if rival != leader]
-    return Decided(prompt, place, wanted, found.decision, found.logits[leader] - max(rivals), eta)
+    return Decided(prompt, place, wanted, found.decision, found.margin(leader), eta)
 
 
 def _fold(claim: Claim, circuit: Circuit, prompt: Prompt) -> Fold:

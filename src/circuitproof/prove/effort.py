@@ -31,12 +31,10 @@ class Pace:
 
     @property
     def is_over(self) -> bool:
-        """Say whether the deadline has come."""
         return self.clock() >= self.deadline
 
     @property
     def left(self) -> float:
-        """Return how many seconds there are until the deadline."""
         return 0.0 if self.is_over else self.deadline - self.clock()
 
     def share(self, parts: int) -> "Pace":

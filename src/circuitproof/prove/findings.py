@@ -29,12 +29,10 @@ class EdgeWitnesses:
     """Whether the edge changes no clear decision as long as the bias that heads share is kept."""
 
     def words(self) -> str:
-        """Say in a few words what the edge changes."""
         only = ", by a shared bias alone" if self.only_bias else ""
         return f"{self.edge}: {len(self.flips)} flips, {len(self.ties)} ties{only}"
 
     def to_json(self) -> Json:
-        """Return the witnesses as JSON."""
         return {
             "edge": str(self.edge),
             "flips": list(self.flips),
@@ -58,7 +56,6 @@ class Survey:
     """The prompts that are shown one by one."""
 
     def to_json(self) -> dict[str, Json]:
-        """Return the findings as JSON, margins exactly."""
         return {
             "regions": self.regions,
             "worst_margin": None if self.margin is None else write_rational(self.margin),
@@ -84,7 +81,6 @@ class Findings:
         return spread([r.value for r in self.radii if r is not None and r.value is not None])
 
     def words(self) -> str:
-        """Say in a few words what was found."""
         least = sorted(self.edges, key=lambda one: len(one.flips) + len(one.ties))[:_EDGES_SHOWN]
         parts = [found.words() for found in least]
         if more := len(self.edges) - len(least):
@@ -97,7 +93,6 @@ class Findings:
         return "; ".join(parts)
 
     def to_json(self) -> Json:
-        """Return the findings as JSON, radii exactly."""
         return {
             "counterexamples": [list(prompts) for prompts in self.counterexamples[:LISTED]],
             "edges": [found.to_json() for found in self.edges],

@@ -37,6 +37,10 @@ class Fold:
         (place,) = self.decision
         return place
 
+    def margin(self, place: int) -> Fraction:
+        """Return by how much a candidate leads over the best other; negative where that one leads."""
+        return self.logits[place] - max(self.logits[:place] + self.logits[place + 1 :])
+
 
 def changes_nothing(before: Sequence[Fold], after: Sequence[Fold]) -> bool:
     """Say whether every clear decision is still the same."""
@@ -55,7 +59,6 @@ class Folded:
     """For each of them, how many distinct computations decide all prompts."""
 
     def of(self, variant: Variant) -> tuple[Fold, ...]:
-        """Return the fold of each prompt."""
         return tuple(self.folds[place] for place in self.places[variant])
 
     def has(self, variants: Iterable[Variant]) -> bool:

@@ -15,7 +15,6 @@ from circuitproof.prove.evidence import OneTensor, TensorSplit
 from circuitproof.prove.findings import Findings
 from circuitproof.prove.properties import Base, Digests, LesionIdentity
 from circuitproof.prove.verdict import Answer, Proved, Refuted
-from circuitproof.text.canonical import Digest
 
 
 def identity_with(base: Frozen, artifact: Frozen) -> LesionIdentity:
@@ -58,16 +57,10 @@ def answer_identity(frozen: Frozen, prop: LesionIdentity) -> Answer:
         raise InputError("the digests of the artifact are not those of the model that the claim is about")
     local = readout_tensors(frozen.programs, biases=frozen.architecture.biases)
     before = dict(prop.base.tensors)
-    frozen_names = [name for name, _ in prop.artifact if name not in local]
-    after = dict(prop.artifact)
-    changed = [name for name in frozen_names if before[name] != after[name]]
-    met = len(frozen_names) - len(changed)
-    outcome = Refuted(OneTensor(changed[0])) if changed else Proved(TensorSplit(_kept(after, frozen_names)))
-    return Answer(prop, outcome, len(frozen_names), met, Findings())
-
-
-def _kept(digests: dict[str, Digest], names: list[str]) -> tuple[Digest, ...]:
-    return tuple(digests[name] for name in names)
+    after = {name: digest for name, digest in prop.artifact if name not in local}
+    changed = [name for name, digest in after.items() if before[name] != digest]
+    outcome = Refuted(OneTensor(changed[0])) if changed else Proved(TensorSplit(tuple(after.values())))
+    return Answer(prop, outcome, len(after), len(after) - len(changed), Findings())
 
 
 def _digests(file: WeightFile) -> Digests:

@@ -42,7 +42,6 @@ from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted
 
 
 def answer_list(claim: Claim, effort: Effort) -> Battery:
-    """Answer every property of a claim about listed prompts."""
     task = claim.task
     folded = fold(claim.frozen, task.candidates, claim.variants(), task.prompts, effort.pace)
     answers = tuple(

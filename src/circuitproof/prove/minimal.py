@@ -64,7 +64,7 @@ def try_circuits(
     frozen: Frozen, task: Task, circuits: Sequence[Circuit], pace: Pace = UNHURRIED
 ) -> tuple[Trial, ...]:
     """Return for each circuit a prompt that refutes it, or that it decides the task, if there is time."""
-    first = _try(frozen, task, circuits, _anchors(task.decisions()), pace)
+    first = _try(frozen, task, circuits, task.spread(_ANCHORS), pace)
     left = [trial.circuit for trial in first if trial.is_equivalent]
     second = _try(frozen, task, left, range(task.size), pace)
     refuted = [trial for trial in first if not trial.is_equivalent]
@@ -83,12 +83,3 @@ def _try(
         wrong = (place for place, found in pairs if found.decision != frozenset({wanted[place]}))
         trials.append(Trial(circuit, next(wrong, None)))
     return trials
-
-
-def _anchors(wanted: Sequence[int]) -> list[int]:
-    """Return a few prompts of different right answers, spread over the domain."""
-    by_answer: dict[int, list[int]] = {}
-    for place, answer in enumerate(wanted):
-        by_answer.setdefault(answer, []).append(place)
-    each = max(1, _ANCHORS // len(by_answer))
-    return sorted(place for places in by_answer.values() for place in places[:: -(-len(places) // each)])

@@ -97,7 +97,6 @@ class Minimum:
 
     @property
     def size(self) -> int:
-        """Return how many edges the circuits have."""
         return len(self.circuits[0])
 
 
@@ -141,14 +140,8 @@ def four_properties(epsilon: Fraction) -> tuple[Equivalence, Invariance, Necessi
     return Equivalence(), Invariance(), Necessity(), Robustness(epsilon)
 
 
-def kind_of(prop: Property) -> Kind:
-    """Return a property's name."""
-    return prop.kind
-
-
 def property_to_json(prop: Property) -> Json:
-    """Return a property as it stands in a claim."""
-    named: dict[str, Json] = {"kind": str(kind_of(prop))}
+    named: dict[str, Json] = {"kind": str(prop.kind)}
     if isinstance(prop, Robustness):
         chosen = prop.at.positions
         named["epsilon"] = write_rational(prop.epsilon)

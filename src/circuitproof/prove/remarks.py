@@ -48,30 +48,11 @@ Remark: TypeAlias = Plain | SharedBias | Unreached
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the right answers and the classes of a task are, of a list of prompts or of a whole pattern."""
-
-    answers: Mapping[int, frozenset[int]]
-    """For each class the right answers of its prompts."""
-    has_single_classes: bool = False
-    """Whether the prompts are listed and each is a class of its own."""
-
-    @property
-    def is_constant(self) -> bool:
-        """Say whether all prompts have the same right answer."""
-        return len(frozenset[int]().union(*self.answers.values())) == 1
-
-    @property
-    def is_answered_by_class(self) -> bool:
-        """Say whether all prompts of a class have the same right answer."""
-        return all(len(answers) == 1 for answers in self.answers.values())
-
-
-@dataclass(frozen=True, slots=True)
 class Grounds:
     """What the remarks on a claim's answers follow from."""
 
-    asked: Asked
+    answers: Mapping[int, frozenset[int]]
+    """For each class the right answers of its prompts."""
     circuit: Circuit
     programs: ProgramHeads
     is_equivalent: bool
@@ -80,16 +61,24 @@ class Grounds:
     """The edges that change no decision as long as a shared bias is kept, in order."""
     unreached: int = 0
     """How many listed prompts a perturbation does not reach."""
+    has_single_classes: bool = False
+    """Whether the prompts are listed and each is a class of its own."""
+
+    @property
+    def is_constant(self) -> bool:
+        """Say whether all prompts have the same right answer."""
+        return len(frozenset[int]().union(*self.answers.values())) == 1
 
 
 def remarks(kind: Kind, grounds: Grounds) -> tuple[Remark, ...]:
     """Return what there is to remark on the proof of a property, in the order of the table."""
     match kind:
         case Kind.EQUIVALENCE | Kind.SUBSET_MINIMALITY | Kind.MINIMUM:
-            return (Plain.CONSTANT,) * grounds.asked.is_constant
+            return (Plain.CONSTANT,) * grounds.is_constant
         case Kind.INVARIANCE:
-            implied = (Plain.IMPLIED,) * (grounds.is_equivalent and grounds.asked.is_answered_by_class)
-            return implied + (Plain.CLEAR,) * grounds.asked.has_single_classes
+            has_one_each = all(len(answers) == 1 for answers in grounds.answers.values())
+            implied = (Plain.IMPLIED,) * (grounds.is_equivalent and has_one_each)
+            return implied + (Plain.CLEAR,) * grounds.has_single_classes
         case Kind.NECESSITY:
             implied = (Plain.IMPLIED,) * implies_necessity(grounds)
             return implied + tuple(map(SharedBias, grounds.shared_biases))
@@ -108,7 +97,7 @@ def implies_necessity(grounds: Grounds) -> bool:
     and attention rows that sum to one pass a constant on, so one decision (or tie) is left for all
     prompts: where two answers were right, some prompt changes. Rows that attend nowhere break this.
     """
-    is_varied = grounds.is_equivalent and not grounds.asked.is_constant
+    is_varied = grounds.is_equivalent and not grounds.is_constant
     return is_varied and is_chain(grounds.circuit) and not _attends_nowhere(grounds)
 
 

@@ -1,12 +1,10 @@
 """Trimming: taking edges out of a circuit, exactly, as long as no decision on the domain changes."""
 
-from fractions import Fraction
-
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.claim import reads_prompt
-from circuitproof.prove.fold import Fold, Folded, fold
+from circuitproof.prove.fold import fold
 
 
 def trim(frozen: Frozen, task: Task, circuit: Circuit) -> Circuit:
@@ -24,13 +22,4 @@ def trim(frozen: Frozen, task: Task, circuit: Circuit) -> Circuit:
         good = [one for one in choices if [found.decision for found in folded.of(one)] == wanted]
         if not good:
             return kept
-        kept = max(good, key=lambda one: _worst_lead(folded, one))
-
-
-def _worst_lead(folded: Folded, circuit: Circuit) -> Fraction:
-    return min(_lead(found) for found in folded.of(circuit))
-
-
-def _lead(found: Fold) -> Fraction:
-    ranked = sorted(found.logits)
-    return ranked[-1] - ranked[-2]
+        kept = max(good, key=lambda one: min(found.margin(min(found.decision)) for found in folded.of(one)))

@@ -74,7 +74,6 @@ class Answer:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict's name."""
         match self.outcome:
             case Proved():
                 return Verdict.PROVED
@@ -96,7 +95,6 @@ class Answer:
 
     @property
     def evidence(self) -> Evidence:
-        """Return the evidence, whatever the verdict."""
         return self.outcome.evidence
 
 
@@ -117,7 +115,6 @@ class Battery:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict on the whole claim."""
         return settle(self.claim.properties, self.answers)
 
     @property

@@ -48,7 +48,6 @@ class Symbolic:
     )
 
     def constant(self, rows: Grid) -> Value:
-        """Return known numbers as values."""
         if self.log.naming is Naming.BRANCHES:
             return rows
         terms, names = self.log.terms, self.log.names
@@ -60,11 +59,9 @@ class Symbolic:
         return tuple(tuple(names[terms.number(number)] for number in row) for row in rows.fractions())
 
     def take(self, values: Value, rows: Sequence[int]) -> Value:
-        """Return the rows at these places."""
         return values.take(rows) if isinstance(values, Grid) else tuple(values[row] for row in rows)
 
     def add(self, left: Value, right: Value) -> Value:
-        """Return the sum, row by row; a single row is added to every row."""
         if isinstance(left, Grid) and isinstance(right, Grid):
             return Exact().add(left, right)
         ones, others = self.sums(left), self.sums(right)
@@ -76,7 +73,6 @@ class Symbolic:
         )
 
     def affine(self, values: Value, weight: Grid, bias: Grid | None) -> Value:
-        """Return weight · row + bias for every row."""
         if isinstance(values, Grid):
             return Exact().affine(values, weight, bias)
         maps = self._fractions(weight)
@@ -91,7 +87,6 @@ class Symbolic:
         )
 
     def mix(self, rows: Sequence[RationalRow], values: Value) -> Value:
-        """Return sums of rows with known weights."""
         if isinstance(values, Grid):
             return Exact().mix(rows, values)
         combine, columns = self.log.terms.combine, range(len(values[0]))
@@ -104,7 +99,6 @@ class Symbolic:
         )
 
     def scores(self, queries: Value, keys: Value, contexts: Contexts, scale: Fraction) -> Weights:
-        """Return for each context the scaled products of its query with its keys."""
         if isinstance(queries, Grid) and isinstance(keys, Grid):
             return Exact().scores(queries, keys, contexts, scale)
         ones, others = self.sums(queries), self.sums(keys)
@@ -114,7 +108,6 @@ class Symbolic:
         )
 
     def attention(self, scores: Weights, attention: Attention) -> Weights:
-        """Return sparsemax of each row of scores."""
         require_sparsemax(attention)
         supports = self._follow(Supports)
         if _is_known(scores):
@@ -126,7 +119,6 @@ class Symbolic:
         return tuple(found)
 
     def weigh(self, weights: Weights, contexts: Contexts, values: Value) -> Value:
-        """Return for each context the sum of the values at its keys, weighted."""
         if _is_known(weights) and isinstance(values, Grid):
             return Exact().weigh(weights, contexts, values)
         rows, parts = self._weight_sums(weights), self.sums(values)
@@ -139,7 +131,6 @@ class Symbolic:
         )
 
     def activate(self, values: Value, activation: Activation) -> Value:
-        """Apply an activation to every number."""
         slope = slope_of(activation)
         signs = self._follow(Signs)
         if isinstance(values, Grid):
@@ -155,7 +146,6 @@ class Symbolic:
         )
 
     def normalise(self, values: Value, norm: Norm, gain: tuple[Grid, Grid]) -> Value:
-        """Apply a norm to every row, then scale and shift its columns."""
         band = band_of(norm)
         if band is None:
             return values

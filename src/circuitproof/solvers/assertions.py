@@ -24,7 +24,6 @@ class Source(StrEnum):
 
     @property
     def prefix(self) -> str:
-        """Return how names of variables begin."""
         return self.value.split("/")[-1]
 
 
@@ -100,7 +99,6 @@ class AssertionLog:
     """The variable that was introduced for a value."""
 
     def group(self, source: Source) -> Group:
-        """Return a new group."""
         self.groups.append(Group(self, source))
         return self.groups[-1]
 

@@ -22,14 +22,12 @@ class Engine(StrEnum):
 
     @property
     def solvers(self) -> tuple[SolverName, ...]:
-        """Return the solvers that are asked."""
         if self is Engine.ALL:
             return tuple(SolverName)
         return () if self is Engine.EXACT else (SolverName(self.value),)
 
     @property
     def is_exact(self) -> bool:
-        """Say whether the exact engine is asked."""
         return self in (Engine.EXACT, Engine.ALL)
 
 

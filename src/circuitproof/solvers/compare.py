@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from circuitproof.prove.properties import kind_of
 from circuitproof.prove.verdict import Answer, Verdict
 from circuitproof.solvers.obligations import Docket
 from circuitproof.solvers.queries import Query
@@ -18,7 +17,7 @@ def refuse_conflict(docket: Docket, answer: Answer, rulings: Sequence[Ruling]) -
     if not {Verdict.PROVED, Verdict.REFUTED} <= decided.keys():
         return
     raise DisagreementError(
-        f"{kind_of(answer.prop)}: {decided[Verdict.PROVED]} proves what {decided[Verdict.REFUTED]} refutes",
+        f"{answer.prop.kind}: {decided[Verdict.PROVED]} proves what {decided[Verdict.REFUTED]} refutes",
         query_text(_smallest(docket, answer, rulings)),
     )
 

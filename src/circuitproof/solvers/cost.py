@@ -31,7 +31,6 @@ class Tally:
 
     @property
     def total(self) -> int:
-        """Return the number of all assertions."""
         return sum(self.assertions.values())
 
     @property
@@ -50,13 +49,11 @@ class Tally:
         )
 
     def to_json(self) -> dict[str, Json]:
-        """Return the counts as JSON."""
         assertions: Json = {str(source): self.assertions.get(source, 0) for source in Source}
         return {**record_to_json(self), "assertions": assertions, "total": self.total}
 
 
 def add_tallies(tallies: Iterable[Tally]) -> Tally:
-    """Return the sum."""
     total = Tally()
     for one in tallies:
         total += one
@@ -64,7 +61,6 @@ def add_tallies(tallies: Iterable[Tally]) -> Tally:
 
 
 def tally(query: Query, encode_seconds: float) -> Tally:
-    """Return what one query asserts."""
     assertions = (*query.premises, query.goal)
     parts = {part for assertion in assertions for part in parts_of(assertion.formula)}
     return Tally(

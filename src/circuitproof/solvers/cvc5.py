@@ -23,7 +23,6 @@ class Cvc5:
     name: str = "cvc5"
 
     def solve(self, text: str, wanted: Sequence[str], seconds: float) -> Result:
-        """Answer the only `check-sat` of a text."""
         try:
             return _solve(text, frozenset(wanted), seconds)
         except RuntimeError as error:

@@ -8,7 +8,6 @@ from circuitproof.solvers.results import Solver
 
 
 def find_solver(name: SolverName) -> Solver:
-    """Return a solver by its name; without its package there is none."""
     try:
         match name:
             case SolverName.Z3:

@@ -1,6 +1,6 @@
 """From a claim's property to what solvers are asked: the negated property per prompt, class or edge."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -9,10 +9,11 @@ from typing import TypeAlias, TypeVar
 
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Edge
+from circuitproof.declare.tasks.domain import places_of
 from circuitproof.errors import InputError, NotExactError
-from circuitproof.prove.balls.disturbed import Disturbed, disturb, disturb_residual
+from circuitproof.prove.balls.disturbed import Disturbed, disturbed_prompts
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.fold import Fold, Folded, fold
+from circuitproof.prove.fold import Folded, fold
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
@@ -20,7 +21,6 @@ from circuitproof.prove.properties import (
     Necessity,
     Property,
     Robustness,
-    kind_of,
 )
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.encode import Encoding, Model, encode, encode_ball
@@ -51,7 +51,6 @@ class Docket:
     plan: QueryPlan = QueryPlan()
 
     def obligations(self, prop: Property) -> list[Obligation]:
-        """Return what solvers must answer for a property to be decided."""
         match prop:
             case Equivalence():
                 return self._equivalence()
@@ -65,41 +64,27 @@ class Docket:
                 return self._faithfulness()
             case _:
                 raise InputError(
-                    f"{kind_of(prop)} is not asked of solvers; want equivalence, invariance, necessity, "
+                    f"{prop.kind} is not asked of solvers; want equivalence, invariance, necessity, "
                     "robustness or faithfulness, or the exact engine"
                 )
 
     @cached_property
     def places(self) -> tuple[int, ...]:
         """Return the prompts that are asked about: all, or anchors spread over the answers."""
-        if self.plan.anchors is None:
-            return tuple(range(self.claim.task.size))
-        by_answer = self._by_answer(range(self.claim.task.size))
-        each = -(-self.plan.anchors // len(by_answer))
-        spread = [members[:: -(-len(members) // each)] for members in by_answer]
-        return tuple(sorted(place for members in spread for place in members)[: self.plan.anchors])
-
-    def _by_answer(self, places: Iterable[int]) -> list[list[int]]:
-        answers = self.claim.task.answers()
-        by_answer: dict[int, list[int]] = {}
-        for place in places:
-            by_answer.setdefault(answers[place], []).append(place)
-        return list(by_answer.values())
+        task, anchors = self.claim.task, self.plan.anchors
+        return tuple(range(task.size)) if anchors is None else task.spread(anchors)
 
     @cached_property
     def _mixed_places(self) -> tuple[int, ...]:
         """Return the same prompts, the answers by turns: a lesion often flips the prompts of one alone."""
-        turns = zip_longest(*self._by_answer(self.places))
-        return tuple(place for turn in turns for place in turn if place is not None)
+        answers = self.claim.task.answers()
+        turns = zip_longest(*places_of(answers[place] for place in self.places).values())
+        return tuple(self.places[place] for turn in turns for place in turn if place is not None)
 
     @cached_property
     def folded(self) -> Folded:
-        """Return the exact logits of every circuit that the claim speaks of."""
         claim = self.claim
         return fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.prompts)
-
-    def _folds(self, circuit: Circuit) -> tuple[Fold, ...]:
-        return self.folded.of(circuit)
 
     def _encode(self, circuits: Sequence[Circuit], places: Sequence[int]) -> Encoding:
         claim = self.claim
@@ -115,7 +100,7 @@ class Docket:
             return terms.negation(clear(terms, encoding.logits[circuit][place], wanted[prompt]))
 
         def confirm(prompt: int) -> bool:
-            return self._folds(circuit)[prompt].decision != frozenset({wanted[prompt]})
+            return self.folded.of(circuit)[prompt].decision != frozenset({wanted[prompt]})
 
         meaning = partial(_meaning, "decides another answer than the right one, or ties", "decides right")
         return self._per_batch((circuit,), is_wrong, confirm, meaning)
@@ -129,7 +114,7 @@ class Docket:
             return unlike(encoding.log.terms, encoding.logits[circuit][place], encoding.logits[model][place])
 
         def confirm(prompt: int) -> bool:
-            return self._folds(circuit)[prompt].decision != self._folds(model)[prompt].decision
+            return self.folded.of(circuit)[prompt].decision != self.folded.of(model)[prompt].decision
 
         meaning = partial(_meaning, "is decided otherwise than by the whole model", "is decided like it")
         return self._per_batch((circuit, model), is_unlike, confirm, meaning)
@@ -159,7 +144,7 @@ class Docket:
         asked = [x for x in members[1:] if x in self.places] or [first]
 
         def confirm(prompt: int) -> bool:
-            decisions = [self._folds(circuit)[x].decision for x in (first, prompt)]
+            decisions = [self.folded.of(circuit)[x].decision for x in (first, prompt)]
             return decisions[0] != decisions[1] or len(decisions[0]) > 1
 
         def ask() -> Iterator[Query]:
@@ -184,8 +169,8 @@ class Docket:
         lesion = circuit.without(edge)
 
         def confirm(prompt: int) -> bool:
-            before = self._folds(circuit)[prompt]
-            return before.is_clear and before.decision != self._folds(lesion)[prompt].decision
+            before = self.folded.of(circuit)[prompt]
+            return before.is_clear and before.decision != self.folded.of(lesion)[prompt].decision
 
         def ask() -> Iterator[Query]:
             for places in _batches(self._mixed_places, self.plan.batch):
@@ -205,21 +190,15 @@ class Docket:
 
     def _robustness(self, prop: Robustness) -> list[Obligation]:
         """Return for each distinct computation that no perturbation changes or blurs its decision."""
+        task, circuit = self.claim.task, self.claim.circuit
+        chosen = [task.prompts[place] for place in self.places]
+        functions = disturbed_prompts(self.claim.frozen, task.candidates, circuit, chosen, prop.at)
         by_computation: dict[int, tuple[Disturbed, list[int]]] = {}
-        for place, prompt in zip(self.places, self._disturbed(prop), strict=True):
+        for place, prompt in zip(self.places, functions, strict=True):
             by_computation.setdefault(id(prompt), (prompt, []))[1].append(place)
         return [
             Obligation(_span(places), len(places), partial(self._ball, prop, prompt, tuple(places)))
             for prompt, places in by_computation.values()
-        ]
-
-    def _disturbed(self, prop: Robustness) -> Sequence[Disturbed]:
-        claim, prompts = self.claim, self.claim.task.prompts
-        chosen = [prompts[place] for place in self.places]
-        if prop.at.is_final_residual:
-            return disturb_residual(claim.frozen, claim.task.candidates, claim.circuit, chosen)
-        return [
-            disturb(claim.frozen, claim.task.candidates, claim.circuit, prompt, prop.at) for prompt in chosen
         ]
 
     def _ball(self, prop: Robustness, prompt: Disturbed, places: tuple[int, ...]) -> Iterator[Query]:

@@ -54,7 +54,6 @@ class Pieces:
     def band(
         self, values: Sequence[Sum], norm: BandNorm, sides: tuple[SideBranch, SideBranch] | None
     ) -> list[Sum]:
-        """Return BandNorm of a row, before its scale and shift."""
         middle = [self.group.define(value) for value in self._centred(values)]
         opposite = [self._negated(value) for value in middle]
         if sides is None:

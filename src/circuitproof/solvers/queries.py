@@ -46,7 +46,6 @@ class Query:
 
     @cached_property
     def selectors(self) -> tuple[Selector, ...]:
-        """Return the truth variable of each case."""
         return tuple(self.log.terms.selector(f"choose_{number}") for number in range(len(self.cases)))
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from circuitproof.errors import CircuitproofError
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.properties import Property, kind_of
+from circuitproof.prove.properties import Property
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cost import Tally, tally
 from circuitproof.solvers.queries import Eta, Obligation, Query
@@ -82,7 +82,7 @@ class Bench:
         """Put every obligation of a property to every solver; `count` is how many the property has."""
         rulings = tuple(Ruling(prop, solver.name, count) for solver in self.solvers)
         cost, asked = Tally(), 0
-        for obligation in self.pace.steps(f"parts of {kind_of(prop)}", obligations):
+        for obligation in self.pace.steps(f"parts of {prop.kind}", obligations):
             cost += self._settle(obligation, rulings)
             asked += obligation.size
         for ruling in rulings if asked < count else ():
@@ -210,7 +210,6 @@ def _count_silence(obligation: Obligation, gap: str | None, ruling: Ruling) -> N
 
 
 def _chosen(query: Query, result: Satisfiable) -> int | None:
-    """Return the first case that a solution chose."""
     chosen = (n for n, one in enumerate(query.selectors) if result.values.get(one.name) is True)
     return next(chosen, None)
 

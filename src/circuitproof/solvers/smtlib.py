@@ -96,7 +96,6 @@ def number_text(value: Fraction) -> str:
 
 
 def sum_text(value: Sum) -> str:
-    """Return a sum as SMT-LIB."""
     parts = [_part_text(atom, factor) for atom, factor in value.parts]
     if value.constant or not parts:
         parts.append(number_text(value.constant))
@@ -104,7 +103,6 @@ def sum_text(value: Sum) -> str:
 
 
 def formula_text(formula: Formula) -> str:
-    """Return a formula as SMT-LIB."""
     match formula:
         case Truth(value):
             return "true" if value else "false"

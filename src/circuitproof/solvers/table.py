@@ -48,15 +48,12 @@ class Terms:
         return Variable(f"{prefix}_{self._atoms}", self._atoms)
 
     def selector(self, name: str) -> Selector:
-        """Return the truth variable of a name."""
         return self._once(Selector(name), Selector, name)
 
     def number(self, value: Fraction) -> Sum:
-        """Return a constant."""
         return self.total(value, {})
 
     def of(self, atom: Atom, factor: Fraction = _ONE) -> Sum:
-        """Return an atom, times a factor."""
         return self.total(_ZERO, {atom: factor})
 
     def total(self, constant: Fraction, parts: Mapping[Atom, Fraction]) -> Sum:
@@ -78,11 +75,9 @@ class Terms:
         return self.total(constant, parts)
 
     def plus(self, *terms: Sum) -> Sum:
-        """Return the sum of terms."""
         return self.combine((term, _ONE) for term in terms)
 
     def minus(self, left: Sum, right: Sum) -> Sum:
-        """Return a difference."""
         return self.combine(((left, _ONE), (right, -_ONE)))
 
     def product(self, left: Variable, right: Variable) -> Product:
@@ -122,19 +117,15 @@ class Terms:
         return (low, high) if self.ranges else None
 
     def at_least(self, left: Sum, right: Sum) -> Formula:
-        """Return left ≥ right."""
         return self.compare(self.minus(left, right), Relation.AT_LEAST)
 
     def above(self, left: Sum, right: Sum) -> Formula:
-        """Return left > right."""
         return self.compare(self.minus(left, right), Relation.ABOVE)
 
     def equal(self, left: Sum, right: Sum) -> Formula:
-        """Return left = right."""
         return self.compare(self.minus(left, right), Relation.EQUAL)
 
     def negation(self, formula: Formula) -> Formula:
-        """Return the negation."""
         match formula:
             case Truth(value):
                 return self.false if value else self.true

@@ -5,15 +5,13 @@ never nest deeply and a text of them is as long as they are. A `Terms` table mak
 once: equality is identity.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
 Range: TypeAlias = tuple[Fraction, Fraction]
-
-_ZERO = Fraction(0)
 
 
 class Relation(StrEnum):
@@ -24,7 +22,6 @@ class Relation(StrEnum):
     EQUAL = "="
 
     def holds(self, number: Fraction) -> bool:
-        """Say whether a number stands in this relation to zero."""
         match self:
             case Relation.AT_LEAST:
                 return number >= 0
@@ -83,7 +80,6 @@ class Sum:
 
     @property
     def is_known(self) -> bool:
-        """Say whether the sum is a constant."""
         return not self.parts
 
 
@@ -133,7 +129,6 @@ class Disjunction:
 Formula: TypeAlias = Truth | Selector | Comparison | Negation | Conjunction | Disjunction
 Symbol: TypeAlias = Variable | Selector
 Node: TypeAlias = Atom | Sum | Formula
-Assignment: TypeAlias = Mapping[Symbol, Fraction | bool]
 
 
 def parts_of(formula: Formula) -> Iterator[Atom | Selector]:
@@ -173,39 +168,3 @@ def _parts_of_sum(value: Sum) -> Iterator[Atom | Selector]:
                 yield from _parts_of_sum(otherwise)
             case _:
                 assert_never(atom)
-
-
-def value_of(term: Sum, values: Assignment) -> Fraction:
-    """Return what a sum comes to under values for its variables: the meaning of terms, said plainly."""
-    return term.constant + sum((factor * _atom_value(atom, values) for atom, factor in term.parts), _ZERO)
-
-
-def is_true(formula: Formula, values: Assignment) -> bool:
-    """Say whether a formula holds under values for its variables."""
-    match formula:
-        case Truth(value):
-            return value
-        case Selector():
-            return bool(values[formula])
-        case Comparison(value, relation):
-            return relation.holds(value_of(value, values))
-        case Negation(inner):
-            return not is_true(inner, values)
-        case Conjunction(parts):
-            return all(is_true(part, values) for part in parts)
-        case Disjunction(parts):
-            return any(is_true(part, values) for part in parts)
-        case _:
-            assert_never(formula)
-
-
-def _atom_value(atom: Atom, values: Assignment) -> Fraction:
-    match atom:
-        case Variable():
-            return Fraction(values[atom])
-        case Product(left, right):
-            return Fraction(values[left]) * Fraction(values[right])
-        case Choice(condition, then, otherwise):
-            return value_of(then if is_true(condition, values) else otherwise, values)
-        case _:
-            assert_never(atom)

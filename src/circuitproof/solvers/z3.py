@@ -31,7 +31,6 @@ class Z3:
     name: str = "z3"
 
     def solve(self, text: str, wanted: Sequence[str], seconds: float) -> Result:
-        """Answer the only `check-sat` of a text."""
         context = z3.Context()
         try:
             solver: Any = z3.Then(*_TACTICS, ctx=context).solver()

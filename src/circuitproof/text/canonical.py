@@ -36,12 +36,10 @@ class Digest:
 
 
 def digest_bytes(content: bytes) -> Digest:
-    """Return the SHA-256 digest of `content`."""
     return Digest(hashlib.sha256(content).hexdigest())
 
 
 def digest_json(value: Json) -> Digest:
-    """Return the digest of `value`'s canonical bytes."""
     return digest_bytes(canonical_json(value))
 
 

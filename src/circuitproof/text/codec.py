@@ -47,7 +47,6 @@ class Range:
     """What such a number is, for the sentence that refuses another: "a share of "."""
 
     def refuse_outside(self, number: float, where: str) -> None:
-        """Refuse a number that is too small or too large."""
         for is_outside, wanted in (
             (self.least is not None and number < self.least, f"at least {self.least}"),
             (self.most is not None and number > self.most, f"at most {self.most}"),
@@ -72,6 +71,7 @@ class FolderName(str):
 
 _FOLDER = re.compile(r"(?![. ])[^/\\\x00-\x1f]{1,100}(?<! )")
 Count: TypeAlias = Annotated[int, Range(least=1)]
+Whole: TypeAlias = Annotated[int, Range(least=-inf)]
 Radius: TypeAlias = Annotated[Fraction, Range(above=0)]
 Positive: TypeAlias = Annotated[float, Range(above=0)]
 
@@ -87,9 +87,7 @@ class Tagged(Protocol):
 class Writable(Protocol):
     """What says itself how it is written."""
 
-    def to_json(self) -> Json:
-        """Return it as JSON."""
-        ...
+    def to_json(self) -> Json: ...
 
 
 class Codec:
@@ -174,7 +172,7 @@ class Codec:
         if hint is Fraction:
             return self.positive(table, key)
         if hint is int:
-            number = table.integer(key, least=0 if bounds.least is None else int(bounds.least))
+            number = table.integer(key, least=0 if bounds.least is None else bounds.least)
         else:
             number = table.number(key, above=bounds.above)
         bounds.refuse_outside(number, table.path(key))
@@ -201,8 +199,12 @@ class Codec:
             return self._readers[member](part, TAG) if member in self._readers else self.record(member, part)
 
     def _tuple(self, hints: tuple[object, ...], table: Fields, key: str) -> tuple[object, ...]:
-        where = table.path(key)
-        entries = [alone(entry, f"{where}[{place}]") for place, entry in enumerate(table.items(key))]
+        where, items = table.path(key), table.items(key)
+        if Ellipsis not in hints and len(items) != len(hints):
+            raise InputError(f"{where} has {len(items)} entries, want {len(hints)} entries")
+        if hints[0] == Whole or (hints[0] is int and min(table.integers(key), default=0) >= 0):
+            return table.integers(key)  # what is usual and may be long
+        entries = [alone(entry, f"{where}[{place}]") for place, entry in enumerate(items)]
         return tuple(self._value(hints[0], entry, "") for entry in entries)
 
 

@@ -56,14 +56,12 @@ class Fields:
         return self._content[key]
 
     def text(self, key: str) -> str:
-        """Return a string."""
         return self._typed(key, str, "a string")
 
     def boolean(self, key: str) -> bool:
-        """Return true or false."""
         return self._typed(key, bool, "true or false")
 
-    def integer(self, key: str, *, least: int = 0) -> int:
+    def integer(self, key: str, *, least: float = 0) -> int:
         """Return a whole number that is at least `least`."""
         number = self._typed(key, int, "a whole number")
         if number < least:
@@ -103,23 +101,18 @@ class Fields:
         return Fields(self.value(key), self.path(key))
 
     def items(self, key: str) -> tuple[object, ...]:
-        """Return the entries of the list at `key`."""
         return _items(self.value(key), self.path(key))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of strings."""
         return _texts(self.value(key), self.path(key))
 
     def text_rows(self, key: str) -> tuple[tuple[str, ...], ...]:
-        """Return a list of lists of strings."""
         return tuple(_texts(row, f"{self.path(key)}[{index}]") for index, row in enumerate(self.items(key)))
 
     def integers(self, key: str) -> tuple[int, ...]:
-        """Return a list of whole numbers."""
         return _integers(self.value(key), self.path(key))
 
     def integer_rows(self, key: str) -> tuple[tuple[int, ...], ...]:
-        """Return a list of lists of whole numbers."""
         return tuple(
             _integers(row, f"{self.path(key)}[{index}]") for index, row in enumerate(self.items(key))
         )

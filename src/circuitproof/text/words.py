@@ -54,7 +54,6 @@ class Reader:
 
     @property
     def word(self) -> Word:
-        """The word that comes next."""
         return self._words[self._place]
 
     def skip(self, text: str) -> bool:

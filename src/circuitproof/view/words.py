@@ -18,7 +18,6 @@ from circuitproof.prove.properties import (
     Property,
     Robustness,
     SubsetMinimality,
-    kind_of,
 )
 from circuitproof.text.reading import write_rational
 
@@ -86,7 +85,7 @@ def moved(eta: Sequence[Fraction]) -> str:
 def property_name(prop: Property) -> str:
     """Return a property's name, robustness with its size and place."""
     if not isinstance(prop, Robustness):
-        return str(kind_of(prop))
+        return str(prop.kind)
     return f"robustness at {prop.epsilon}, {prop.at}, positions {prop.at.spelled_positions()}"
 
 
@@ -124,7 +123,7 @@ def meaning(prop: Property) -> Meaning:
             | SubsetMinimality()
             | LesionIdentity()
         ):
-            return _MEANINGS[kind_of(prop)]
+            return _MEANINGS[prop.kind]
         case _:
             assert_never(prop)
 

@@ -55,7 +55,6 @@ class Pattern:
     longest: int
 
     def start(self) -> State:
-        """Return the state before the first token."""
         return frozenset({self.shape}), (0,) * len(self.counts)
 
     def step(self, state: State, token: int, position: int) -> State | None:
@@ -150,7 +149,6 @@ def divided(parts: Sequence[tuple[int, ...]], test: Callable[[int], bool]) -> li
 
 
 def read_pattern(value: object, where: str, size: Architecture) -> Pattern:
-    """Read a pattern of prompts that a model can read."""
     shape, clauses, longest = fields(value, where, "shape", "clauses", "longest")
     counts: list[tuple[Tokens, int, int | None]] = []
     places: list[tuple[Tokens, int, int]] = []
@@ -168,7 +166,6 @@ def read_pattern(value: object, where: str, size: Architecture) -> Pattern:
 
 
 def read_tokens(value: object, where: str, size: Architecture) -> Tokens:
-    """Read a class of tokens."""
     name = "all but" if "all but" in mapping(value, where) else "tokens"
     listed = integers(fields(value, where, name)[0], where)
     are_known = all(0 <= token < size.vocabulary for token in listed)

@@ -113,7 +113,6 @@ class Walk:
             self.walk(child, part, f"{where}, {name} {number}")
 
     def by_label(self, tree: Tree, region: Region, where: str) -> Parts:
-        """Part a region by answer and class."""
         parts: list[tuple[Region, Tree]] = []
         for child in items(fields(tree, where, "split", "children")[1], where):
             answer, group, evidence = fields(child, where, "answer", "class", "evidence")
@@ -123,7 +122,6 @@ class Walk:
         return parts, found <= {part.label for part, _ in parts}
 
     def by_length(self, tree: Tree, region: Region, where: str) -> Parts:
-        """Part a region by length."""
         parts: list[tuple[Region, Tree]] = []
         for child in items(fields(tree, where, "split", "children")[1], where):
             length, evidence = fields(child, where, "length", "evidence")
@@ -148,7 +146,6 @@ class Walk:
         return [(region.and_token(position, one), evidence) for one, evidence in classes], is_covered
 
     def by_sum(self, tree: Tree, region: Region, where: str) -> Parts:
-        """Part a region by the sum of a head's weights."""
         _, name, children = fields(tree, where, "split", "head", "children")
         head = self._head(name, where)
         parts: list[tuple[Region, Tree]] = []

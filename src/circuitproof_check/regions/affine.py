@@ -48,12 +48,10 @@ def moved(terms: Iterable[Affine], linear: Callable[[Vector], Vector], width: in
 
 
 def joined(terms: Sequence[Affine], width: int) -> Affine:
-    """Return a sum."""
     return Affine(total([term.constant for term in terms], width), moved(terms, lambda one: one, width))
 
 
 def weighted(weights: Sequence[Fraction | int], terms: Sequence[Affine], width: int) -> Affine:
-    """Return a weighted sum."""
     fixed = mix(weights, [term.constant for term in terms], width)
     slopes: dict[int, Vector] = {}
     for place in sorted({place for term in terms for place in term.slopes}):
@@ -112,7 +110,6 @@ class Ground:
         return (value > 0) - (value < 0)
 
     def values(self, columns: Columns) -> Vector:
-        """Return the vector at the point."""
         values = [self._value(entries, columns.slopes) for entries in columns.entries]
         return vector(values, columns.denominator * self._unit)
 

@@ -41,7 +41,6 @@ def lowest(numbers: Sequence[int]) -> Form:
 
 
 def negated(form: Form) -> Form:
-    """Return a form times minus one."""
     return tuple(-number for number in form)
 
 

@@ -85,7 +85,6 @@ class _Setting:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """Return the perturbed positions."""
         count, chosen = len(self.case.claim.prompts[self.prompt]), self.claimed.positions
         if isinstance(chosen, tuple):
             return chosen

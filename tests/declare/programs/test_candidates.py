@@ -146,7 +146,7 @@ def test_brackets_that_are_no_pairs_are_refused():
     """In a file from outside."""
     content = Language(Grammar(brackets=(BRACKETS,)), ()).to_json()
     content["grammar"]["brackets"] = [[[1, 2, 3]]]
-    with pytest.raises(InputError, match="want pairs of an opener and a closer"), reading(content, "x") as it:
+    with pytest.raises(InputError, match="want 2 entries"), reading(content, "x") as it:
         read_language(it)
 
 

@@ -29,7 +29,7 @@ TEXTS = (
 def test_a_pattern_reads_back_from_its_json(text):
     """A claim file is complete."""
     pattern = parse_pattern(text)
-    with reading(pattern.to_json(), "pattern") as fields:
+    with reading({"pattern": pattern.to_json()}, "domain") as fields:
         assert read_pattern(fields) == pattern
 
 

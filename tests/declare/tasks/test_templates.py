@@ -1,6 +1,6 @@
 import pytest
 
-from circuitproof.declare.tasks import templates
+from circuitproof.declare.tasks import generator
 from circuitproof.declare.tasks.loading import load_task
 from circuitproof.errors import InputError
 
@@ -114,6 +114,6 @@ def test_prompts_that_two_templates_share_are_refused(tmp_path):
 
 def test_too_many_prompts_are_refused_before_they_are_made(tmp_path, monkeypatch):
     """A product of slots grows fast."""
-    monkeypatch.setattr(templates, "MOST_PROMPTS", 5)
+    monkeypatch.setattr(generator, "MOST_PROMPTS", 5)
     with pytest.raises(InputError, match="the templates give 6 prompts, want at most 5"):
         written(tmp_path, FILE)

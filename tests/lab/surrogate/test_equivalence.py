@@ -15,9 +15,8 @@ from circuitproof.lab.surrogate.equivalence import (
     describe,
     replay,
 )
-from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.registers import Constant, Predicate, When
-from circuitproof.lab.surrogate.template import Signature
+from circuitproof.lab.surrogate.template import FilledTemplate, Signature
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cvc5 import Cvc5
@@ -26,7 +25,7 @@ from circuitproof.solvers.z3 import Z3
 from surrogate_twin import AB, NO_YES, network_of
 
 PAIR = Words(AB, 1, 2)
-SIGNATURE = Signature(AB, NO_YES, 2)
+SIGNATURE = Signature(Words(AB, 1, 2), NO_YES)
 SEES_B = network_of(PAIR, NO_YES, ([[0, 1, 0, 1]], [0]), ([[0], [2]], [1, 0]))
 EVER_B = FilledTemplate(
     Predicate(When.EVER), SIGNATURE, {"in a": "no", "in b": "yes", "outside": "no", "inside": "yes"}
@@ -117,7 +116,7 @@ def test_where_nobody_answers_nothing_is_decided(ask, silence):
     """Words too many to list, and solvers that give up: undecided, never proved."""
     words = Words(AB, 1, 30)
     network = network_of(words, NO_YES, ([[0, 1] * 30], [0]), ([[0], [2]], [1, 0]))
-    program = FilledTemplate(Predicate(When.EVER), Signature(AB, NO_YES, 30), EVER_B.choices)
+    program = FilledTemplate(Predicate(When.EVER), Signature(Words(AB, 1, 30), NO_YES), EVER_B.choices)
     found = ask(program, network, Scripted(silence))
     assert (found.verdict, list(found.replies)) == (Verdict.UNDECIDED, ["scripted"])
     assert describe(found.replies["scripted"]) == "no answer: timeout"
@@ -125,14 +124,14 @@ def test_where_nobody_answers_nothing_is_decided(ask, silence):
 
 
 @pytest.mark.parametrize(
-    ("signature", "sentence"),
+    "signature",
     [
-        (Signature(Alphabet(("a", "c")), NO_YES, 2), "different tokens or answers"),
-        (Signature(AB, Alphabet(("no", "maybe")), 2), "different tokens or answers"),
-        (Signature(AB, NO_YES, 3), "the program is for words up to 3 tokens, the surrogate for up to 2"),
+        Signature(Words(Alphabet(("a", "c")), 1, 2), NO_YES),
+        Signature(Words(AB, 1, 2), Alphabet(("no", "maybe"))),
+        Signature(Words(AB, 1, 3), NO_YES),
     ],
 )
-def test_a_program_of_another_signature_is_not_compared(ask, signature, sentence):
+def test_a_program_of_another_signature_is_not_compared(ask, signature):
     """An alphabet mismatch is one sentence, never a verdict."""
-    with pytest.raises(InputError, match=sentence):
+    with pytest.raises(InputError, match="different tokens, answers or lengths"):
         ask(FilledTemplate(Constant(), signature, {"always": "no"}), SEES_B)

@@ -4,9 +4,9 @@ from hypothesis import given
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError
 from circuitproof.lab.surrogate.machines import TEMPLATES, Machine, find_template, ladder
-from circuitproof.lab.surrogate.program import FilledTemplate, explore
 from circuitproof.lab.surrogate.registers import Counter
-from circuitproof.lab.surrogate.template import Fill, Signature, size
+from circuitproof.lab.surrogate.template import Fill, FilledTemplate, Signature, explore
+from circuitproof.lab.surrogate.words import Words
 from surrogate_twin import (
     AB,
     NO_YES,
@@ -19,7 +19,7 @@ from surrogate_twin import (
 )
 
 QUOTES = Alphabet(('"', "'", "x"))
-BRACKETS = Signature(Alphabet(("[", "]", "x")), Alphabet(("x", "]", "]]")), 5)
+BRACKETS = Signature(Words(Alphabet(("[", "]", "x")), 1, 5), Alphabet(("x", "]", "]]")))
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
@@ -44,7 +44,7 @@ def _every_choice(holes):
 def test_the_ladder_goes_from_small_to_large_and_counts_holes():
     """The size is how many choices a program makes."""
     steps = ladder(TEMPLATES, BRACKETS)
-    sizes = [size(template, BRACKETS) for template in steps]
+    sizes = [len(template.holes(BRACKETS)) for template in steps]
     assert sizes == sorted(sizes)
     assert (steps[0].name, sizes[0]) == ("constant", 1)
     assert (steps[-1].name, sizes[-1], count_programs(steps[-1], BRACKETS)) == ("machine 3", 12, 3**12)
@@ -52,7 +52,7 @@ def test_the_ladder_goes_from_small_to_large_and_counts_holes():
 
 def test_a_counter_with_more_thresholds_than_tokens_has_no_programs_and_no_place():
     """It could never be filled."""
-    assert ladder([Counter(2)], Signature(AB, NO_YES, 1)) == ()
+    assert ladder([Counter(2)], Signature(Words(AB, 1, 1), NO_YES)) == ()
 
 
 @pytest.mark.parametrize("name", [*(template.name for template in TEMPLATES), "counter 3", "machine 5"])
@@ -77,7 +77,7 @@ def test_every_program_can_be_read_by_a_person(program):
 
 def test_programs_read_as_they_work():
     """One of each kind that the studies show."""
-    signature = Signature(QUOTES, QUOTES, 3)
+    signature = Signature(Words(QUOTES, 1, 3), QUOTES)
     watched = {'on "': "hold", "on '": "hold", "on x": "ignore", "empty": "x"}
     answers = {'holding "': '"', "holding '": "'", "holding x": "x"}
     guards = {"holding, on the same": "forget", "holding, on another": "keep"}

@@ -2,10 +2,9 @@ import pytest
 from hypothesis import given, settings
 
 from circuitproof.lab.surrogate.equivalence import Differs, Same, enumerate_words, replay
-from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.queries import disagreement, spelled_word, symbols
 from circuitproof.lab.surrogate.registers import Predicate, When
-from circuitproof.lab.surrogate.template import Signature
+from circuitproof.lab.surrogate.template import FilledTemplate, Signature
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.results import Satisfiable, Unsatisfiable
@@ -38,7 +37,7 @@ def test_the_text_is_satisfiable_just_where_going_through_all_words_finds_a_diff
 def ever_b(words, yes_from):
     """Return the program "some token is b", and a network that counts b and says yes from a count on."""
     choices = {"in a": "no", "in b": "yes", "outside": "no", "inside": "yes"}
-    program = FilledTemplate(Predicate(When.EVER), Signature(AB, NO_YES, words.longest), choices)
+    program = FilledTemplate(Predicate(When.EVER), Signature(Words(AB, 1, words.longest), NO_YES), choices)
     counts = ([[0, 1] * words.longest], [0])
     return program, network_of(words, NO_YES, counts, ([[0], [2]], [2 * yes_from - 1, 0]))
 

@@ -13,7 +13,6 @@ from circuitproof.lab.surrogate.refutation import (
 )
 from circuitproof.lab.surrogate.registers import Constant, Predicate, Toggle, When
 from circuitproof.lab.surrogate.synthesis import Exhausted, Leaf, Split, synthesise
-from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.text.codec import to_json
 from circuitproof.text.reading import reading
@@ -32,7 +31,6 @@ from surrogate_twin import (
 
 LADDER = ladder(TEMPLATES, SMALL_SIGNATURE)
 LAST = relation_of("last", Words(AB, 1, 2), NO_YES, lambda word: word[-1])
-LAST_SIGNATURE = Signature(AB, NO_YES, 2)
 TREE = Split("always", (Leaf((1,)), Leaf((0,))))
 """Refutes both constants as the relation "the last token": one is wrong after b, the other after a."""
 
@@ -41,7 +39,7 @@ TREE = Split("always", (Leaf((1,)), Leaf((0,))))
 def test_a_certificate_counts_programs_and_meanings_as_the_twin_does(relation):
     """Every program is covered, and each distinct function on the domain is listed with what refutes it."""
     for exhausted in synthesise(specification_of(relation), LADDER[:6]).exhausted:
-        found = certify(exhausted, SMALL_SIGNATURE, relation)
+        found = certify(exhausted, relation)
         assert found.programs == count_programs(exhausted.template, SMALL_SIGNATURE)
         assert found.meanings is not None
         assert len(found.meanings) == len(twin_meanings(exhausted.template.name, 2, 2, all_words(2, 1, 4)))
@@ -55,14 +53,14 @@ def test_the_input_of_a_meaning_is_the_first_that_refutes_it(relation):
     meanings = twin_meanings("toggle", 2, 2, list(SMALL))
     if relation.decided in meanings:
         with pytest.raises(DeclarationError, match="a program agrees everywhere"):
-            list_meanings(template, SMALL_SIGNATURE, relation)
+            list_meanings(template, relation)
         return
     expected = {}
     for meaning in meanings:
         pairs = zip(SMALL, meaning, relation.decided, strict=True)
         first = next(word for word, found, taught in pairs if found != taught)
         expected[refutation.digest_bytes(bytes(meaning))] = first
-    listed = list_meanings(template, SMALL_SIGNATURE, relation)
+    listed = list_meanings(template, relation)
     assert {one.digest: one.word for one in listed} == expected
 
 
@@ -76,7 +74,7 @@ def test_a_tree_is_read_back_as_it_was_written(relation):
 
 def test_the_tree_of_the_example_refutes_both_constants():
     """What the forgeries below break."""
-    assert check_tree(Constant(), LAST_SIGNATURE, TREE, LAST) == 2
+    assert check_tree(Constant(), TREE, LAST) == 2
 
 
 @pytest.mark.parametrize(
@@ -95,18 +93,18 @@ def test_the_tree_of_the_example_refutes_both_constants():
 def test_a_forged_tree_is_refused(tree, sentence):
     """One forgery per side condition."""
     with pytest.raises(DeclarationError, match=sentence):
-        check_tree(Constant(), LAST_SIGNATURE, tree, LAST)
+        check_tree(Constant(), tree, LAST)
 
 
 def certificate():
     """Return the JSON of the example's certificate."""
-    return certify(Exhausted(Constant(), TREE), LAST_SIGNATURE, LAST).to_json()
+    return certify(Exhausted(Constant(), TREE), LAST).to_json()
 
 
 def test_a_stored_certificate_is_checked_again_when_it_is_read():
     """What is on disk may have been changed."""
     with reading(certificate(), "refuted") as fields:
-        assert read_refuted(fields, LAST_SIGNATURE, LAST) == "constant"
+        assert read_refuted(fields, LAST) == "constant"
 
 
 @pytest.mark.parametrize(
@@ -126,13 +124,13 @@ def test_a_changed_certificate_is_refused(change, sentence):
     """The sentence says what does not hold."""
     content = {**certificate(), **change}
     with pytest.raises(InputError, match=sentence), reading(content, "refuted") as fields:
-        read_refuted(fields, LAST_SIGNATURE, LAST)
+        read_refuted(fields, LAST)
 
 
 def test_a_template_that_has_the_program_cannot_be_certified():
     """There is no tree for it: the search finds the program instead."""
     with pytest.raises(DeclarationError, match="a program agrees everywhere, nothing refutes it"):
-        list_meanings(Predicate(When.LAST), LAST_SIGNATURE, LAST)
+        list_meanings(Predicate(When.LAST), LAST)
 
 
 def test_where_programs_are_too_many_the_tree_alone_is_the_certificate(monkeypatch):
@@ -141,4 +139,4 @@ def test_where_programs_are_too_many_the_tree_alone_is_the_certificate(monkeypat
     found = certificate()
     assert (found["programs"], found["meanings"], found["meanings_digest"]) == (2, None, None)
     with reading(found, "refuted") as fields:
-        assert read_refuted(fields, LAST_SIGNATURE, LAST) == "constant"
+        assert read_refuted(fields, LAST) == "constant"

@@ -10,10 +10,10 @@ from circuitproof.lab.surrogate.fitting import Fitting, exact_network, fit_netwo
 from circuitproof.lab.surrogate.lesson import lesson_of, read_lesson
 from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
 from circuitproof.lab.surrogate.network import Network, Shape
-from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.registers import Constant
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.study import StudyPlan, run_study
+from circuitproof.lab.surrogate.template import FilledTemplate
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cvc5 import Cvc5
@@ -71,10 +71,10 @@ def test_an_explanation_that_agrees_with_all_its_data_can_still_be_wrong(study):
     assert found.explanation is not None
     assert found.repair is not None
     assert found.explanation.agreed == 4
-    assert found.explanation.verdict is Verdict.REFUTED
-    assert found.repair.verdict is Verdict.PROVED
-    assert found.repair.program.size >= found.explanation.program.size
-    word = found.explanation.counterexample.word
+    assert found.explanation.equivalence.verdict is Verdict.REFUTED
+    assert found.repair.equivalence.verdict is Verdict.PROVED
+    assert len(found.repair.program.choices) >= len(found.explanation.program.choices)
+    word = found.explanation.equivalence.counterexample.word
     assert found.explanation.program.automaton.answer(word) != both.answer(word)
     assert found.verdict is Verdict.PROVED
     lesson = lesson_of(found, both, 4)
@@ -129,8 +129,8 @@ def test_a_proposed_explanation_is_tested_as_it_is(study):
     assert found.explanation is not None
     assert found.repair is not None
     assert (found.explanation.program, found.explanation.agreed) == (idle, len(SHORT) - 1)
-    assert found.explanation.verdict is Verdict.REFUTED
-    assert found.repair.verdict is Verdict.PROVED
+    assert found.explanation.equivalence.verdict is Verdict.REFUTED
+    assert found.repair.equivalence.verdict is Verdict.PROVED
 
 
 def test_a_surrogate_that_misses_a_word_gives_no_verdict(tmp_path):

@@ -5,10 +5,10 @@ from hypothesis import given
 
 from circuitproof.errors import DeclarationError
 from circuitproof.lab.surrogate.machines import TEMPLATES, Machine, ladder
-from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.refutation import check_tree
 from circuitproof.lab.surrogate.registers import Constant, Counter, Toggle
 from circuitproof.lab.surrogate.synthesis import Found, GaveUp, NoneInFamily, Specification, synthesise
+from circuitproof.lab.surrogate.template import FilledTemplate
 from surrogate_twin import (
     NO_YES,
     SMALL,
@@ -41,7 +41,7 @@ def test_a_random_machine_is_recovered_by_the_smallest_template_or_there_is_none
     closed = LADDER[: LADDER.index(able[0])] if able else LADDER
     assert [one.template for one in found.exhausted] == list(closed)
     for one in found.exhausted:
-        check_tree(one.template, SMALL_SIGNATURE, one.tree, relation)
+        check_tree(one.template, one.tree, relation)
 
 
 @given(random_teachers(most_states=5))

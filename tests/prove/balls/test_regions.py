@@ -11,11 +11,11 @@ from circuitproof.prove.balls.regions import (
     SignSplit,
     Unsearched,
     Void,
+    Widening,
     is_positive,
     leaves,
     searched_radius,
     tree_to_json,
-    widened,
 )
 
 integers = st.integers(-5, 5)
@@ -86,9 +86,9 @@ def test_what_was_not_searched_is_no_evidence():
 
 def test_coordinates_that_change_nothing_are_zero_in_a_wider_tree():
     """The tree stays the same statement about more coordinates."""
-    wide = widened(SPLIT, (1, 3), 4)
+    wide = Widening((1, 3), 4).tree(SPLIT)
     assert isinstance(wide, SignSplit)
     assert wide.form == Form(1, (0, 2, 0, -3))
     assert [type(leaf) for leaf in leaves(wide)] == [Kept, Void]
     assert next(leaves(wide)) == Kept((0, HALF, 0, 0), LEAF.weights)
-    assert widened(Unsearched(HALF), (0,), 1) == Unsearched(HALF)
+    assert Widening((0,), 1).tree(Unsearched(HALF)) == Unsearched(HALF)

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from circuitproof.prove.balls.robustness import Directions, directions, radii, violation
+from circuitproof.prove.balls.robustness import Directions, radii, violation
 from circuitproof.prove.fold import Fold
-from hand_models import ADDER, build, freeze
 
 numbers = st.fractions(-4, 4, max_denominator=6)
 epsilons = st.fractions(Fraction(1, 6), 4, max_denominator=6)
@@ -137,9 +136,3 @@ def test_a_tie_has_no_radius():
     """Asking for one is a mistake of the caller."""
     with pytest.raises(ValueError, match="too many values"):
         radii([fold_of(1, 1)], exact((1,), (0,)))
-
-
-def test_directions_are_the_rows_of_the_output_embedding_in_the_order_of_the_candidates():
-    """The same order as the logits of a fold."""
-    frozen = freeze(build({**ADDER, "logits.weight": [[1, 0], [0, 0.5], [7, 8], [0, 0], [0, 0]]}))
-    assert directions(frozen.unembedding((2, 1))) == exact((7, 8), (0, Fraction(1, 2)))

@@ -19,7 +19,7 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import Open
 from circuitproof.prove.properties import Equivalence, Necessity, Robustness
-from circuitproof.prove.remarks import Asked, Grounds, Plain, SharedBias, remarks
+from circuitproof.prove.remarks import Grounds, Plain, SharedBias, remarks
 from circuitproof.prove.verdict import Verdict
 from hand_models import IDENTITY, PLAIN, build, circuit_of, freeze
 from models import random_model
@@ -164,7 +164,7 @@ def test_remarks_are_what_looking_at_every_prompt_says():
         is_equivalent = battery.answers[0].verdict is Verdict.PROVED
         for answer in battery.answers:
             biases = slow_biases(battery)
-            grounds = Grounds(Asked(asked), claim.circuit, claim.frozen.programs, is_equivalent, biases)
+            grounds = Grounds(asked, claim.circuit, claim.frozen.programs, is_equivalent, biases)
             proved = answer.verdict is Verdict.PROVED
             assert answer.remarks == (remarks(answer.prop.kind, grounds) if proved else ())
             said.update(

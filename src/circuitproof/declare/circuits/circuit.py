@@ -90,11 +90,9 @@ class Circuit:
 
     @property
     def digest(self) -> Digest:
-        """Return the digest of the circuit's file content."""
         return digest_json(self.to_json())
 
     def to_json(self) -> Json:
-        """Return the circuit as JSON in our own spelling."""
         return {
             "layers": self.graph.layers,
             "heads": self.graph.heads,
@@ -114,10 +112,8 @@ def whole(graph: Graph) -> Circuit:
 
 
 def empty(graph: Graph) -> Circuit:
-    """Return the circuit that keeps nothing."""
     return Circuit(graph, frozenset())
 
 
 def circuit_of(graph: Graph, edges: Iterable[Edge]) -> Circuit:
-    """Return the circuit that keeps `edges`."""
     return Circuit(graph, frozenset(edges))

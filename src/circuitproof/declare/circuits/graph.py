@@ -18,7 +18,6 @@ class Embed:
 
     @property
     def place(self) -> Place:
-        """Return where the node stands in the order of computation."""
         return (-1, 0, 0)
 
     def __str__(self) -> str:
@@ -34,7 +33,6 @@ class Head:
 
     @property
     def place(self) -> Place:
-        """Return where the node stands in the order of computation."""
         return (self.layer, 0, self.index)
 
     def __str__(self) -> str:
@@ -49,7 +47,6 @@ class Mlp:
 
     @property
     def place(self) -> Place:
-        """Return where the node stands in the order of computation."""
         return (self.layer, 1, 0)
 
     def __str__(self) -> str:
@@ -62,7 +59,6 @@ class Logits:
 
     @property
     def place(self) -> Place:
-        """Return where the node stands in the order of computation."""
         return (sys.maxsize, 0, 0)
 
     def __str__(self) -> str:
@@ -140,7 +136,6 @@ class Graph:
         return _edges(self)
 
     def heads_of(self, layer: int) -> tuple[Head, ...]:
-        """Return the heads of one layer."""
         return tuple(Head(layer, index) for index in range(self.heads))
 
 

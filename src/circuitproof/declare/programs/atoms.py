@@ -65,7 +65,6 @@ class Condition:
         return f"{self.feature} {self.comparison} {value_text(self.value)}"
 
     def tokens(self) -> Iterable[int]:
-        """Return the tokens that the condition mentions."""
         return self.numbers() if self.feature.words is WordKind.TOKEN else ()
 
     def _check_match(self, where: str) -> None:
@@ -100,7 +99,6 @@ class Brackets:
 
     @property
     def openers(self) -> frozenset[int]:
-        """Return the tokens that open."""
         return frozenset(opener for opener, _ in self.pairs)
 
 
@@ -115,7 +113,6 @@ class Bracketed:
         return f"{self.link} {self.brackets}"
 
     def tokens(self) -> Iterable[int]:
-        """Return the tokens that the condition mentions."""
         return chain(*self.brackets.pairs)
 
 
@@ -155,11 +152,9 @@ class Tally:
         return f"{self.at}_depth" if isinstance(self.of, Brackets) else f"{self.at}_count"
 
     def numbers(self) -> tuple[int, ...]:
-        """Return the numbers that the count is compared with."""
         return _numbers(self.value)
 
     def tokens(self) -> Iterable[int]:
-        """Return the tokens that the condition mentions."""
         return chain(*self.of.pairs) if isinstance(self.of, Brackets) else self.of
 
 

@@ -25,7 +25,7 @@ from circuitproof.declare.programs.syntax import (
     negate,
 )
 from circuitproof.declare.programs.text import to_text
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import Codec, record_to_json, to_json
 from circuitproof.text.reading import Fields, reading_part
@@ -95,7 +95,6 @@ class Grammar:
         return frozenset(named | ({WordKind.TOKEN} if self.picks else set()))
 
     def to_json(self) -> Json:
-        """Return the grammar as JSON that `read_language` reads back."""
         return {**record_to_json(self), "brackets": to_json([one.pairs for one in self.brackets])}
 
 
@@ -127,18 +126,15 @@ class Language:
         return count + sum(comb(count, size) for size in range(2, self.grammar.alternatives + 1))
 
     def rule_count(self) -> int:
-        """Return how many rules there are."""
         count = self.condition_count()
         return len(self.grammar.weights) * sum(
             comb(count, size) for size in range(self.grammar.conditions + 1)
         )
 
     def program_count(self) -> int:
-        """Return how many programs there are."""
         return len(self.grammar.otherwise) * multiset_count(self.rule_count(), self.grammar.rules)
 
     def to_json(self) -> Json:
-        """Return the language as JSON that `read_language` reads back."""
         words: dict[str, Json] = {str(kind): [*self._numbers(kind)] for kind in WordKind}
         return {"grammar": self.grammar.to_json(), "words": words}
 
@@ -207,7 +203,6 @@ def simplicity(rule: Rule) -> int:
 
 
 def read_language(fields: Fields) -> Language:
-    """Read a language."""
     with reading_part(fields, "grammar") as part:
         grammar = Codec({Brackets: _read_brackets}).whole(Grammar, part)
     with reading_part(fields, "words") as part:
@@ -216,7 +211,4 @@ def read_language(fields: Fields) -> Language:
 
 
 def _read_brackets(fields: Fields, key: str) -> Brackets:
-    rows = fields.integer_rows(key)
-    if any(len(row) != 2 for row in rows):  # noqa: PLR2004  # a pair
-        raise InputError(f"{fields.path(key)} has {rows}, want pairs of an opener and a closer")
-    return Brackets(tuple((opener, closer) for opener, closer in rows))
+    return Brackets(Codec().value(tuple[tuple[int, int], ...], fields, key))

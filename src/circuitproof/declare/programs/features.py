@@ -128,5 +128,4 @@ def comparing(comparison: Comparison, value: Value) -> Callable[[int], bool]:
 
 
 def value_text(value: Value) -> str:
-    """Return a value as it stands in the text of a program."""
     return f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else str(value).lower()

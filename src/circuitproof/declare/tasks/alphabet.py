@@ -37,15 +37,12 @@ class Alphabet:
         return self.names.index(name)
 
     def tokens(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Return the tokens that several names stand for."""
         return tuple(self.token(name) for name in names)
 
     def text(self, prompt: Iterable[int]) -> str:
-        """Return a prompt as a person reads it."""
         return " ".join(self._name(token) for token in prompt)
 
     def named(self) -> Mapping[int, str]:
-        """Return the name of every token."""
         return dict(enumerate(self.names))
 
     def other_name(self, alphabet: "Alphabet") -> str | None:
@@ -59,7 +56,6 @@ class Alphabet:
         )
 
     def to_json(self) -> dict[str, Json]:
-        """Return what a declaration says of tokens."""
         return {"alphabet": list(self.names)}
 
     def _name(self, token: int) -> str:
@@ -95,12 +91,10 @@ class Vocabulary:
         return self.size
 
     def text(self, prompt: Iterable[int]) -> str:
-        """Return a prompt as a person reads it."""
         names = self.named()
         return " ".join(names.get(token, f"<{token}>") for token in prompt)
 
     def named(self) -> Mapping[int, str]:
-        """Return the names that there are."""
         return dict(self.names)
 
     def other_name(self, alphabet: Alphabet) -> str | None:
@@ -113,7 +107,6 @@ class Vocabulary:
         return None
 
     def to_json(self) -> dict[str, Json]:
-        """Return what a declaration says of tokens."""
         return {"vocabulary": self.size, "names": {str(token): name for token, name in self.names}}
 
 

@@ -11,7 +11,6 @@ TASK_NAMES = tuple(_DECLARED)
 
 
 def find_task(name: str) -> Task:
-    """Return the task called `name`."""
     if name not in _DECLARED:
         raise InputError(
             f"there is no task {name!r}; known tasks: {', '.join(TASK_NAMES)}, "

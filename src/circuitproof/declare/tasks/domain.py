@@ -1,14 +1,15 @@
 """The declared set of prompts: ordered, unique, sorted into strata, and pinned by a digest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Digest, Json, digest_json
 from circuitproof.text.reading import Fields
 
 Prompt: TypeAlias = tuple[int, ...]
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,6 @@ class Domain:
 
     @property
     def longest(self) -> int:
-        """Return the length of the longest prompt."""
         return max(map(len, self.prompts))
 
     @property
@@ -58,18 +58,25 @@ class Domain:
         return {stratum: self.strata.count(stratum) for stratum in dict.fromkeys(self.strata)}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the domain as JSON that `read_domain` reads back."""
         return {"prompts": [list(prompt) for prompt in self.prompts], "strata": list(self.strata)}
+
+
+def places_of(keys: Iterable[Key]) -> Mapping[Key, list[int]]:
+    """Return the places at which each key stands, in order of appearance.
+
+    >>> places_of("abba")
+    {'a': [0, 3], 'b': [1, 2]}
+    """
+    places: dict[Key, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    return places
 
 
 def by_length(prompts: Sequence[Prompt]) -> Mapping[int, list[int]]:
     """Return the places of prompts, those of one length together, in order of appearance."""
-    places: dict[int, list[int]] = {}
-    for place, prompt in enumerate(prompts):
-        places.setdefault(len(prompt), []).append(place)
-    return places
+    return places_of(map(len, prompts))
 
 
 def read_domain(fields: Fields) -> Domain:
-    """Read an enumerated domain."""
     return Domain(fields.integer_rows("prompts"), fields.texts("strata"))

@@ -29,13 +29,9 @@ class Encoder(Protocol):
     """What turns a text into tokens."""
 
     @property
-    def alphabet(self) -> Alphabet:
-        """Return the tokens it speaks."""
-        ...
+    def alphabet(self) -> Alphabet: ...
 
-    def encode(self, text: str) -> Prompt:
-        """Return the tokens of a text."""
-        ...
+    def encode(self, text: str) -> Prompt: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,6 @@ class Words:
     alphabet: Alphabet
 
     def encode(self, text: str) -> Prompt:
-        """Return the token of each word."""
         return self.alphabet.tokens(text.split())
 
 
@@ -63,7 +58,6 @@ class Template:
             )
 
     def slots(self) -> tuple[str, ...]:
-        """Return the names of the slots, in order of appearance."""
         return slot_names(self.name, self.text)
 
 
@@ -88,6 +82,22 @@ class Slot:
     def __post_init__(self) -> None:
         if not self.words or len(set(self.words)) != len(self.words):
             raise DeclarationError(f"slot {self.name!r} has words {self.words}, want some, all distinct")
+
+
+def refuse_misfit(
+    templates: Sequence[tuple[str, tuple[str, ...]]], words: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Refuse templates of one name, slots without words, words without a slot, and too many prompts."""
+    if len(dict(templates)) != len(templates):
+        raise DeclarationError("two templates have one name; give each its own")
+    for template, slots in templates:
+        if missing := [name for name in slots if name not in words]:
+            raise DeclarationError(f"template {template!r} has a slot {{{missing[0]}}} without words")
+    used = {name for _, slots in templates for name in slots}
+    if unused := [name for name in words if name not in used]:
+        raise DeclarationError(f"slot {unused[0]!r} stands in no template; use it or leave it out")
+    if (total := sum(prod(len(words[name]) for name in set(slots)) for _, slots in templates)) > MOST_PROMPTS:
+        raise DeclarationError(f"the templates give {total} prompts, want at most {MOST_PROMPTS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +147,7 @@ class Generator:
             raise DeclarationError(f"{self.task}: want at least one template and one opener")
         if len(set(names)) != len(names) or OPENER in names:
             raise DeclarationError(f"{self.task}: slots are {names}, want distinct names, none {OPENER!r}")
-        if len({template.name for template in self.templates}) != len(self.templates):
-            raise DeclarationError(f"{self.task}: two templates have one name; give each its own")
-        for template in self.templates:
-            if missing := [name for name in template.slots() if name not in (*names, OPENER)]:
-                raise DeclarationError(
-                    f"template {template.name!r} has a slot {{{missing[0]}}} without words"
-                )
-        used = {name for template in self.templates for name in template.slots()}
-        if unused := [name for name in names if name not in used]:
-            raise DeclarationError(f"{self.task}: slot {unused[0]!r} stands in no template; leave it out")
+        refuse_misfit([(template.name, template.slots()) for template in self.templates], self._words())
 
     @property
     def digest(self) -> Digest:
@@ -155,11 +156,9 @@ class Generator:
 
     @property
     def vocabulary_digest(self) -> Digest:
-        """Return the digest of the names of all tokens."""
         return vocabulary_digest(self.encoder.alphabet)
 
     def to_json(self) -> Json:
-        """Return the generator as JSON."""
         return {
             **({} if self.pool is None else {"pool": _pool_to_json(self.pool)}),
             "task": self.task,
@@ -172,7 +171,6 @@ class Generator:
 
     def order(self) -> tuple[GeneratedPrompt, ...]:
         """Return every prompt once: openers take turns, and among an opener's prompts its templates do."""
-        self._refuse_too_many()
         strata = [
             in_turn([self._hashed(template, opener) for template in self.templates])
             for opener, _ in self.answers
@@ -192,16 +190,9 @@ class Generator:
         prompts = [row.prompt for row in rows]
         return listed_opener_task(self.task, self.encoder.alphabet, prompts, answers)
 
-    def _refuse_too_many(self) -> None:
-        sizes = {slot.name: len(slot.words) for slot in self.slots}
-        count = sum(prod(sizes[name] for name in self._names(template)) for template in self.templates)
-        if (total := count * len(self.answers)) > MOST_PROMPTS:
-            raise DeclarationError(
-                f"{self.task}: the templates give {total} prompts, want at most {MOST_PROMPTS}"
-            )
-
-    def _names(self, template: Template) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for name in template.slots() if name != OPENER))
+    def _words(self) -> Mapping[str, tuple[str, ...]]:
+        openers = tuple(opener for opener, _ in self.answers)
+        return {OPENER: openers, **{slot.name: slot.words for slot in self.slots}}
 
     def _hashed(self, template: Template, opener: str) -> list[GeneratedPrompt]:
         """Return one opener's prompts from one template, in the order of their hashes."""
@@ -214,7 +205,10 @@ class Generator:
 
     def _fillings(self, template: Template) -> list[Mapping[str, str]]:
         """Return the ways to fill a template that are meant, the same for every opener."""
-        words, names = {slot.name: slot.words for slot in self.slots}, self._names(template)
+        words, names = (
+            self._words(),
+            tuple(dict.fromkeys(name for name in template.slots() if name != OPENER)),
+        )
         chosen = product(*(words[name] for name in names))
         found = [dict(zip(names, some, strict=True)) for some in chosen]
         if self.pool is None:

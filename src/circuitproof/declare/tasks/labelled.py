@@ -58,12 +58,10 @@ class Labelled:
 
     @cached_property
     def machine(self) -> Automaton:
-        """Return the automaton of the pattern, its atoms telling the openers apart."""
         return self.machine_of(())
 
     @property
     def size(self) -> int:
-        """Return how many prompts there are."""
         return self.machine.size
 
     def machine_of(self, further: tuple[Tokens, ...]) -> Automaton:
@@ -93,7 +91,6 @@ class Labelled:
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Return the labels that some prompt has, in order."""
         return tuple(self.examples)
 
     def may_become(self, seen: Opened, label: Label) -> bool:
@@ -102,7 +99,6 @@ class Labelled:
         return (opener is None or self._openers[0][opener] == label.answer) and group in (None, label.group)
 
     def label_of(self, prompt: Prompt) -> Label:
-        """Return the label of a prompt of the pattern."""
         seen: Opened | None = NOTHING_OPENED
         for token in prompt:
             seen = None if seen is None else self.see(seen, token)

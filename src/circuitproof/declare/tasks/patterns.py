@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields, reading
+from circuitproof.text.reading import Fields, reading, reading_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,6 @@ class Pattern:
         yield from (clause.of for clause in self.clauses)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the pattern as JSON that `read_pattern` reads back."""
         clauses: list[Json] = [_clause_to_json(clause) for clause in self.clauses]
         return {"shape": _shape_to_json(self.shape), "clauses": clauses, "longest": self.longest}
 
@@ -171,22 +170,20 @@ def atoms_of(classes: Iterable[Tokens], vocabulary: int) -> tuple[tuple[int, ...
 
 
 def tokens_to_json(tokens: Tokens) -> Json:
-    """Return a class of tokens as JSON that `read_tokens` reads back."""
     return {"all but" if tokens.is_complement else "tokens": list(tokens.listed)}
 
 
 def read_tokens(fields: Fields) -> Tokens:
-    """Read a class of tokens."""
     if fields.has("tokens"):
         return Tokens(fields.integers("tokens"))
     return Tokens(fields.integers("all but"), is_complement=True)
 
 
-def read_pattern(fields: Fields) -> Pattern:
-    """Read a pattern from JSON."""
-    shape = _read_shape(fields.value("shape"), fields.path("shape"))
-    clauses = fields.each("clauses", _read_clause)
-    return Pattern(shape, clauses, fields.integer("longest", least=1))
+def read_pattern(domain: Fields) -> Pattern:
+    with reading_part(domain, "pattern") as fields:
+        shape = _read_shape(fields.value("shape"), fields.path("shape"))
+        clauses = fields.each("clauses", _read_clause)
+        return Pattern(shape, clauses, fields.integer("longest", least=1))
 
 
 def _shape_to_json(shape: Shape) -> Json:
@@ -222,7 +219,7 @@ def _clause_to_json(clause: Clause) -> Json:
 
 
 def _read_clause(fields: Fields) -> Clause:
-    with reading(fields.value("of"), fields.path("of")) as part:
+    with reading_part(fields, "of") as part:
         of = read_tokens(part)
     if fields.has("first"):
         return Only(of, fields.integer("first"), fields.integer("last"))

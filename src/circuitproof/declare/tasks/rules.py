@@ -2,20 +2,19 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import chain
-from typing import TypeAlias, assert_never
+from typing import ClassVar, TypeAlias
 
 from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.errors import DeclarationError, InputError
-from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields, reading_part
+from circuitproof.errors import DeclarationError
+from circuitproof.text.codec import Whole
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTable:
     """P as a table: the answer to each prompt of the domain, in the domain's order."""
 
+    tag: ClassVar[str] = "table"
     answers: tuple[int, ...]
 
 
@@ -23,6 +22,7 @@ class AnswerTable:
 class OnlyOpener:
     """P as a rule: find the only token that is a declared opener and answer what it maps to."""
 
+    tag: ClassVar[str] = "only opener"
     answers: tuple[tuple[int, int], ...]
     """Pairs (opener, answer)."""
 
@@ -38,13 +38,15 @@ class OnlyOpener:
 class ClassTable:
     """R as a table: prompts with the same number must be decided alike."""
 
-    classes: tuple[int, ...]
+    tag: ClassVar[str] = "table"
+    classes: tuple[Whole, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SameOpener:
     """R as a rule: prompts with the same only opener must be decided alike, whatever else they hold."""
 
+    tag: ClassVar[str] = "same opener"
     openers: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -53,16 +55,6 @@ class SameOpener:
 
 AnswerRule: TypeAlias = AnswerTable | OnlyOpener
 RelationRule: TypeAlias = ClassTable | SameOpener
-
-
-class _AnswerKind(StrEnum):
-    TABLE = "table"
-    ONLY_OPENER = "only opener"
-
-
-class _RelationKind(StrEnum):
-    TABLE = "table"
-    SAME_OPENER = "same opener"
 
 
 def _refuse_repeated_openers(openers: Collection[int], where: str) -> None:
@@ -86,66 +78,3 @@ def only_opener(prompt: Prompt, openers: Collection[int], where: str) -> int:
             f"{where}: prompt {prompt} has {len(found)} declared openers, want just one of {tuple(openers)}"
         )
     return found[0]
-
-
-def read_rules(fields: Fields) -> tuple[AnswerRule, RelationRule]:
-    """Read P and R of a declaration."""
-    with reading_part(fields, "answer") as part:
-        answer = _read_answer(part)
-    with reading_part(fields, "relation") as part:
-        relation = _read_relation(part)
-    return answer, relation
-
-
-def _read_answer(fields: Fields) -> AnswerRule:
-    match fields.choice("kind", _AnswerKind):
-        case _AnswerKind.TABLE:
-            return AnswerTable(fields.integers("answers"))
-        case _AnswerKind.ONLY_OPENER:
-            return OnlyOpener(read_pairs(fields))
-        case _ as kind:
-            assert_never(kind)
-
-
-def read_pairs(fields: Fields) -> tuple[tuple[int, int], ...]:
-    """Read pairs of an opener and its answer."""
-    pairs: list[tuple[int, int]] = []
-    for index, row in enumerate(fields.integer_rows("answers")):
-        match row:
-            case (opener, answer):
-                pairs.append((opener, answer))
-            case _:
-                raise InputError(f"{fields.path('answers')}[{index}] is {list(row)}, want [opener, answer]")
-    return tuple(pairs)
-
-
-def answer_to_json(answer: AnswerRule) -> Json:
-    """Return P as it stands in a declaration."""
-    match answer:
-        case AnswerTable(answers):
-            return {"kind": str(_AnswerKind.TABLE), "answers": list(answers)}
-        case OnlyOpener(pairs):
-            return {"kind": str(_AnswerKind.ONLY_OPENER), "answers": [list(pair) for pair in pairs]}
-        case _:
-            assert_never(answer)
-
-
-def _read_relation(fields: Fields) -> RelationRule:
-    match fields.choice("kind", _RelationKind):
-        case _RelationKind.TABLE:
-            return ClassTable(fields.integers("classes"))
-        case _RelationKind.SAME_OPENER:
-            return SameOpener(fields.integers("openers"))
-        case _ as kind:
-            assert_never(kind)
-
-
-def relation_to_json(relation: RelationRule) -> Json:
-    """Return R as it stands in a declaration."""
-    match relation:
-        case ClassTable(classes):
-            return {"kind": str(_RelationKind.TABLE), "classes": list(classes)}
-        case SameOpener(openers):
-            return {"kind": str(_RelationKind.SAME_OPENER), "openers": list(openers)}
-        case _:
-            assert_never(relation)

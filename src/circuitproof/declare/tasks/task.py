@@ -7,7 +7,7 @@ from itertools import chain
 from typing import assert_never
 
 from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
-from circuitproof.declare.tasks.domain import Domain, Prompt, read_domain
+from circuitproof.declare.tasks.domain import Domain, Prompt, places_of, read_domain
 from circuitproof.declare.tasks.labelled import Labelled
 from circuitproof.declare.tasks.patterns import Pattern, read_pattern
 from circuitproof.declare.tasks.rules import (
@@ -17,14 +17,12 @@ from circuitproof.declare.tasks.rules import (
     OnlyOpener,
     RelationRule,
     SameOpener,
-    answer_to_json,
     only_opener,
-    read_rules,
-    relation_to_json,
     rule_tokens,
 )
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Digest, Json, digest_json
+from circuitproof.text.codec import Codec, to_json
 from circuitproof.text.reading import Fields, reading_part
 
 
@@ -70,7 +68,6 @@ class Task:
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """Return the listed prompts."""
         return self.listed.prompts
 
     @property
@@ -98,7 +95,6 @@ class Task:
 
     @property
     def size(self) -> int:
-        """Return how many prompts there are."""
         return len(self.domain) if isinstance(self.domain, Domain) else self.labelled.size
 
     @property
@@ -130,10 +126,14 @@ class Task:
 
     def classes(self) -> tuple[tuple[int, ...], ...]:
         """Return the classes of R as tuples of indices of listed prompts, in order of their first prompt."""
-        groups: dict[int, list[int]] = {}
-        for index, label in enumerate(self._groups()):
-            groups.setdefault(label, []).append(index)
-        return tuple(map(tuple, groups.values()))
+        return tuple(map(tuple, places_of(self._groups()).values()))
+
+    def spread(self, count: int) -> tuple[int, ...]:
+        """Return at most so many places of listed prompts, spread over the answers and over the list."""
+        by_answer = places_of(self.answers()).values()
+        each = -(-count // len(by_answer))
+        chosen = [place for places in by_answer for place in places[:: -(-len(places) // each)]]
+        return tuple(sorted(chosen)[:count])
 
     def answers_by_class(self) -> Mapping[int, frozenset[int]]:
         """Return for each class of R, by any name, the right answers of its prompts."""
@@ -159,11 +159,9 @@ class Task:
 
     @property
     def digest(self) -> Digest:
-        """Return the digest of the whole declaration."""
         return digest_json(self.to_json())
 
     def to_json(self) -> Json:
-        """Return the declaration as JSON that `read_task` reads back."""
         return {**self._rules(), **self.alphabet.to_json(), "domain": self.domain_to_json()}
 
     def domain_to_json(self) -> dict[str, Json]:
@@ -184,8 +182,8 @@ class Task:
         return {
             "name": self.name,
             "candidates": list(self.candidates),
-            "answer": answer_to_json(self.answer),
-            "relation": relation_to_json(self.relation),
+            "answer": to_json(self.answer),
+            "relation": to_json(self.relation),
         }
 
     def _labels(self) -> Iterable[tuple[int, int]]:
@@ -243,18 +241,6 @@ def read_task(fields: Fields) -> Task:
     """Read a task's declaration; only that of a pattern has a vocabulary."""
     is_pattern = fields.has("vocabulary")
     with reading_part(fields, "domain") as part:
-        domain = _read_pattern(part) if is_pattern else read_domain(part)
-    answer, relation = read_rules(fields)
-    return Task(
-        name=fields.text("name"),
-        alphabet=read_vocabulary(fields) if is_pattern else Alphabet(fields.texts("alphabet")),
-        candidates=fields.integers("candidates"),
-        domain=domain,
-        answer=answer,
-        relation=relation,
-    )
-
-
-def _read_pattern(fields: Fields) -> Pattern:
-    with reading_part(fields, "pattern") as part:
-        return read_pattern(part)
+        domain = read_pattern(part) if is_pattern else read_domain(part)
+    alphabet = read_vocabulary(fields) if is_pattern else Alphabet(fields.texts("alphabet"))
+    return Codec().record(Task, fields, alphabet=alphabet, domain=domain)

@@ -13,10 +13,9 @@ irrelevant = ["near"]
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from math import prod
 from typing import TypeAlias
 
-from circuitproof.declare.tasks.generator import MOST_PROMPTS, Slot, slot_names
+from circuitproof.declare.tasks.generator import Slot, refuse_misfit, slot_names
 from circuitproof.errors import DeclarationError
 from circuitproof.text.reading import Fields, reading_part
 
@@ -31,11 +30,9 @@ class SpelledAnswer:
     text: str
 
     def slots(self) -> tuple[str, ...]:
-        """Return the slots that the answer reads."""
         return slot_names("answer", self.text)
 
     def of(self, chosen: Words) -> str:
-        """Return the answer where the slots are filled so."""
         return self.text.format(**chosen)
 
 
@@ -47,11 +44,9 @@ class TabledAnswer:
     answers: Words
 
     def slots(self) -> tuple[str, ...]:
-        """Return the slot that the answer reads."""
         return (self.slot,)
 
     def of(self, chosen: Words) -> str:
-        """Return the answer where the slots are filled so."""
         word = chosen[self.slot]
         if word not in self.answers:
             raise DeclarationError(f"the answer's table has no {word!r}, which can stand in {{{self.slot}}}")
@@ -115,7 +110,7 @@ def read_filled(fields: Fields) -> tuple[Filled, ...]:
         with reading_part(fields, "slots") as part:
             words = {name: Slot(name, part.texts(name)).words for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
     templates = fields.each("templates", _read_template)
-    _refuse_misfit(templates, words)
+    refuse_misfit([(template.name, template.slots()) for template in templates], words)
     filled = tuple(one for template in templates for one in template.fill(words))
     for template in templates:
         _refuse_unknown_words(template, words)
@@ -142,21 +137,6 @@ def _read_answer(fields: Fields) -> SpelledAnswer | TabledAnswer:
                     return TabledAnswer(slot, {word: table.text(word) for word in table.keys()})  # noqa: SIM118  # Fields is not a mapping
             case slots:
                 raise DeclarationError(f"{part.where} has tables for {list(slots)}, want one slot's")
-
-
-def _refuse_misfit(templates: tuple[TaskTemplate, ...], words: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse templates of one name, slots without words, words without a slot, and too many prompts."""
-    if len({template.name for template in templates}) != len(templates):
-        raise DeclarationError("two templates have one name; give each its own")
-    for template in templates:
-        if missing := [name for name in template.slots() if name not in words]:
-            raise DeclarationError(f"template {template.name!r} has a slot {{{missing[0]}}} without words")
-    used = {name for template in templates for name in template.slots()}
-    if unused := [name for name in words if name not in used]:
-        raise DeclarationError(f"slot {unused[0]!r} stands in no template; use it or leave it out")
-    total = sum(prod(len(words[name]) for name in template.slots()) for template in templates)
-    if total > MOST_PROMPTS:
-        raise DeclarationError(f"the templates give {total} prompts, want at most {MOST_PROMPTS}")
 
 
 def _refuse_unknown_words(template: TaskTemplate, words: Mapping[str, tuple[str, ...]]) -> None:

@@ -7,10 +7,11 @@ from circuitproof.declare.tasks.alphabet import Alphabet, read_vocabulary
 from circuitproof.declare.tasks.domain import Domain, Prompt
 from circuitproof.declare.tasks.openers import listed_opener_task
 from circuitproof.declare.tasks.pattern_text import Sets, parse_pattern
-from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener, read_pairs
+from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
 from circuitproof.declare.tasks.task import Task
 from circuitproof.declare.tasks.templates import read_filled
 from circuitproof.errors import InputError
+from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, reading_part
 
 _OF_THE_MODEL = "model"
@@ -42,7 +43,6 @@ class Spelling:
         return tuple(self.token(part, f"{where}[{place}]") for place, part in enumerate(tokens))
 
     def tokens(self, fields: Fields, key: str) -> tuple[int, ...]:
-        """Return the tokens of the list at `key`."""
         return self.prompt(list(fields.items(key)), fields.path(key))
 
 
@@ -137,7 +137,7 @@ def read_written_pattern(fields: Fields, text: str | None = None) -> Task:
     if fields.has("sets"):
         with reading_part(fields, "sets") as part:
             sets = {name: part.integers(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
-    pairs = read_pairs(fields)
+    pairs = Codec().value(tuple[tuple[int, int], ...], fields, "answers")
     spelled = fields.text("pattern") if fields.has("pattern") and text is None else text
     if spelled is None:
         raise InputError(f"{fields.path('pattern')} is missing; write it there or give one with --pattern")

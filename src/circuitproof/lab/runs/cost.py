@@ -17,7 +17,7 @@ from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
-from circuitproof.prove.properties import Property, four_properties, kind_of
+from circuitproof.prove.properties import Property, four_properties
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cost import Tally, account, add_tallies
@@ -78,9 +78,9 @@ class Account:
             "assertions_per_edge": float(self.per_edge),
             "paper_per_edge": PAPER_PER_EDGE[self.variant],
             "total": self.total.to_json(),
-            "properties": {str(kind_of(prop)): one.to_json() for prop, one in self.tallies},
+            "properties": {str(prop.kind): one.to_json() for prop, one in self.tallies},
             "solve_seconds": dict(self.seconds()),
-            "verdicts": [[one.solver, str(kind_of(one.prop)), str(one.verdict)] for one in self.rulings],
+            "verdicts": [[one.solver, str(one.prop.kind), str(one.verdict)] for one in self.rulings],
         }
 
 
@@ -153,7 +153,7 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
             rulings.extend(hearing.rulings)
             tallies.append((prop, hearing.cost))
         else:
-            steps = request.pace.steps(f"parts of {kind_of(prop)}", obligations)
+            steps = request.pace.steps(f"parts of {prop.kind}", obligations)
             tallies.append((prop, account(steps)))
     verdict = prove(claim, Effort(pace=request.pace)).verdict
     if request.pace.is_over:

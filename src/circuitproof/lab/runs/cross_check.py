@@ -12,7 +12,7 @@ from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Counterexample, Decided, counterexample, replayed
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.properties import Necessity, Property, kind_of, property_to_json
+from circuitproof.prove.properties import Necessity, Property, property_to_json
 from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
@@ -154,7 +154,7 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
 
     def fill(folder: Path) -> None:
         for prop in claim.properties:
-            obligations = request.effort.pace.each(f"parts of {kind_of(prop)}", docket.obligations(prop))
+            obligations = request.effort.pace.each(f"parts of {prop.kind}", docket.obligations(prop))
             queries = (query for one in obligations for query in one.queries())
             for number, query in enumerate(queries):
                 if request.effort.pace.is_over:
@@ -162,7 +162,7 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
                         f"the deadline came after {len(written)} queries; nothing is written, since some of "
                         "the queries of a claim say nothing about it: give more time"
                     )
-                written.append(folder / f"{kind_of(prop).replace(' ', '-')}-{number:04}.smt2")
+                written.append(folder / f"{prop.kind.replace(' ', '-')}-{number:04}.smt2")
                 written[-1].write_text(query_text(query))
 
     write_directory(out, fill)

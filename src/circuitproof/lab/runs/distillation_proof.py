@@ -14,7 +14,7 @@ from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Kind, four_properties, kind_of
+from circuitproof.prove.properties import Kind, four_properties
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json
 from circuitproof_check.main import Outcome, check
@@ -70,7 +70,7 @@ def prove_circuit(run: Run, model: Path, behaviour: Behaviour, epsilon: Fraction
     def prove_and_check() -> _Report:
         battery = prove(Claim(frozen, circuit, task, four_properties(epsilon)))
         outcome, reason = check(run.stage(_BUNDLE, lambda place: write_bundle(place, battery)), model)
-        verdicts = {str(kind_of(answer.prop)): answer.verdict for answer in battery.answers}
+        verdicts = {str(answer.prop.kind): answer.verdict for answer in battery.answers}
         return _Report(verdicts, outcome.name.lower(), reason)
 
     report = run.record(_REPORT, _Report, prove_and_check, f"proving {task.name}")

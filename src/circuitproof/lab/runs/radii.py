@@ -12,11 +12,10 @@ from circuitproof.errors import ExitCode
 from circuitproof.forward.frozen import open_model
 from circuitproof.forward.interface import Interface
 from circuitproof.lab.runs.verification import Place
-from circuitproof.prove.balls.answers import disturbed_prompts
-from circuitproof.prove.balls.disturbed import Disturbed, Question
+from circuitproof.prove.balls.disturbed import Disturbed, Question, disturbed_prompts
 from circuitproof.prove.balls.radius import Bracket, find_radius
 from circuitproof.prove.balls.regions import Unsearched
-from circuitproof.prove.balls.robustness import directions, radii, violation
+from circuitproof.prove.balls.robustness import radii, violation
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.findings import spread
@@ -142,7 +141,7 @@ def find_radii(model: Path, task: str, circuit: Path | None, place: Place, effor
     asked = frozen.declaration.listed_task(task)
     claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
     folds = fold(frozen, claim.task.candidates, [kept], claim.task.prompts).of(kept)
-    functions = disturbed_prompts(claim, at)
+    functions = disturbed_prompts(claim.frozen, claim.task.candidates, claim.circuit, claim.task.prompts, at)
     if at.is_final_residual and not frozen.architecture.has_norm:
         return Radii(at, asked, _closed_form(claim, folds, functions))
     known: dict[int, PromptRadius] = {}
@@ -165,7 +164,7 @@ def _closed_form(
     claim: Claim, folds: Sequence[Fold], functions: Sequence[Disturbed]
 ) -> tuple[PromptRadius, ...]:
     """Return the radii of a circuit without a norm: margins over distances, which are attained."""
-    rows = directions(claim.frozen.unembedding(claim.task.candidates))
+    rows = claim.directions()
     scales = {id(function): function.scale() for function in functions}
     made: list[PromptRadius] = []
     for found, function in zip(folds, functions, strict=True):

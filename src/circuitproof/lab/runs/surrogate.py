@@ -29,7 +29,6 @@ from circuitproof.lab.surrogate.refutation import read_refuted
 from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation
 from circuitproof.lab.surrogate.study import Study, run_study
 from circuitproof.lab.surrogate.teachers import Question, circuit_relation, plain_rendering
-from circuitproof.lab.surrogate.template import signature_of
 from circuitproof.lab.train.data import TaskData
 from circuitproof.lab.train.loop import Watcher, train
 from circuitproof.solvers.find import find_solver
@@ -184,6 +183,5 @@ def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
 
 
 def _refuted(path: Path, relation: Relation) -> tuple[str, ...]:
-    signature = signature_of(relation.words, relation.answers)
     with reading(read_json(path), str(path)) as fields:
-        return fields.each("refutations", lambda part: read_refuted(part, signature, relation))
+        return fields.each("refutations", lambda part: read_refuted(part, relation))

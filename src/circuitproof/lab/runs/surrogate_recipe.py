@@ -8,14 +8,12 @@ from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.lab.runs.recipe import codec_in, read_seed
-from circuitproof.lab.surrogate.data import read_data
 from circuitproof.lab.surrogate.fitting import Fitting
-from circuitproof.lab.surrogate.machines import TEMPLATES, find_template, ladder
-from circuitproof.lab.surrogate.program import FilledTemplate, read_program
+from circuitproof.lab.surrogate.machines import TEMPLATES, find_template, ladder, read_program
 from circuitproof.lab.surrogate.study import StudyPlan
 from circuitproof.lab.surrogate.teachers import Question, Rendering
-from circuitproof.lab.surrogate.template import Template, signature_of
-from circuitproof.lab.surrogate.words import read_words
+from circuitproof.lab.surrogate.template import FilledTemplate, Signature, Template
+from circuitproof.lab.surrogate.words import read_data, read_words
 from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.solvers.choices import SolverName
 from circuitproof.text.canonical import Digest, digest_file, digest_together
@@ -122,7 +120,7 @@ def _read_study(fields: Fields, folder: Path, seed: int) -> StudyRecipe:
 
 def _codec(question: Question, folder: Path, seed: int) -> Codec:
     """Return what reads the parts of a study: programs over its tokens, models trained with its seed."""
-    codec, signature = codec_in(folder), signature_of(question.words, question.answers)
+    codec, signature = codec_in(folder), Signature(question.words, question.answers)
 
     def program(fields: Fields, key: str) -> FilledTemplate:
         with reading_part(fields, key) as part:
@@ -146,7 +144,7 @@ def _read_question(fields: Fields) -> Question:
 def _read_study_plan(codec: Codec, fields: Fields, question: Question) -> StudyPlan:
     with reading_part(fields, "data") as part:
         data = read_data(part, question.words)
-    templates = ladder(_read_templates(fields), signature_of(question.words, question.answers))
+    templates = ladder(_read_templates(fields), Signature(question.words, question.answers))
     return codec.record(StudyPlan, fields, templates=templates, data=data)
 
 

@@ -33,7 +33,6 @@ from circuitproof.prove.properties import (
     Property,
     Robustness,
     SubsetMinimality,
-    kind_of,
     property_to_json,
 )
 from circuitproof.prove.verdict import Answer, Battery, Verdict
@@ -245,7 +244,7 @@ def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Proper
     if Kind.LESION_IDENTITY in kinds:
         raise InputError("a lesion identity is claimed of a model and its base: use circuitproof construct")
     named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
-    return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(kind_of(prop))))
+    return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(prop.kind)))
 
 
 def measured(request: Request, battery: Battery) -> Floats | Unmeasured:

@@ -7,8 +7,8 @@ from typing import TypeAlias, assert_never
 
 from circuitproof.errors import InputError
 from circuitproof.lab.surrogate.network import Network
-from circuitproof.lab.surrogate.program import FilledTemplate, MooreMachine
 from circuitproof.lab.surrogate.queries import disagreement, spelled_word, symbols
+from circuitproof.lab.surrogate.template import FilledTemplate, MooreMachine, Signature
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.results import Failed, Satisfiable, Solver, Unknown, Unsatisfiable
@@ -81,7 +81,8 @@ def compare(program: FilledTemplate, network: Network, examiners: Examiners) -> 
     A domain that can be listed is gone through; the solvers see symbolic words in any case. Every
     counterexample is computed again, and answers that contradict each other are an error.
     """
-    refuse_other_signature(program, network)
+    if program.signature != Signature(network.shape.words, network.shape.answers):
+        raise InputError("the program and the surrogate have different tokens, answers or lengths")
     automaton, text = program.automaton, disagreement(program.automaton, network)
     replies: dict[str, Reply] = {}
     if network.shape.words.is_listable:
@@ -101,7 +102,6 @@ def compare(program: FilledTemplate, network: Network, examiners: Examiners) -> 
 
 
 def enumerate_words(automaton: MooreMachine, network: Network) -> Reply:
-    """Go through every word in order, exactly."""
     words = list(network.shape.words)
     row = automaton.row(network.shape.words).tolist()
     for word, answer, found in zip(words, row, network.decide(words), strict=True):
@@ -117,20 +117,7 @@ def replay(automaton: MooreMachine, network: Network, word: Word) -> Counterexam
     return Counterexample(word, answer, found) if found != frozenset({answer}) else None
 
 
-def refuse_other_signature(program: FilledTemplate, network: Network) -> None:
-    """Refuse a program over other tokens, answers or lengths than the surrogate's."""
-    signature, shape = program.signature, network.shape
-    if (signature.tokens, signature.answers) != (shape.words.tokens, shape.answers):
-        raise InputError("the program and the surrogate have different tokens or answers")
-    if signature.longest != shape.words.longest:
-        raise InputError(
-            f"the program is for words up to {signature.longest} tokens, "
-            f"the surrogate for up to {shape.words.longest}"
-        )
-
-
 def describe(reply: Reply) -> str:
-    """Return a reply in a few words."""
     match reply:
         case Same():
             return "proved"

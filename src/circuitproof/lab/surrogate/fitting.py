@@ -13,9 +13,15 @@ from torch.nn import functional
 
 from circuitproof.errors import InputError, NumericError
 from circuitproof.exact.grid import grid_of_float32
-from circuitproof.lab.surrogate.network import Fidelity, Network, Shape, build_network, measure_fidelity
+from circuitproof.lab.surrogate.network import (
+    Fidelity,
+    Network,
+    Shape,
+    build_network,
+    measure_fidelity,
+    one_hot,
+)
 from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.surrogate.words import Words
 from circuitproof.lab.train.loop import Rate
 from circuitproof.text.codec import Count
 
@@ -69,7 +75,6 @@ def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
 
 
 def exact_network(shape: Shape, tensors: Mapping[str, Tensor]) -> Network:
-    """Return the network of these FP32 tensors with exact numbers."""
     return build_network(
         shape, lambda name: grid_of_float32(np.atleast_2d(tensors[name].numpy()).view(np.uint32))
     )
@@ -78,7 +83,8 @@ def exact_network(shape: Shape, tensors: Mapping[str, Tensor]) -> Network:
 def _train(relation: Relation, shape: Shape, fitting: Fitting, seed: int) -> Mapping[str, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     maps = [_linear(into, out, generator) for into, out in pairwise(shape.sizes)]
-    inputs, taught = _one_hot(relation.words), torch.tensor(relation.decided)
+    inputs = torch.from_numpy(one_hot(tuple(relation.words), relation.words)).float()
+    taught = torch.tensor(relation.decided)
     optimizer = torch.optim.Adam([tensor for pair in maps for tensor in pair], lr=fitting.learning_rate)
     for _ in range(fitting.steps):
         lead = _leads(_forward(maps, inputs), taught)
@@ -115,13 +121,6 @@ def _leads(logits: Tensor, taught: Tensor) -> Tensor:
     right = logits.gather(1, taught[:, None])
     others = torch.ones_like(logits, dtype=torch.bool).scatter(1, taught[:, None], value=False)
     return (right - logits)[others].view(len(logits), -1)
-
-
-def _one_hot(words: Words) -> Tensor:
-    inputs = torch.zeros(len(words), words.longest, len(words.tokens))
-    for row, word in enumerate(words):
-        inputs[row, range(len(word)), word] = 1
-    return inputs.flatten(1)
 
 
 def _roundings(tensors: Mapping[str, Tensor]) -> Iterator[Mapping[str, Tensor]]:

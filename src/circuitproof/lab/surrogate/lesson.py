@@ -67,7 +67,6 @@ class Lesson:
 
     @property
     def outcome(self) -> str:
-        """Return in a few words what the study came to."""
         if self.explanation is None:
             stopped = self.open_template
             return f"search stopped in {stopped}" if stopped else "no program in the family"
@@ -80,12 +79,10 @@ class Lesson:
         return "counterexample returned; no program of the family repairs it"
 
     def to_json(self) -> Json:
-        """Return the lesson as JSON that `read_lesson` reads back."""
         return {**record_to_json(self), "outcome": self.outcome}
 
 
 def lesson_of(study: Study, relation: Relation, data: int) -> Lesson:
-    """Return what a study teaches about its teacher."""
     return Lesson(
         name=relation.name,
         basis=relation.basis,
@@ -107,15 +104,15 @@ def read_lesson(fields: Fields) -> Lesson:
 
 
 def _account(tested: Tested, relation: Relation) -> Account:
-    found = tested.counterexample
+    program, found = tested.program, tested.equivalence
     return Account(
-        template=tested.program.template.name,
-        size=tested.program.size,
-        lines=tested.program.lines,
+        template=program.template.name,
+        size=len(program.choices),
+        lines=program.lines,
         agreed=tested.agreed,
-        verdict=tested.verdict,
-        replies={name: describe(reply) for name, reply in tested.equivalence.replies.items()},
-        disproof=None if found is None else _disproof(found, relation),
+        verdict=found.verdict,
+        replies={name: describe(reply) for name, reply in found.replies.items()},
+        disproof=None if found.counterexample is None else _disproof(found.counterexample, relation),
     )
 
 

@@ -1,12 +1,22 @@
 """Templates that remember a token, and small state machines; and the ladder of all templates by size."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from circuitproof.errors import InputError
 from circuitproof.lab.surrogate.registers import Constant, Counter, Predicate, Toggle, Toggles, When
-from circuitproof.lab.surrogate.template import Fill, Holes, Signature, State, Template, effects, size
+from circuitproof.lab.surrogate.template import (
+    Fill,
+    FilledTemplate,
+    Holes,
+    Signature,
+    State,
+    Template,
+    effects,
+)
+from circuitproof.text.codec import Codec
+from circuitproof.text.reading import Fields
 
 _IGNORE, _HOLD = "ignore", "hold"
 _KEEP, _FORGET, _REPLACE = "keep", "forget", "replace"
@@ -20,19 +30,15 @@ class Latest:
     start: State = None
 
     def holes(self, signature: Signature) -> Holes:
-        """Return which tokens are watched, and an answer for each and for none."""
         return _held_holes(signature)
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Hold the token if it is watched."""
         return token if fill[f"on {token}"] == _HOLD else state
 
     def answer(self, fill: Fill, state: State) -> str:
-        """Return the answer for the token held."""
         return fill["empty" if state is None else f"holding {state}"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return what is watched and the answers."""
         return (
             f"memory, empty at first; {effects(fill, signature, 'on {}', _IGNORE)}",
             *_held_answers(fill, signature),
@@ -40,19 +46,16 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Latest):
     """A memory of one token with guarded updates: what a token does depends on what is held."""
 
     name: str = "memory"
-    start: State = None
 
     def holes(self, signature: Signature) -> Holes:
-        """Return what `Latest` has, and what a watched token does to a memory that is not empty."""
         guards = {"on the same": (_KEEP, _FORGET), "on another": (_KEEP, _REPLACE, _FORGET)}
         return _held_holes(signature) | {f"holding, {guard}": choices for guard, choices in guards.items()}
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Update the memory if the token is watched."""
         if fill[f"on {token}"] == _IGNORE:
             return state
         if state is None:
@@ -65,12 +68,7 @@ class Memory:
             case _:
                 return state
 
-    def answer(self, fill: Fill, state: State) -> str:
-        """Return the answer for the token held."""
-        return fill["empty" if state is None else f"holding {state}"]
-
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return what is watched, the guarded updates and the answers."""
         same, other = fill["holding, on the same"], fill["holding, on another"]
         return (
             f"memory, empty at first; while empty, {effects(fill, signature, 'on {}', _IGNORE)}",
@@ -88,28 +86,23 @@ class Machine:
 
     @property
     def name(self) -> str:
-        """Return the kind with the number of states."""
         return f"machine {self.states}"
 
     def holes(self, signature: Signature) -> Holes:
-        """Return the next state for each state and token, and an answer per state."""
         names = tuple(map(str, range(self.states)))
-        moves = {f"{name} on {token}": names for name in names for token in signature.tokens.names}
+        moves = {f"{name} on {token}": names for name in names for token in signature.tokens}
         return moves | {f"answer {name}": signature.answers.names for name in names}
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Return the next state."""
         return fill[f"{state} on {token}"]
 
     def answer(self, fill: Fill, state: State) -> str:
-        """Return the state's answer."""
         return fill[f"answer {state}"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return a line per state."""
         return tuple(
             f"state {name}: answer {fill[f'answer {name}']}; "
-            + "; ".join(f"on {token}: to {fill[f'{name} on {token}']}" for token in signature.tokens.names)
+            + "; ".join(f"on {token}: to {fill[f'{name} on {token}']}" for token in signature.tokens)
             for name in map(str, range(self.states))
         )
 
@@ -133,7 +126,6 @@ _FEWEST_STATES = 2
 
 
 def find_template(name: str, where: str) -> Template:
-    """Return the template that a recipe names."""
     for template in TEMPLATES:
         if template.name == name:
             return template
@@ -149,22 +141,31 @@ def find_template(name: str, where: str) -> Template:
     )
 
 
+def read_program(fields: Fields, signature: Signature) -> FilledTemplate:
+    template = find_template(fields.text("template"), fields.path("template"))
+    choices = Codec().value(Mapping[str, str], fields, "choices")
+    try:
+        return FilledTemplate(template, signature, choices)
+    except InputError as error:
+        raise InputError(f"{fields.where}: {error}") from error
+
+
 def ladder(templates: Sequence[Template], signature: Signature) -> tuple[Template, ...]:
-    """Return the templates that fit a signature, smallest first; of one size, in the order given.
+    """Return the templates that fit a signature, those of fewest holes first, then in the order given.
 
     A counter with more thresholds than a word has tokens has no programs, and is left out.
     """
     usable = [template for template in templates if all(template.holes(signature).values())]
-    return tuple(sorted(usable, key=lambda template: size(template, signature)))
+    return tuple(sorted(usable, key=lambda template: len(template.holes(signature))))
 
 
 def _held_holes(signature: Signature) -> dict[str, tuple[str, ...]]:
-    tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens.names}
-    held = {f"holding {token}": signature.answers.names for token in signature.tokens.names}
+    tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens}
+    held = {f"holding {token}": signature.answers.names for token in signature.tokens}
     return tokens | {"empty": signature.answers.names} | held
 
 
 def _held_answers(fill: Fill, signature: Signature) -> tuple[str, ...]:
-    watched = [token for token in signature.tokens.names if fill[f"on {token}"] == _HOLD]
+    watched = [token for token in signature.tokens if fill[f"on {token}"] == _HOLD]
     held = (f"answer {fill[f'holding {token}']} when holding {token}" for token in watched)
     return (f"answer {fill['empty']} when empty", *held)

@@ -6,6 +6,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from circuitproof.declare.operators import Relu
 from circuitproof.declare.tasks.alphabet import Alphabet
@@ -28,11 +29,7 @@ _AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a surrogate reads, what it answers, and how wide its hidden layers are.
-
-    Its input has a number per position and token: 1 where the word has that token, 0 elsewhere, so that the
-    places after a short word are all 0.
-    """
+    """What a surrogate reads (`one_hot`), what it answers, and how wide its hidden layers are."""
 
     words: Words
     answers: Alphabet
@@ -46,7 +43,6 @@ class Shape:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Return the widths from input to output."""
         return (self.words.longest * len(self.words.tokens), *self.hidden, len(self.answers))
 
     def tensors(self) -> dict[str, tuple[int, ...]]:
@@ -57,12 +53,10 @@ class Shape:
         return named
 
     def to_json(self) -> Json:
-        """Return the shape as JSON that `read_shape` reads back."""
         return {**self.words.to_json(), "answers": list(self.answers.names), "hidden": list(self.hidden)}
 
 
 def read_shape(fields: Fields) -> Shape:
-    """Read a surrogate's shape."""
     return Shape(read_words(fields), Alphabet(fields.texts("answers")), fields.integers("hidden"))
 
 
@@ -88,8 +82,7 @@ class Network:
 
     def decide(self, words: Sequence[Word]) -> tuple[frozenset[int], ...]:
         """Return for each word the set of its maximal answers; more than one is a tie."""
-        exact = Exact()
-        logits = self.logits(exact, exact.constant(self._one_hot(words)))
+        logits = self.logits(Exact(), Grid(one_hot(words, self.shape.words), 0, (1,) * len(words)))
         return tuple(_maximal(row.numbers) for row in logits.rows())
 
     def logits(self, arithmetic: Arithmetic[V, W], values: V) -> V:
@@ -98,14 +91,15 @@ class Network:
             values = arithmetic.activate(arithmetic.affine(values, layer.weight, layer.bias), Relu())
         return arithmetic.affine(values, self.layers[-1].weight, self.layers[-1].bias)
 
-    def _one_hot(self, words: Sequence[Word]) -> Grid:
-        numbers = np.zeros((len(words), self.shape.sizes[0]), dtype=np.int64)
-        for row, word in enumerate(words):
-            if word not in self.shape.words:
-                raise DeclarationError(f"word {word} is not in the surrogate's domain")
-            for place, token in enumerate(word):
-                numbers[row, place * len(self.shape.words.tokens) + token] = 1
-        return Grid(numbers, 0, (1,) * len(words))
+
+def one_hot(words: Sequence[Word], domain: Words) -> npt.NDArray[np.int64]:
+    """Return a row per word: for each position and token, 1 where the word has that token there."""
+    numbers = np.zeros((len(words), domain.longest, len(domain.tokens)), dtype=np.int64)
+    for row, word in enumerate(words):
+        if word not in domain:
+            raise DeclarationError(f"word {word} is not in the surrogate's domain")
+        numbers[row, range(len(word)), word] = 1
+    return numbers.reshape(len(words), -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +111,6 @@ class Fidelity:
 
     @property
     def is_complete(self) -> bool:
-        """Say whether the two agree on every word."""
         return self.agreed == self.words
 
 
@@ -157,7 +150,6 @@ def read_network(path: Path, shape: Shape) -> Network:
 
 
 def build_network(shape: Shape, grid: Callable[[str], Grid]) -> Network:
-    """Return the network whose tensors are called by name."""
     places = range(len(shape.hidden) + 1)
     layers = (Layer(grid(f"layer.{k}.weight"), grid(f"layer.{k}.bias")) for k in places)
     return Network(shape, tuple(layers))

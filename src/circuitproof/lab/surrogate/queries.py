@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from circuitproof.lab.surrogate.network import Network
-from circuitproof.lab.surrogate.program import MooreMachine
+from circuitproof.lab.surrogate.template import MooreMachine
 from circuitproof.lab.surrogate.words import Word, Words
 from circuitproof.solvers.arithmetic import Symbolic
 from circuitproof.solvers.assertions import Assertion, Source

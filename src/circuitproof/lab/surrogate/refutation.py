@@ -10,10 +10,9 @@ import numpy as np
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.lab.surrogate.machines import find_template
-from circuitproof.lab.surrogate.program import explore, run
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.synthesis import Exhausted, Leaf, Split, Tree
-from circuitproof.lab.surrogate.template import Fill, OpenHoleError, Signature, Template
+from circuitproof.lab.surrogate.template import Fill, OpenHoleError, Template, explore, run
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.text.canonical import Digest, Json, digest_bytes, digest_json
 from circuitproof.text.codec import Key, to_json
@@ -48,7 +47,6 @@ class Refutation:
         return sum(1 for _ in _leaves(self.tree))
 
     def to_json(self) -> dict[str, Json]:
-        """Return the certificate as JSON."""
         listed = to_json(self.meanings)
         return {
             "template": self.template.name,
@@ -61,67 +59,58 @@ class Refutation:
         }
 
 
-def certify(exhausted: Exhausted, signature: Signature, relation: Relation) -> Refutation:
+def certify(exhausted: Exhausted, relation: Relation) -> Refutation:
     """Check the tree of an exhausted template against a relation and list what its programs mean."""
     template = exhausted.template
-    programs = check_tree(template, signature, exhausted.tree, relation)
-    meanings = list_meanings(template, signature, relation) if programs <= MOST_MEANINGS else None
+    programs = check_tree(template, exhausted.tree, relation)
+    meanings = list_meanings(template, relation) if programs <= MOST_MEANINGS else None
     return Refutation(template, programs, exhausted.tree, meanings)
 
 
-def check_tree(template: Template, signature: Signature, tree: Tree, relation: Relation) -> int:
+def check_tree(template: Template, tree: Tree, relation: Relation, fill: Fill | None = None) -> int:
     """Return how many programs a tree refutes; refuse a tree that does not refute all of the template's.
 
     A split has a child for each choice, so the leaves' programs add up to all. Each leaf's input is run
-    again, and must be answered otherwise than the relation does without reading a
-    hole that is not filled above it.
+    again, and must be answered otherwise than the relation does without reading a hole that is not filled
+    above it; `fill` holds the choices above.
     """
-    return _check(_Checked(template, signature, relation), tree, Fill())
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    template: Template
-    signature: Signature
-    relation: Relation
-
-
-def _check(checked: _Checked, tree: Tree, fill: Fill) -> int:
-    holes = checked.template.holes(checked.signature)
+    above, holes = fill or Fill(), template.holes(relation.signature)
     match tree:
         case Leaf(word):
-            _refuse_survivor(checked, fill, word)
-            return prod(len(choices) for hole, choices in holes.items() if hole not in fill)
+            _refuse_survivor(template, above, relation, word)
+            return prod(len(choices) for hole, choices in holes.items() if hole not in above)
         case Split(hole, children):
-            if hole in fill or len(children) != len(holes.get(hole, ())):
-                raise DeclarationError(f"{checked.template.name}: the tree splits {hole!r} wrongly")
+            if hole in above or len(children) != len(holes.get(hole, ())):
+                raise DeclarationError(f"{template.name}: the tree splits {hole!r} wrongly")
             below = zip(holes[hole], children, strict=True)
-            return sum(_check(checked, child, Fill({**fill, hole: choice})) for choice, child in below)
+            return sum(
+                check_tree(template, c, relation, Fill({**above, hole: choice})) for choice, c in below
+            )
         case _:
             assert_never(tree)
 
 
-def _refuse_survivor(checked: _Checked, fill: Fill, word: Word) -> None:
-    name, text = checked.template.name, checked.relation.words.text(word)
+def _refuse_survivor(template: Template, fill: Fill, relation: Relation, word: Word) -> None:
+    name, text = template.name, relation.words.text(word)
     try:
-        answer = run(checked.template, fill, checked.signature, word)
+        answer = run(template, fill, relation.signature, word)
     except OpenHoleError as error:
         raise DeclarationError(f"{name}: input '{text}' depends on {error.hole!r}, not filled") from error
-    if answer == checked.relation.answer(word):
+    if answer == relation.answer(word):
         raise DeclarationError(f"{name}: input '{text}' does not refute the programs at its leaf")
 
 
-def list_meanings(template: Template, signature: Signature, relation: Relation) -> tuple[Meaning, ...]:
+def list_meanings(template: Template, relation: Relation) -> tuple[Meaning, ...]:
     """Return each distinct function that programs of a template compute on the domain, with what refutes it.
 
     A meaning that nothing refutes is an error: then the template has a program that agrees.
     """
     taught = np.array(relation.decided, dtype=np.uint8)
-    holes = template.holes(signature)
+    holes = template.holes(relation.signature)
     found: dict[bytes, Meaning] = {}
     for choices in product(*holes.values()):
         fill = Fill(zip(holes, choices, strict=True))
-        row = explore(template, fill, signature).row(relation.words)
+        row = explore(template, fill, relation.signature).row(relation.words)
         if (content := row.tobytes()) not in found:
             wrong = np.flatnonzero(row != taught)
             if not wrong.size:
@@ -137,13 +126,13 @@ def read_tree(fields: Fields) -> Tree:
     return Split(fields.text("hole"), fields.each("children", read_tree))
 
 
-def read_refuted(fields: Fields, signature: Signature, relation: Relation) -> str:
+def read_refuted(fields: Fields, relation: Relation) -> str:
     """Read a certificate as `Refutation.to_json` writes it, check its tree again, and name its template."""
     template = find_template(fields.text("template"), fields.path("template"))
     with reading_part(fields, "tree") as part:
         tree = read_tree(part)
     try:
-        programs = check_tree(template, signature, tree, relation)
+        programs = check_tree(template, tree, relation)
     except DeclarationError as error:
         raise InputError(f"{fields.where} is not a refutation: {error}") from error
     if programs != fields.integer("programs"):

@@ -22,19 +22,15 @@ class Constant:
     start: State = 0
 
     def holes(self, signature: Signature) -> Holes:
-        """Return one hole, the answer."""
         return {"always": signature.answers.names}
 
     def step(self, _fill: Fill, state: State, _token: str) -> State:
-        """Return the only state."""
         return state
 
     def answer(self, fill: Fill, _state: State) -> str:
-        """Return the only answer."""
         return fill["always"]
 
     def lines(self, fill: Fill, _signature: Signature) -> tuple[str, ...]:
-        """Return the answer in a line."""
         return (f"answer {fill['always']} always",)
 
 
@@ -55,26 +51,21 @@ class Predicate:
 
     @property
     def name(self) -> str:
-        """Return which token the predicate is about."""
         return str(self.when)
 
     def holes(self, signature: Signature) -> Holes:
-        """Return a hole per token, in the set or not, and one per answer."""
-        tokens = {f"in {token}": (_NO, _YES) for token in signature.tokens.names}
+        tokens = {f"in {token}": (_NO, _YES) for token in signature.tokens}
         return tokens | {"outside": signature.answers.names, "inside": signature.answers.names}
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Return whether the token that counts is in the set."""
         is_settled = (self.when is When.EVER and state == _YES) or (self.when is When.FIRST and state)
         return state if is_settled else fill[f"in {token}"]
 
     def answer(self, fill: Fill, state: State) -> str:
-        """Return the answer inside or outside the set."""
         return fill["inside" if state == _YES else "outside"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return the predicate and its two answers."""
-        chosen = [token for token in signature.tokens.names if fill[f"in {token}"] == _YES]
+        chosen = [token for token in signature.tokens if fill[f"in {token}"] == _YES]
         subject = {When.LAST: "the last token", When.FIRST: "the first token", When.EVER: "any token"}
         test = f"{subject[self.when]} is one of {{{', '.join(chosen)}}}"
         return (f"answer {fill['inside']} if {test}", f"answer {fill['outside']} if not")
@@ -88,20 +79,16 @@ class Toggle:
     start: State = _EVEN
 
     def holes(self, signature: Signature) -> Holes:
-        """Return a hole per token and one per value of the bit."""
-        tokens = {f"on {token}": (_STAY, _FLIP) for token in signature.tokens.names}
+        tokens = {f"on {token}": (_STAY, _FLIP) for token in signature.tokens}
         return tokens | dict.fromkeys((_EVEN, _ODD), signature.answers.names)
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Flip the bit if the token says so."""
         return _flipped(state) if fill[f"on {token}"] == _FLIP else state
 
     def answer(self, fill: Fill, state: State) -> str:
-        """Return the answer for the bit."""
         return fill[str(state)]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return which tokens flip the bit, and the answers."""
         answers = (f"answer {fill[value]} when {value}" for value in (_EVEN, _ODD))
         return (f"bit, even at first; {effects(fill, signature, 'on {}', _STAY)}", *answers)
 
@@ -114,25 +101,21 @@ class Toggles:
     start: State = (_EVEN, _EVEN)
 
     def holes(self, signature: Signature) -> Holes:
-        """Return the tokens of either bit, the guard, and an answer per pair of values."""
-        first = {f"first on {token}": (_STAY, _FLIP) for token in signature.tokens.names}
-        second = {f"second on {token}": (_STAY, _FLIP) for token in signature.tokens.names}
+        first = {f"first on {token}": (_STAY, _FLIP) for token in signature.tokens}
+        second = {f"second on {token}": (_STAY, _FLIP) for token in signature.tokens}
         pairs = {f"{one} {other}": signature.answers.names for one, other in _PAIRS}
         return first | second | {"flips": (_FREE, _GUARDED)} | pairs
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Flip the bits that the token flips; under the guard, only beside an even one."""
         one, other = _pair(state)
         flips_one = fill[f"first on {token}"] == _FLIP and self._may(fill, other)
         flips_other = fill[f"second on {token}"] == _FLIP and self._may(fill, one)
         return (_flipped(one) if flips_one else one, _flipped(other) if flips_other else other)
 
     def answer(self, fill: Fill, state: State) -> str:
-        """Return the answer for the pair of bits."""
         return fill[" ".join(_pair(state))]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return which tokens flip which bit, the guard, and the answers."""
         answers = (f"answer {fill[f'{one} {other}']} when {one}, {other}" for one, other in _PAIRS)
         return (
             f"first bit, even at first; {effects(fill, signature, 'first on {}', _STAY)}",
@@ -154,18 +137,15 @@ class Counter:
 
     @property
     def name(self) -> str:
-        """Return the kind with the number of thresholds."""
         return f"counter {self.thresholds}"
 
     def holes(self, signature: Signature) -> Holes:
-        """Return a hole per token, the thresholds in one, and an answer per level between them."""
-        tokens = {f"on {token}": (_STAY, _UP, _DOWN, _RESET) for token in signature.tokens.names}
-        rising = combinations(range(1, signature.longest + 1), self.thresholds)
+        tokens = {f"on {token}": (_STAY, _UP, _DOWN, _RESET) for token in signature.tokens}
+        rising = combinations(range(1, signature.words.longest + 1), self.thresholds)
         levels = {f"level {level}": signature.answers.names for level in range(self.thresholds + 1)}
         return tokens | {"thresholds": tuple(" ".join(map(str, chosen)) for chosen in rising)} | levels
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        """Return the count after a token."""
         count = _number(state)
         match fill[f"on {token}"]:
             case "up":
@@ -178,12 +158,10 @@ class Counter:
                 return count
 
     def answer(self, fill: Fill, state: State) -> str:
-        """Return the answer of the level that the count has reached."""
         reached = sum(_number(state) >= threshold for threshold in _thresholds(fill))
         return fill[f"level {reached}"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        """Return what each token does to the count, and the answer from each threshold on."""
         levels = reversed(list(enumerate(_thresholds(fill), start=1)))
         answers = (
             f"answer {fill[f'level {level}']} when the count is at least {least}" for level, least in levels

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
+from circuitproof.lab.surrogate.template import Signature
 from circuitproof.lab.surrogate.words import Word, Words, read_words
 from circuitproof.text.canonical import Digest, Json, digest_json
 from circuitproof.text.reading import Fields, read_json, reading
@@ -50,8 +51,12 @@ class Relation:
         if not all(0 <= answer < len(self.answers) for answer in self.decided):
             raise DeclarationError(f"{self.name}: an answer is outside 0 to {len(self.answers) - 1}")
 
+    @property
+    def signature(self) -> Signature:
+        """What a program must read and answer to be compared with the teacher."""
+        return Signature(self.words, self.answers)
+
     def answer(self, word: Word) -> int:
-        """Return the teacher's answer to a word."""
         return self.decided[self.words.place(word)]
 
     @property
@@ -60,7 +65,6 @@ class Relation:
         return digest_json(self.to_json())
 
     def to_json(self) -> dict[str, Json]:
-        """Return the relation as JSON that `read_relation` reads back."""
         tokens, answers = self.words.tokens.names, self.answers.names
         rows: list[Json] = [
             {"input": [tokens[token] for token in word], "answer": answers[answer]}

@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from circuitproof.errors import InputError
-from circuitproof.lab.surrogate.equivalence import Counterexample, Equivalence, Examiners, compare
+from circuitproof.lab.surrogate.equivalence import Equivalence, Examiners, compare
 from circuitproof.lab.surrogate.network import Fidelity, Network, measure_fidelity
-from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.refutation import Refutation, certify
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.synthesis import Found, GaveUp, Specification, Synthesis, Trial, synthesise
-from circuitproof.lab.surrogate.template import Signature, Template, signature_of
+from circuitproof.lab.surrogate.template import FilledTemplate, Template
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.codec import Count
@@ -40,16 +39,6 @@ class Tested:
     agreed: int
     equivalence: Equivalence
 
-    @property
-    def verdict(self) -> Verdict:
-        """Return the verdict on the program."""
-        return self.equivalence.verdict
-
-    @property
-    def counterexample(self) -> Counterexample | None:
-        """Return what refutes the program."""
-        return self.equivalence.counterexample
-
 
 @dataclass(frozen=True, slots=True)
 class Study:
@@ -71,7 +60,7 @@ class Study:
     def verdict(self) -> Verdict:
         """Say whether some program is proved equal to the teacher; refuted: the family has none."""
         for tested in (self.explanation, self.repair):
-            if tested is not None and tested.verdict is Verdict.PROVED:
+            if tested is not None and tested.equivalence.verdict is Verdict.PROVED:
                 return Verdict.PROVED
         is_open = self.stopped is not None or self.repair is not None
         return Verdict.UNDECIDED if is_open else Verdict.REFUTED
@@ -89,7 +78,7 @@ def run_study(relation: Relation, network: Network, plan: StudyPlan, examiners: 
     if plan.hypothesis is not None:
         return teaching.test(Study(fidelity, None), plan.hypothesis, plan.templates)
     fitted = synthesise(
-        Specification(teaching.signature, relation.answer, teaching.wrong_on_data),
+        Specification(relation.signature, relation.answer, teaching.wrong_on_data),
         plan.templates,
         budget=plan.budget,
     )
@@ -109,19 +98,14 @@ class _Teaching:
     plan: StudyPlan
     examiners: Examiners
 
-    @property
-    def signature(self) -> Signature:
-        """Return what the programs read and answer."""
-        return signature_of(self.relation.words, self.relation.answers)
-
     def test(self, study: Study, program: FilledTemplate, larger: Sequence[Template]) -> Study:
         """Prove or refute a program, and look for a repair among `larger` templates where it is refuted."""
         tested = self._examine(program)
         study = replace(study, explanation=tested)
-        if tested.counterexample is None:
+        if (found := tested.equivalence.counterexample) is None:
             return study
-        examples = [*(trial.word for trial in study.trials), tested.counterexample.word]
-        wanted = Specification(self.signature, self.relation.answer, self._wrong_anywhere)
+        examples = [*(trial.word for trial in study.trials), found.word]
+        wanted = Specification(self.relation.signature, self.relation.answer, self._wrong_anywhere)
         repaired = synthesise(wanted, larger, examples, self.plan.budget)
         study = self.record(study, repaired)
         if isinstance(repaired.outcome, Found):
@@ -130,7 +114,7 @@ class _Teaching:
 
     def record(self, study: Study, found: Synthesis) -> Study:
         """Add what a search refuted on its way, each template with its certificate."""
-        certified = (certify(one, self.signature, self.relation) for one in found.exhausted)
+        certified = (certify(one, self.relation) for one in found.exhausted)
         return replace(
             study,
             refutations=(*study.refutations, *certified),

@@ -11,8 +11,14 @@ from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
 
 from circuitproof.errors import DeclarationError
-from circuitproof.lab.surrogate.program import FilledTemplate, run
-from circuitproof.lab.surrogate.template import Fill, OpenHoleError, Signature, Template
+from circuitproof.lab.surrogate.template import (
+    Fill,
+    FilledTemplate,
+    OpenHoleError,
+    Signature,
+    Template,
+    run,
+)
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.text.codec import Key
 

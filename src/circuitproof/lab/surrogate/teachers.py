@@ -40,12 +40,10 @@ class Rendering:
             raise DeclarationError(f"two answers are the same token of the model: {list(self.answers)}")
 
     def prompts(self, word: Word) -> Iterator[Prompt]:
-        """Walk every prompt that a word stands for."""
         for chosen in product(*(self.members[token] for token in word)):
             yield (*self.before, *chosen, *self.after)
 
     def count(self, words: Words) -> int:
-        """Return how many prompts all words stand for."""
         return sum(prod(len(self.members[token]) for token in word) for word in words)
 
 

@@ -1,11 +1,17 @@
-"""What a program template is: a fixed way to read a word, with holes for what is not yet decided."""
+"""Program templates: ways to read a word, with holes to fill; a filled one is a program, and an automaton."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.lab.surrogate.words import Words
+from circuitproof.errors import InputError
+from circuitproof.lab.surrogate.words import Word, Words
+from circuitproof.text.canonical import Json
 
 State: TypeAlias = Hashable
 """What a program remembers of the tokens read so far."""
@@ -30,16 +36,15 @@ class Fill(dict[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What every program of a family reads and answers: tokens in, answers out, words up to a length."""
+    """What every program of a family reads and answers."""
 
-    tokens: Alphabet
+    words: Words
     answers: Alphabet
-    longest: int
 
-
-def signature_of(words: Words, answers: Alphabet) -> Signature:
-    """Return the signature of programs that read the words of a domain."""
-    return Signature(words.tokens, answers, words.longest)
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The names of the tokens."""
+        return self.words.tokens.names
 
 
 class Template(Protocol):
@@ -47,39 +52,104 @@ class Template(Protocol):
 
     A program starts in `start`, takes a `step` for each token, and gives the `answer` of the state it is
     in at the end. Both read the fill, and only where they need it: a run that never reads a hole says the
-    same of every way to fill it.
+    same of every way to fill it. `lines` are what a person reads of a filled template.
     """
 
     @property
-    def name(self) -> str:
-        """Return what the template is called, in recipes and reports."""
-        ...
+    def name(self) -> str: ...
+    @property
+    def start(self) -> State: ...
+    def holes(self, signature: Signature) -> Holes: ...
+    def step(self, fill: Fill, state: State, token: str, /) -> State: ...
+    def answer(self, fill: Fill, state: State, /) -> str: ...
+    def lines(self, fill: Fill, signature: Signature, /) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class MooreMachine:
+    """A Moore machine that starts in state 0; what a program means on words up to a length.
+
+    States that only words of the full length reach take no further step; they lead back to themselves.
+    """
+
+    steps: tuple[tuple[int, ...], ...]
+    """The next state for each state and token."""
+    answers: tuple[int, ...]
+    """The answer of each state."""
+
+    def answer(self, word: Word) -> int:
+        state = 0
+        for token in word:
+            state = self.steps[state][token]
+        return self.answers[state]
+
+    def row(self, words: Words) -> npt.NDArray[np.uint8]:
+        """Return the answer to every word, in the order of the domain."""
+        words.refuse_unlistable()
+        steps = np.array(self.steps, dtype=np.int64)
+        answers = np.array(self.answers, dtype=np.uint8)
+        states: npt.NDArray[Any] = np.zeros(1, dtype=np.int64)
+        rows: list[npt.NDArray[np.uint8]] = []
+        for length in range(1, words.longest + 1):
+            states = steps[states].reshape(-1)
+            if length >= words.shortest:
+                rows.append(answers[states])
+        return np.concatenate(rows)
+
+
+@dataclass(frozen=True)
+class FilledTemplate:
+    """A program: a template over a signature with every hole filled."""
+
+    template: Template
+    signature: Signature
+    choices: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        holes = self.template.holes(self.signature)
+        for hole, allowed in holes.items():
+            if (found := self.choices.get(hole)) not in allowed:
+                raise InputError(
+                    f"program {self.template.name}: {hole!r} is {found!r}, want one of {allowed}"
+                )
+        if unknown := sorted(self.choices.keys() - holes.keys()):
+            raise InputError(f"program {self.template.name}: {unknown[0]!r} is not one of its holes")
 
     @property
-    def start(self) -> State:
-        """Return the state before the first token."""
-        ...
+    def lines(self) -> tuple[str, ...]:
+        return self.template.lines(Fill(self.choices), self.signature)
 
-    def holes(self, signature: Signature) -> Holes:
-        """Return every hole and its choices."""
-        ...
+    @cached_property
+    def automaton(self) -> MooreMachine:
+        """What the program means on words up to the signature's length."""
+        return explore(self.template, Fill(self.choices), self.signature)
 
-    def step(self, fill: Fill, state: State, token: str, /) -> State:
-        """Return the state after a token."""
-        ...
-
-    def answer(self, fill: Fill, state: State, /) -> str:
-        """Return the answer in a state."""
-        ...
-
-    def lines(self, fill: Fill, signature: Signature, /) -> tuple[str, ...]:
-        """Return a filled template as a person reads it."""
-        ...
+    def to_json(self) -> Json:
+        return {"template": self.template.name, "choices": dict(self.choices)}
 
 
-def size(template: Template, signature: Signature) -> int:
-    """Return how many holes a template has: how much a program of it says."""
-    return len(template.holes(signature))
+def run(template: Template, fill: Fill, signature: Signature, word: Word) -> int:
+    """Return the answer to a word, or raise `OpenHoleError` where it depends on a hole not filled."""
+    state = template.start
+    for token in word:
+        state = template.step(fill, state, signature.tokens[token])
+    return signature.answers.token(template.answer(fill, state))
+
+
+def explore(template: Template, fill: Fill, signature: Signature) -> MooreMachine:
+    """Return the automaton of the states that words up to the signature's length reach."""
+    places: dict[State, int] = {template.start: 0}
+    steps: list[tuple[int, ...]] = []
+    front: list[State] = [template.start]
+    for _ in range(signature.words.longest):
+        seen = len(places)
+        for state in front:
+            after = (template.step(fill, state, token) for token in signature.tokens)
+            steps.append(tuple(places.setdefault(one, len(places)) for one in after))
+        front = list(places)[seen:]
+    steps += [(len(steps) + extra,) * len(signature.tokens) for extra in range(len(front))]
+    answers = (signature.answers.token(template.answer(fill, state)) for state in places)
+    return MooreMachine(tuple(steps), tuple(answers))
 
 
 def effects(fill: Fill, signature: Signature, hole: str, idle: str) -> str:
@@ -88,7 +158,7 @@ def effects(fill: Fill, signature: Signature, hole: str, idle: str) -> str:
     `hole` is the name of a token's hole with `{}` for the token.
     """
     groups: dict[str, list[str]] = {}
-    for token in signature.tokens.names:
+    for token in signature.tokens:
         if (effect := fill[hole.format(token)]) != idle:
             groups.setdefault(effect, []).append(token)
     parts = [f"on {' or '.join(tokens)}: {effect}" for effect, tokens in groups.items()]

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import product
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
@@ -45,11 +46,9 @@ class Words:
 
     @property
     def is_listable(self) -> bool:
-        """Say whether there are few enough words to go through all of them."""
         return len(self) <= MOST_LISTED
 
     def refuse_unlistable(self) -> None:
-        """Refuse a domain too large to go through."""
         if not self.is_listable:
             raise InputError(
                 f"the domain has {len(self)} words, at most {MOST_LISTED} can be listed; "
@@ -71,7 +70,6 @@ class Words:
         return number + sum(base**length for length in range(self.shortest, len(word)))
 
     def word(self, place: int) -> Word:
-        """Return the word at an index."""
         base, length = len(self.tokens), self.shortest
         while place >= base**length:
             place -= base**length
@@ -105,11 +103,37 @@ class Words:
         return self.tokens.text(word)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the domain as JSON that `read_words` reads back."""
         return {"tokens": list(self.tokens.names), "shortest": self.shortest, "longest": self.longest}
 
 
 def read_words(fields: Fields) -> Words:
-    """Read a bounded domain from its three keys."""
     tokens = Alphabet(fields.texts("tokens"))
     return Words(tokens, fields.integer("shortest", least=1), fields.integer("longest", least=1))
+
+
+class _Data(StrEnum):
+    SHORT = "short"
+    """Every word up to a length."""
+    AT_MOST_ONE = "at most one"
+    """Every word in which the named tokens together occur at most once."""
+    LISTED = "listed"
+    """The words that are listed."""
+
+
+def read_data(fields: Fields, words: Words) -> tuple[Word, ...]:
+    """Read which words of a domain are the data that an explanation is fitted to; none at all are refused."""
+    match fields.choice("kind", _Data):
+        case _Data.SHORT:
+            longest = fields.integer("longest", least=1)
+            data = [word for word in words if len(word) <= longest]
+        case _Data.AT_MOST_ONE:
+            named = frozenset(words.named(fields.texts("tokens"), fields.path("tokens")))
+            data = [word for word in words if sum(token in named for token in word) <= 1]
+        case _Data.LISTED:
+            where = fields.path("words")
+            data = [words.listed(text.split(), f"{where}: {text!r}") for text in fields.texts("words")]
+        case _ as kind:
+            assert_never(kind)
+    if not data:
+        raise InputError(f"{fields.where} leaves no data to fit an explanation to")
+    return tuple(dict.fromkeys(data))

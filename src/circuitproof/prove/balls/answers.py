@@ -1,24 +1,23 @@
 """Robustness where something bends after the perturbation: a search per prompt, and their sum."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
 from circuitproof.errors import NotExactError
 from circuitproof.exact.sheets import SignCondition
 from circuitproof.forward.interface import Interface
-from circuitproof.prove.balls.disturbed import Disturbed, Question, disturb, disturb_residual
+from circuitproof.prove.balls.disturbed import Disturbed, Question, disturbed_prompts
 from circuitproof.prove.balls.regions import (
     Kept,
     SignSplit,
     Tree,
     Unsearched,
     Void,
+    Widening,
     leaves,
     searched_radius,
-    widened,
-    widened_point,
 )
 from circuitproof.prove.balls.search import Effort, Unstable, Violation, is_closed, search_ball
 from circuitproof.prove.claim import Claim
@@ -31,21 +30,14 @@ from circuitproof.prove.verdict import Answer, Outcome, Proved, Refuted, Undecid
 Finding = Tree | Violation | Unstable | NotExactError
 
 
-@dataclass(frozen=True, slots=True)
-class Widening:
-    """Where the coordinates that matter stand among all that are declared."""
-
-    places: tuple[int, ...]
-    count: int
-
-
 def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:
     """Answer robustness by searching the ball of each prompt, as long as there is time."""
     if effort.pace.is_over:
         late = Open("the deadline came before the first ball was searched")
         return Answer(prop, Undecided(late), claim.task.size, 0, Findings())
-    folds = folded.of(claim.circuit)
-    functions = disturbed_prompts(claim, prop.at)
+    task, circuit = claim.task, claim.circuit
+    folds = folded.of(circuit)
+    functions = disturbed_prompts(claim.frozen, task.candidates, circuit, task.prompts, prop.at)
     known: dict[int, Finding] = {}
     findings: list[Finding] = []
     pairs = list(zip(folds, functions, strict=True))
@@ -60,14 +52,6 @@ def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
     prompts = map(Replayed, claim.task.prompts, map(FoldLeaf, folds))
     ended = "the budget or the time" if effort.pace.is_over else "the budget"
     return _summed(tuple(prompts), prop, findings, places, ended)
-
-
-def disturbed_prompts(claim: Claim, at: Interface) -> tuple[Disturbed, ...]:
-    """Return each prompt's logits as a function of the perturbation; prompts may share one."""
-    frozen, candidates, prompts = claim.frozen, claim.task.candidates, claim.task.prompts
-    if at.is_final_residual:
-        return disturb_residual(frozen, candidates, claim.circuit, prompts)
-    return tuple(disturb(frozen, candidates, claim.circuit, prompt, at) for prompt in prompts)
 
 
 def widening(claim: Claim, at: Interface, function: Disturbed, length: int) -> Widening:
@@ -107,12 +91,11 @@ def _summed(
     for x, (prompt, finding, widening) in enumerate(zip(prompts, findings, wide, strict=True)):
         if isinstance(finding, Violation):
             failing.append((x,))
-            eta = widened_point(finding.eta, widening.places, widening.count)
-            replays.append(Replay((replace(prompt, perturbation=eta),)))
+            replays.append(Replay((replace(prompt, perturbation=widening.point(finding.eta)),)))
         elif isinstance(finding, SignSplit | Kept | Void) and is_closed(finding):
             key = (id(finding), widening)
             if key not in trees:
-                trees[key] = widened(finding, widening.places, widening.count)
+                trees[key] = widening.tree(finding)
             leaves_found.append(replace(prompt.leaf, regions=trees[key]))
     outcome: Outcome
     if replays:

@@ -49,7 +49,6 @@ class Disturbed:
 
     @property
     def variables(self) -> int:
-        """Return how many numbers η has."""
         return len(self.positions) * self.frozen.architecture.width
 
     def split(self, eta: Sequence[T], zero: T) -> list[tuple[T, ...]]:
@@ -65,7 +64,6 @@ class Disturbed:
         return Forward(self.frozen, self.cells, arithmetic, self.candidates, disturbance)
 
     def fold(self, eta: Sequence[Fraction]) -> Fold:
-        """Return the exact logits under a perturbation."""
         added = grid_of_fractions(self.split(eta, Fraction(0)), self.frozen.architecture.width)
         trace = Trace(self.forward(Exact(), added), self.still)
         return Fold(trace.output(self.last).take([self.row]).fractions()[0])
@@ -84,7 +82,6 @@ class Disturbed:
 
     @property
     def last(self) -> int:
-        """Return the stage that computes the logits."""
         return len(self.cells.stages) - 1
 
     @property
@@ -150,7 +147,6 @@ class Question:
         return self.disturbed.fold(eta).decision == frozenset({self.winner})
 
     def zero(self) -> Point:
-        """Return the perturbation that changes nothing."""
         return (Fraction(0),) * self.disturbed.variables
 
 
@@ -159,6 +155,15 @@ def selector(place: int, count: int, width: int) -> Grid:
     numbers = np.zeros((count * width, width), dtype=object)
     numbers[place * width : (place + 1) * width] = np.eye(width, dtype=int)
     return Grid(numbers, 0, (1,) * (count * width))
+
+
+def disturbed_prompts(
+    frozen: Frozen, candidates: tuple[int, ...], circuit: Circuit, prompts: Sequence[Prompt], at: Interface
+) -> tuple[Disturbed, ...]:
+    """Return each prompt's logits as a function of the perturbation; prompts may share one."""
+    if at.is_final_residual:
+        return disturb_residual(frozen, candidates, circuit, prompts)
+    return tuple(disturb(frozen, candidates, circuit, prompt, at) for prompt in prompts)
 
 
 def disturb_residual(
@@ -203,6 +208,5 @@ def _stages(cells: Cells[Prompt], interface: Interface) -> list[tuple[int, Side]
 
 
 def _positions(cells: Cells[Prompt], number: int, side: Side) -> list[int]:
-    """Return the position of each row of a side of a stage."""
     stage = cells.stages[number]
     return (stage.inputs if side is Side.INPUT else stage.outputs).marks()

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from circuitproof.exact.forms import Bound, Form, Region, Sign
 from circuitproof.exact.linear import Constraint, Infeasible, Optimum, Programme, minimise
-from circuitproof.prove.balls.regions import Void, Weights, is_positive
+from circuitproof.prove.balls.regions import Void, Weights, combined, is_positive
 
 _STEPS = 1 << 20
 _SHORT_BITS = 40
@@ -100,7 +100,6 @@ def _rounded(form: Form, radius: Fraction, total: int) -> Form:
 
 
 def nothing(region: Region) -> Form:
-    """Return the form that is zero everywhere."""
     return Form(0, (0,) * len(region.bounds[0].form.slopes))
 
 
@@ -181,22 +180,14 @@ def nearest(goal: Form, region: Region) -> Nearest:
         if isinstance(found, Optimum) and found.value <= 0:
             return Nearest(radius, weights)
         weights = found.weights
-        constant, spread = _combined(goal if isinstance(found, Optimum) else None, region.bounds, weights)
+        constant, spread = combined(
+            goal if isinstance(found, Optimum) else nothing(region), region.bounds, weights
+        )
         if not spread:
             return Nearest(None, weights)
         ratio = constant / spread
         radius = ratio if ratio == best else max(shortened(ratio), radius)
         best = ratio
-
-
-def _combined(goal: Form | None, bounds: Sequence[Bound], weights: Weights) -> tuple[Fraction, Fraction]:
-    terms = [(bound.downward(), weight) for bound, weight in zip(bounds, weights, strict=True) if weight]
-    if goal is not None:
-        terms.append((goal, Fraction(1)))
-    constant = sum((form.constant * weight for form, weight in terms), Fraction(0))
-    width = len(terms[0][0].slopes)
-    slopes = [sum((form.slopes[k] * weight for form, weight in terms), Fraction(0)) for k in range(width)]
-    return constant, sum(map(abs, slopes), Fraction(0))
 
 
 def shortened(number: Fraction) -> Fraction:

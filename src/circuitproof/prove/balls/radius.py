@@ -51,12 +51,10 @@ class Bracket:
 
     @property
     def is_exact(self) -> bool:
-        """Say whether the radius is known."""
         return self.lower == self.upper
 
     @property
     def is_infinite(self) -> bool:
-        """Say whether no perturbation changes the decision."""
         return self.upper is None and self.tree is None
 
 
@@ -108,11 +106,9 @@ class _Shrinking(BranchAndBound):
         self.is_attained = True
 
     def region(self, bounds: tuple[Bound, ...]) -> Region:
-        """Return the part of the open ball that keeps some bounds."""
         return Region(self.radius, bounds, is_open=True)
 
     def is_beyond(self, distance: Fraction) -> bool:
-        """Say whether nothing at a distance is in the open ball."""
         return distance >= self.radius
 
     def guess(self, region: Region) -> Point | Void | None:

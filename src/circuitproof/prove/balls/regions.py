@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias, assert_never
 
 from circuitproof.errors import DeclarationError
-from circuitproof.exact.forms import BOUNDS, Form, Region, Sign
+from circuitproof.exact.forms import BOUNDS, Bound, Form, Region, Sign
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import write_rational
 
@@ -65,21 +65,22 @@ def is_positive(goal: Form, region: Region, weights: Weights) -> bool:
     pairs = list(zip(region.bounds, weights, strict=True))
     if any(weight < 0 and not bound.is_equality for bound, weight in pairs):
         return False
-    forms = [(goal, Fraction(1)), *((bound.downward(), weight) for bound, weight in pairs if weight)]
-    constant = sum((form.constant * weight for form, weight in forms), Fraction(0))
-    columns = zip(*(form.slopes for form, _ in forms), strict=True)
-    factors = [weight for _, weight in forms]
-    spread = sum(
-        (abs(sum((a * b for a, b in zip(column, factors, strict=True)), Fraction(0))) for column in columns),
-        Fraction(0),
-    )
+    constant, spread = combined(goal, region.bounds, weights)
     least = constant - region.radius * spread
     is_strict = any(weight > 0 and bound.is_strict for bound, weight in pairs)
     return least > 0 or (least == 0 and (is_strict or (region.is_open and spread > 0)))
 
 
+def combined(goal: Form, bounds: Sequence[Bound], weights: Weights) -> tuple[Fraction, Fraction]:
+    """Return the constant and the spread of a form plus weighted bounds, each in its downward form."""
+    forms = [(goal, Fraction(1))]
+    forms += [(bound.downward(), weight) for bound, weight in zip(bounds, weights, strict=True) if weight]
+    constant = sum((form.constant * weight for form, weight in forms), Fraction(0))
+    columns = zip(*([slope * weight for slope in form.slopes] for form, weight in forms), strict=True)
+    return constant, sum((abs(sum(column, Fraction(0))) for column in columns), Fraction(0))
+
+
 def leaves(tree: Tree) -> Iterator[Kept | Void | Unsearched]:
-    """Walk the leaves of a tree."""
     if isinstance(tree, SignSplit):
         for _, child in tree.children:
             yield from leaves(child)
@@ -92,29 +93,33 @@ def searched_radius(tree: Tree, radius: Fraction) -> Fraction:
     return min([radius, *(leaf.distance for leaf in leaves(tree) if isinstance(leaf, Unsearched))])
 
 
-def widened(tree: Tree, places: Sequence[int], count: int) -> Tree:
-    """Return a tree about `count` coordinates; those it is about already go to `places`, others are zero."""
-    match tree:
-        case SignSplit(form, children):
-            slopes = dict(zip(places, form.slopes, strict=True))
-            wide = Form(form.constant, tuple(slopes.get(place, 0) for place in range(count)))
-            return SignSplit(wide, tuple((sign, widened(child, places, count)) for sign, child in children))
-        case Kept(point, weights):
-            return Kept(widened_point(point, places, count), weights)
-        case Void() | Unsearched():
-            return tree
-        case _:
-            assert_never(tree)
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """Where the coordinates that matter stand among all that are declared; the others are zero."""
 
+    places: tuple[int, ...]
+    count: int
 
-def widened_point(point: Sequence[Fraction], places: Sequence[int], count: int) -> tuple[Fraction, ...]:
-    """Return a point with `count` coordinates; those it has already go to `places`, others are zero."""
-    entries = dict(zip(places, point, strict=True))
-    return tuple(entries.get(place, Fraction(0)) for place in range(count))
+    def tree(self, tree: Tree) -> Tree:
+        """Return a tree about the coordinates that matter as one about all."""
+        match tree:
+            case SignSplit(form, children):
+                slopes = dict(zip(self.places, form.slopes, strict=True))
+                wide = Form(form.constant, tuple(slopes.get(place, 0) for place in range(self.count)))
+                return SignSplit(wide, tuple((sign, self.tree(child)) for sign, child in children))
+            case Kept(point, weights):
+                return Kept(self.point(point), weights)
+            case Void() | Unsearched():
+                return tree
+            case _:
+                assert_never(tree)
+
+    def point(self, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        entries = dict(zip(self.places, point, strict=True))
+        return tuple(entries.get(place, Fraction(0)) for place in range(self.count))
 
 
 def tree_to_json(tree: Tree) -> Json:
-    """Return a tree as it stands in a certificate."""
     match tree:
         case SignSplit(form, children):
             named: dict[str, Json] = {_SPELLED[sign]: tree_to_json(child) for sign, child in children}

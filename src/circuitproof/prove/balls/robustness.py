@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from circuitproof.exact.grid import Grid
 from circuitproof.prove.evidence import Radius
 from circuitproof.prove.fold import Fold
 
@@ -18,11 +17,6 @@ class Directions:
     def apart(self, one: int, other: int) -> Fraction:
         """Return ‖u_one − u_other‖₁: how fast a perturbation can close the margin between them."""
         return sum((abs(a - b) for a, b in zip(self.rows[one], self.rows[other], strict=True)), Fraction(0))
-
-
-def directions(unembedding: Grid) -> Directions:
-    """Return the candidates' rows of the output embedding."""
-    return Directions(unembedding.fractions())
 
 
 def radii(folds: Sequence[Fold], rows: Directions) -> tuple[Radius, ...]:

@@ -106,11 +106,9 @@ class BranchAndBound:
         self.question, self.radius, self.budget, self.pace = question, radius, budget, pace
 
     def region(self, bounds: tuple[Bound, ...]) -> Region:
-        """Return the part of the ball that keeps some bounds."""
         return Region(self.radius, bounds)
 
     def is_beyond(self, distance: Fraction) -> bool:
-        """Say whether nothing at a distance is in the ball."""
         return distance > self.radius
 
     def explore(self) -> Tree:
@@ -132,7 +130,6 @@ class BranchAndBound:
         return self._tree(root, settled_radius(self.question, self.radius) if is_left else Fraction(0))
 
     def _open(self, node: _Node) -> None:
-        """Close a part, or split it."""
         region = self.region(node.bounds)
         point = node.near if region.holds_inside(node.near) else self.guess(region)
         if point is None:

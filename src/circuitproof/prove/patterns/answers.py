@@ -29,7 +29,6 @@ from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted
 
 
 def answer_pattern(claim: Claim, effort: Effort) -> Battery:
-    """Answer every property of a claim about a pattern."""
     prover = _Prover(claim, effort, Workshop(claim))
     answers = tuple(prover.answer(prop) for prop in claim.properties)
     domain = _bundled(claim, answers)
@@ -58,7 +57,6 @@ class _Prover:
     shop: Workshop
 
     def answer(self, prop: Property) -> Answer:
-        """Answer one property."""
         match prop:
             case Equivalence():
                 return self._for_every_prompt(prop, Right(self.claim.task))

@@ -52,7 +52,6 @@ class Cover:
 
     @property
     def labelled(self) -> Labelled:
-        """Return the prompts of the pattern with their labels."""
         return self.shop.claim.task.labelled
 
     def whole(self) -> Cases | Replay | Open:

@@ -27,7 +27,6 @@ class Waiting:
     maps: tuple[tuple[Grid, Grid | None], ...] = ()
 
     def settled(self) -> Grid:
-        """Return the rows with every map applied."""
         if not self.maps:
             return self.rows
         if _forward_cost(self) <= _backward_cost(self):
@@ -51,7 +50,6 @@ class Deferred:
     exact: Exact = field(default_factory=Exact)
 
     def constant(self, rows: Grid) -> Waiting:
-        """Return known numbers as values."""
         return Waiting(rows)
 
     def take(self, values: Waiting, rows: Sequence[int]) -> Waiting:
@@ -61,11 +59,9 @@ class Deferred:
         return Waiting(values.rows.take(rows), values.maps)
 
     def add(self, left: Waiting, right: Waiting) -> Waiting:
-        """Return the sum, row by row."""
         return Waiting(add(left.settled(), right.settled()))
 
     def affine(self, values: Waiting, weight: Grid, bias: Grid | None) -> Waiting:
-        """Return weight · row + bias for every row, later."""
         return Waiting(values.rows, (*values.maps, (weight, bias)))
 
     def mix(self, rows: Sequence[RationalRow], values: Waiting) -> Waiting:
@@ -75,23 +71,18 @@ class Deferred:
         return Waiting(self.exact.mix(rows, values.settled()))
 
     def scores(self, queries: Waiting, keys: Waiting, contexts: Contexts, scale: Fraction) -> tuple[Row, ...]:
-        """Return for each context the scaled products of its query with its keys."""
         return self.exact.scores(queries.settled(), keys.settled(), contexts, scale)
 
     def attention(self, scores: tuple[Row, ...], attention: Attention) -> tuple[Row, ...]:
-        """Return sparsemax of each row of scores."""
         return self.exact.attention(scores, attention)
 
     def weigh(self, weights: tuple[Row, ...], contexts: Contexts, values: Waiting) -> Waiting:
-        """Return for each context the sum of the values at its keys, weighted."""
         return Waiting(self.exact.weigh(weights, contexts, values.settled()))
 
     def activate(self, values: Waiting, activation: Activation) -> Waiting:
-        """Apply an activation to every number."""
         return Waiting(self.exact.activate(values.settled(), activation))
 
     def normalise(self, values: Waiting, norm: Norm, gain: tuple[Grid, Grid]) -> Waiting:
-        """Apply a norm to every row, then scale and shift its columns."""
         return Waiting(self.exact.normalise(values.settled(), norm, gain))
 
 

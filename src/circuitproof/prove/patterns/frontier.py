@@ -88,7 +88,6 @@ class _FrontierSearch:
 
     @property
     def pattern(self) -> Pattern:
-        """Return the pattern of the claim."""
         return self.claim.task.labelled.pattern
 
     def run(self) -> Frontier:

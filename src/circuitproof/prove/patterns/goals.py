@@ -27,7 +27,6 @@ class Seen:
     lesion: Fold | None = None
 
     def replayed(self) -> Replayed:
-        """Return it as evidence."""
         return Replayed(self.prompt, FoldLeaf(self.fold, lesion=self.lesion))
 
 
@@ -40,11 +39,9 @@ class Right:
     lesion: None = None
 
     def decision(self, region: PromptRegion, first: Seen) -> int:
-        """Return the right answer."""
         return self.task.candidates.index((region.label or first.label).answer)
 
     def least(self, winner: int, other: int) -> Fraction:
-        """Return how far a perturbation can close the margin; without any, every lead will do."""
         return Fraction(0) if self.robust is None else self.robust.least(winner, other)
 
     def broken_by(self, seen: Seen) -> Replay | None:
@@ -64,11 +61,9 @@ class Alike:
     """Of each class the first prompt that was seen."""
 
     def decision(self, _region: PromptRegion, first: Seen) -> int:
-        """Return what the first prompt of the class is decided."""
         return self.first.setdefault(first.label.group, first).fold.winner
 
     def least(self, _winner: int, _other: int) -> Fraction:
-        """Any lead will do."""
         return Fraction(0)
 
     def broken_by(self, seen: Seen) -> Replay | None:
@@ -89,11 +84,9 @@ class Robust:
     lesion: None = None
 
     def decision(self, _region: PromptRegion, first: Seen) -> int:
-        """Return what one prompt of the region is decided."""
         return first.fold.winner
 
     def least(self, winner: int, other: int) -> Fraction:
-        """Return how far a perturbation can close the margin."""
         return self.epsilon * self.rows.apart(winner, other)
 
     def broken_by(self, seen: Seen) -> Replay | None:
@@ -115,7 +108,6 @@ class Idle:
         return min(first.fold.decision)
 
     def least(self, _winner: int, _other: int) -> Fraction:
-        """Any lead will do."""
         return Fraction(0)
 
     def broken_by(self, seen: Seen) -> Replay | None:
@@ -138,5 +130,4 @@ margins must exceed; `broken_by` returns the evidence that a prompt, with those 
 
 
 def others(count: int, winner: int) -> Sequence[int]:
-    """Return the places of the other candidates."""
     return [place for place in range(count) if place != winner]

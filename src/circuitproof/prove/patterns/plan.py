@@ -33,7 +33,6 @@ class Term:
     total: int = 1
 
     def factor(self, step: Step) -> Fraction | int:
-        """Return the share of a step's token."""
         match self.share:
             case Share.LAST:
                 return int(step.target is None)
@@ -77,7 +76,6 @@ class Plan:
         return len(self.varying) + bool(self.terms) <= 1
 
     def any_prompt(self) -> Found:
-        """Return some prompt of the region."""
         path = cheapest(self.runs, lambda _position, _step: 1)
         assert path is not None  # noqa: S101  # a region has prompts
         return Found(tuple(self.runs.machine.atoms[step.atom][0] for step in path.steps), path.steps)

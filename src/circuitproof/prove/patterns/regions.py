@@ -30,7 +30,6 @@ class PromptRegion:
 
     @property
     def heads(self) -> tuple[Head, ...]:
-        """Return the heads of whose rows the region tells."""
         return tuple(dict.fromkeys((*dict(self.sums), *(head for head, _, _ in self.keys))))
 
     def with_token(self, position: int, tokens: Tokens) -> "PromptRegion":

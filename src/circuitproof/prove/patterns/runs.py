@@ -43,7 +43,6 @@ class Runs:
     layers: tuple[Mapping[Node, tuple[Step, ...]], ...]
 
     def steps(self) -> Iterator[tuple[int, Step]]:
-        """Return every step with its position."""
         for position, layer in enumerate(self.layers):
             for steps in layer.values():
                 yield from ((position, step) for step in steps)
@@ -147,7 +146,6 @@ class _Builder:
         return label is not None and self.region.label in (None, label)
 
     def _query(self, head: Head) -> KnownQuery:
-        """Return what the region tells of the query."""
         place = None if self.region.length is None else self.region.length - 1
         every = tuple(range(len(self.machine.atoms)))
         last = every if place is None else tuple(self.tokens.get(place, every))

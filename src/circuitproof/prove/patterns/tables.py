@@ -102,7 +102,6 @@ class Tables:
         known.pairs.update(zip(missing, self._evaluate(function, missing), strict=True))
 
     def at(self, function: Function, token: int, position: int) -> Contribution:
-        """Return a prepared value."""
         known = self._known[function]
         if not function.is_separable:
             return known.pairs[token, position]

@@ -41,7 +41,6 @@ class Workshop:
         return Workshop(claim, self._tables)
 
     def tables(self, circuit: Circuit) -> Tables:
-        """Return the functions of a circuit."""
         if circuit not in self._tables:
             frozen = self.claim.frozen
             found = outline(circuit, frozen.programs, has_norm=frozen.architecture.has_norm)
@@ -49,7 +48,6 @@ class Workshop:
         return self._tables[circuit]
 
     def runs(self, place: Place) -> Runs | None:
-        """Return the runs of a region with the rows of some heads."""
         if place not in self._runs:
             region, heads = place
             programs = {head: self.claim.frozen.programs[head] for head in heads}
@@ -74,7 +72,6 @@ class Workshop:
         return self._plans[place, circuit]
 
     def least(self, place: Place, circuit: Circuit, winner: int, other: int) -> Least:
-        """Return the least margin of a circuit in a region."""
         key = (place, circuit, winner, other)
         if key not in self._leasts:
             self._leasts[key] = Margin(self.plan(place, circuit), winner, other).least()

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 
 from circuitproof.errors import InputError
-from circuitproof.lab.surrogate.program import FilledTemplate, read_program, run
-from circuitproof.lab.surrogate.registers import Constant, Toggle
-from circuitproof.lab.surrogate.template import Fill, OpenHoleError
+from circuitproof.lab.surrogate.machines import read_program
+from circuitproof.lab.surrogate.registers import Toggle
+from circuitproof.lab.surrogate.template import Fill, OpenHoleError, run
 from circuitproof.lab.surrogate.words import Words
 from circuitproof.text.reading import reading
 from surrogate_twin import SMALL, SMALL_SIGNATURE, programs
@@ -54,9 +54,3 @@ def test_a_program_with_a_hole_or_too_much_is_refused(choices, sentence):
     content, wanted = {"template": "toggle", "choices": choices}, f"rule: program toggle: {sentence}"
     with pytest.raises(InputError, match=wanted), reading(content, "rule") as fields:
         read_program(fields, SMALL_SIGNATURE)
-
-
-def test_the_size_of_a_program_is_how_much_it_says():
-    """A choice per hole."""
-    assert FilledTemplate(Toggle(), SMALL_SIGNATURE, FLIP).size == 4
-    assert FilledTemplate(Constant(), SMALL_SIGNATURE, {"always": "no"}).size == 1
