@@ -260,7 +260,9 @@ def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outc
 
 
 def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
-    method = replace(site.study.method, objective=Objective.PROGRAM)
+    """Return the circuit of the whole domain: by the right answers, at the largest threshold, the sparsest."""
+    method = site.study.method
+    method = replace(method, objective=Objective.PROGRAM, thresholds=(max(method.thresholds),))
 
     def write(path: Path) -> None:
         write_extraction(find_circuits(site.base, domain, method), path)
