@@ -260,7 +260,7 @@ def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outc
 
 
 def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
-    """Return the circuit of the whole domain: by the right answers, at the largest threshold, the sparsest."""
+    """Return the circuit of the whole domain, by the right answers, at the largest threshold."""
     method = site.study.method
     method = replace(method, objective=Objective.PROGRAM, thresholds=(max(method.thresholds),))
 

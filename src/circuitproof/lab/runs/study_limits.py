@@ -16,7 +16,6 @@ from circuitproof.lab.runs.run import Run
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort, Pace
-from circuitproof.prove.properties import kind_of
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.codec import Positive
 from circuitproof.text.reading import write_rational
@@ -54,7 +53,7 @@ def beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | N
         return Beyond(
             pattern=f"any{{1..{longest}}} with exactly 1 opener",
             prompts=write_rational(Fraction(task.size)),
-            verdicts={str(kind_of(answer.prop)): str(answer.verdict) for answer in battery.answers},
+            verdicts={str(answer.prop.kind): str(answer.verdict) for answer in battery.answers},
             cells=battery.cells,
             failing=0 if found is None else len(found.failing),
             proved_parts=() if found is None else tuple(part.what for part in found.parts),
