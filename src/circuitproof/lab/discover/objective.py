@@ -102,6 +102,8 @@ class Meter:
         self.batches = 0
         """How many batches of circuits were run."""
         self._known: dict[frozenset[Edge], Measure] = {}
+        self.tokens = sum(map(len, task.prompts))
+        """How many tokens one circuit is run on."""
 
     @property
     def circuits(self) -> int:

@@ -8,6 +8,8 @@ from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
 from circuitproof.lab.discover.parts import Part
 
 _FIRST_WINDOW = 4
+_TOKENS_AT_ONCE = 1 << 14
+"""A guess is worth a batch only as long as its circuits do not fill the machine one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +34,19 @@ def prune(
     kept = whole(meter.model.graph)
     (measure,) = meter.measure([kept])
     removed: list[bool] = []
-    window = _FIRST_WINDOW
+    most = max(1, _TOKENS_AT_ONCE // meter.tokens)
+    window = min(_FIRST_WINDOW, most)
     while len(removed) < len(order):
         parts = order[len(removed) : len(removed) + window]
         expected = _expected(guess, removed, len(parts))
         tried = _foresee(kept, parts, expected)
-        window *= 2
+        window = min(2 * window, most)
         for circuit, found, goes in zip(tried, meter.measure(tried), expected, strict=True):
             removed.append(tolerance.allows(measure, found))
             if removed[-1]:
                 kept, measure = circuit, found
             if removed[-1] != goes:
-                window = _FIRST_WINDOW
+                window = min(_FIRST_WINDOW, most)
                 break
     return Pruned(kept.live(), measure, tuple(removed))
 
