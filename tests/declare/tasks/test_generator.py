@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.generator import Generator, Slot, Template, Words, deal
+from circuitproof.declare.tasks.generator import Generator, Pool, Slot, Template, Words, deal
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import DeclarationError
 
@@ -175,3 +175,29 @@ def test_too_many_prompts_are_refused_before_they_are_made():
     slots = tuple(Slot(name, LETTERS) for name in names)
     with pytest.raises(DeclarationError, match="the templates give 2097152 prompts, want at most 1000000"):
         replace(GENERATOR, templates=(Template("wide", text),), slots=slots)
+
+
+def test_a_pool_takes_the_same_fillings_with_every_opener():
+    """The first by their hashes, which no model can influence."""
+    some = replace(GENERATOR, pool=Pool(5, ("x",))).order()
+    fillings = Counter((row.template, row.opener) for row in some)
+    assert set(fillings.values()) == {5}
+    without = {(row.template, row.opener): set() for row in some}
+    for row in some:
+        rest = tuple(token for place, token in enumerate(row.prompt) if place != row.position)
+        without[row.template, row.opener].add(rest)
+    for template in ("six", "four"):
+        assert without[template, "'"] == without[template, '"']
+    assert {row.prompt for row in some} <= {row.prompt for row in GENERATOR.order()}
+
+
+def test_a_stratum_is_a_template_with_a_word_and_goes_as_a_whole():
+    """What is left has the other strata's prompts and no others, under another digest."""
+    pooled = replace(GENERATOR, pool=Pool(64, ("x",)))
+    rows = pooled.order()
+    assert {row.stratum for row in rows} == {f"{name} / {x}" for name in ("six", "four") for x in LETTERS}
+    left = pooled.of_strata({"six / A", "four / B"})
+    assert {row.prompt for row in left.order()} == {
+        row.prompt for row in rows if row.stratum in {"six / A", "four / B"}
+    }
+    assert left.digest != pooled.digest != GENERATOR.digest
