@@ -7,7 +7,6 @@ import os
 import random
 from collections import Counter
 from copy import deepcopy
-from fractions import Fraction
 from functools import cache
 from itertools import product
 
@@ -15,6 +14,7 @@ import pytest
 
 from bundle_maker import Naive
 from circuitproof_check.main import Outcome, check
+from json_changes import drawn_place, other_text
 from pattern_forgeries import EQUIVALENCE, MEMBER, uniform
 
 CHANGES = int(os.environ.get("CIRCUITPROOF_CHANGES", "1000")) // 4
@@ -53,21 +53,10 @@ def valid_bundles():
     ]
 
 
-def places(value, path=()):
-    """Walk every place of a JSON value."""
-    yield path
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, child in pairs:
-        yield from places(child, (*path, key))
-
-
 def change(value, draw):
     """Change one place: a number, a rational, a word, or the number of entries."""
-    path = draw.choice([path for path in places(value) if path])
-    parent = value
-    for key in path[:-1]:
-        parent = parent[key]
-    key, old = path[-1], parent[path[-1]]
+    parent, key = drawn_place(value, draw)
+    old = parent[key]
     if isinstance(parent, list) and draw.random() < 0.3:
         parent.insert(key, deepcopy(old)) if draw.random() < 0.5 else parent.pop(key)
     elif isinstance(old, int):
@@ -76,16 +65,6 @@ def change(value, draw):
         parent[key] = other_text(old, draw)
     elif old is None or isinstance(parent, dict):
         parent[key] = draw.choice((0, 1, 2, None, [], {}))
-
-
-def other_text(text, draw):
-    """Return another rational, or the text with another letter."""
-    try:
-        number = Fraction(text)
-    except ValueError:
-        place = draw.randrange(len(text) + 1)
-        return text[:place] + draw.choice("01 x") + text[place + 1 :]
-    return str(draw.choice((-number, number + 1, number + Fraction(1, 10**9), Fraction(0))))
 
 
 def matches(shape, prompt):
