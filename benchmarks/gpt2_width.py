@@ -65,9 +65,9 @@ def generated_prompts(count: int) -> list[tuple[int, ...]]:
     return list(prompts)
 
 
-def write_model(path: Path, task: Task) -> None:
+def write_model(path: Path, task: Task, architecture: Architecture = ARCHITECTURE) -> None:
     """Write a seeded model of two layers whose program head is fitted to decide the task."""
-    model = Transformer(ARCHITECTURE, {HEAD: PROGRAM})
+    model = Transformer(architecture, {HEAD: PROGRAM})
     initialise(model, seed=0, deviation=0.02)
     with torch.no_grad():
         _seed_biases(model)

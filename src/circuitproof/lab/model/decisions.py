@@ -1,6 +1,6 @@
 """What a model or its circuits decide on a task, measured in floats."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -11,7 +11,7 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import NumericError
-from circuitproof.lab.model.gates import gates_of
+from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.transformer import Transformer
 
 _NUMBERS_AT_ONCE = 1 << 26
@@ -60,25 +60,47 @@ def answer_margins(
 def task_logits(
     model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None
 ) -> Float[Tensor, "circuit prompt candidate"]:
-    """Return the candidates' logits on every prompt, prompts of one length and many circuits at a time."""
+    """Return the candidates' logits on every prompt, as many prompts and circuits at a time as fit."""
     task.refuse_smaller(model.architecture.vocabulary)
     if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):
         return task_logits(model, task, distinct)[[distinct.index(circuit) for circuit in circuits]]
     count = 1 if circuits is None else len(circuits)
     logits = torch.zeros(count, task.size, len(task.candidates), dtype=model.token.dtype)
+    gates = _Gates(circuits)
     with torch.no_grad():
-        for places in by_length(task.prompts).values():
-            tokens = torch.tensor([task.prompts[place] for place in places])
-            for chosen in _portions(model, count, tokens.numel()):
-                part = None if circuits is None else gates_of(circuits[chosen])
-                found = model.candidate_logits(tokens, task.candidates, part)
+        for length, alike in by_length(task.prompts).items():
+            for places, chosen in _portions(model, alike, length, count):
+                tokens = torch.tensor([task.prompts[place] for place in places])
+                found = model.candidate_logits(tokens, task.candidates, gates.of(chosen))
                 logits[chosen.start : chosen.stop, places] = found
     return logits
 
 
-def _portions(model: Transformer, circuits: int, tokens: int) -> list[slice]:
-    """Return slices of the circuits whose node outputs fit in memory together."""
+class _Gates:
+    """The gates of slices of some circuits, each worked out once: a large graph has many."""
+
+    def __init__(self, circuits: Sequence[Circuit] | None) -> None:
+        self._circuits = circuits
+        self._known: dict[tuple[int, int], Gates] = {}
+
+    def of(self, chosen: slice) -> Gates | None:
+        """Return the gates of a slice; without circuits there are none."""
+        if self._circuits is None:
+            return None
+        key = (chosen.start, chosen.stop)
+        if key not in self._known:
+            self._known[key] = gates_of(self._circuits[chosen])
+        return self._known[key]
+
+
+def _portions(
+    model: Transformer, places: Sequence[int], length: int, circuits: int
+) -> Iterator[tuple[Sequence[int], slice]]:
+    """Yield prompts of one length and slices of the circuits whose node outputs fit in memory together."""
     sizes = model.architecture
-    per_circuit = tokens * sizes.width * (sizes.layers * (sizes.heads + 2) + 2)
-    step = max(1, _NUMBERS_AT_ONCE // per_circuit)
-    return [slice(start, min(start + step, circuits)) for start in range(0, circuits, step)]
+    per_prompt = length * sizes.width * (sizes.layers * (sizes.heads + 2) + 2)
+    prompts = max(1, min(len(places), _NUMBERS_AT_ONCE // per_prompt))
+    step = max(1, _NUMBERS_AT_ONCE // (per_prompt * prompts))
+    for first in range(0, len(places), prompts):
+        for start in range(0, circuits, step):
+            yield places[first : first + prompts], slice(start, min(start + step, circuits))

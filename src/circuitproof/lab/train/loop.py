@@ -25,6 +25,7 @@ from circuitproof.lab.model.checkpoint import (
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.objectives import is_finite, next_token_loss
+from circuitproof.lab.train.precision import Computation, Precision
 from circuitproof.lab.train.workers import together
 from circuitproof.text.canonical import Json, readable_json
 from circuitproof.text.codec import Codec, Count, Positive, Range, to_json
@@ -71,6 +72,14 @@ class TrainingPlan:
     betas: Betas = Betas()
     pieces: Count = 1
     """In how many pieces a batch is differentiated: more of them need less memory."""
+    precision: Precision = Precision.FLOAT32
+    compile: bool = False
+    """Whether torch compiles the model before the first step."""
+
+    @property
+    def computation(self) -> Computation:
+        """Return how steps are computed."""
+        return Computation(self.precision, self.compile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +173,8 @@ def fit(
     """
     workers = together()
     workers.refuse_uneven(plan.pieces)
-    with _deterministic(model):
+    plan.computation.refuse_unworkable()
+    with _deterministic(model), plan.computation.ready(model):
         training = _resume(model, plan, checkpoints) or _Training(model, _optimizer(model, plan))
         for evaluation in training.evaluations:
             watcher.on_evaluation(evaluation)
@@ -201,7 +211,7 @@ def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> f
         group["lr"] = learning_rate(plan, training.step)
     training.optimizer.zero_grad()
     total = 0.0
-    for loss in goal.losses(training.model, training.step):
+    for loss in plan.precision.through(goal.losses(training.model, training.step)):
         if not is_finite(loss):
             raise NumericError(
                 f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
