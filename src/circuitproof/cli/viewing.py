@@ -30,7 +30,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
-    from circuitproof.cli.show import show_json, show_line
+    from circuitproof.cli.show import show_json, show_line, show_told
     from circuitproof.text.canonical import refuse_unwritable, write_file
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
@@ -42,6 +42,7 @@ def report(
     if as_json:
         show_json({"page": str(place), "says": made.says})
     else:
+        show_told([] if made.bundles is None else [made.bundles])
         show_line(f"{place} holds the page of {path}: {made.says}")
     raise typer.Exit(made.exit_code)
 
@@ -75,14 +76,12 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it."""
-    from circuitproof.cli.show import show_json
+    from circuitproof.cli.show import show_json, show_line
     from circuitproof.view.explain import explain as explain_it
-    from circuitproof.view.parts.explanation import explained
-    from circuitproof.view.plain import as_text
     from circuitproof.view.story import tell
 
     found = explain_it(tell(bundle), prompt)
     if as_json:
         show_json(found.to_json())
     else:
-        typer.echo(as_text(explained("The prompt", found)), nl=False)
+        show_line(repr(found))
