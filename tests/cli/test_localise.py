@@ -21,6 +21,10 @@ def test_one_command_shows_frontier_and_proofs_and_draws(run, tmp_path):
     code, out, _ = run("ledger", tmp_path / "run" / "ledger.jsonl", "--head", head)
     assert code == 0
     assert out.splitlines()[-1] == "6 lines, unbroken"
+    code, out, _ = run("report", tmp_path / "run", "--out", tmp_path / "run.html")
+    assert code == 0
+    assert re.search(r"│ bundles/quotes │ valid +│ +2 │ +56 │ equivalence, invariance, necessity", out)
+    assert out.splitlines()[-1].startswith(f"{tmp_path / 'run.html'} holds the page of ")
 
 
 def test_results_come_as_json(run, tmp_path):

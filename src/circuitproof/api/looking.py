@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from circuitproof.api.arguments import PathLike, place_of
+from circuitproof.api.arguments import PathLike, paced, place_of
 from circuitproof.api.checking import AnyBundle, bundle_path
 from circuitproof.api.declaring import AnyModel, model_at
 from circuitproof.text.canonical import refuse_unwritable, write_file
@@ -32,10 +32,13 @@ class Page:
         return framed(self.html, height=640)
 
 
-def explain(bundle: AnyBundle, prompt: str | int | Sequence[int]) -> Explanation:
+def explain(
+    bundle: AnyBundle, prompt: str | int | Sequence[int], *, deadline: float | None = None
+) -> Explanation:
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it.
 
-    The prompt is a text of tokens' names or numbers, a sequence of tokens, or its place in the bundle.
+    The prompt is a text of tokens' names or numbers, a sequence of tokens, or its place in the bundle. After
+    a norm, what flips it is searched for until the `deadline`.
     """
     match prompt:
         case str():
@@ -44,7 +47,8 @@ def explain(bundle: AnyBundle, prompt: str | int | Sequence[int]) -> Explanation
             spelled = f"#{prompt}"
         case _:
             spelled = " ".join(map(str, prompt))
-    return explain_prompt(tell(bundle_path(bundle)), spelled)
+    pace = paced(deadline, None)
+    return explain_prompt(tell(bundle_path(bundle)), spelled, pace)
 
 
 def report(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson
+from circuitproof.cli.options import AsJson, Deadline
 
 _BUNDLE = typer.Argument(metavar="BUNDLE", help="A bundle directory.", show_default=False)
 Against = Annotated[
@@ -73,14 +73,17 @@ def explain(
         str, typer.Argument(metavar="PROMPT", help="Names or numbers of tokens, or #3 for the fourth prompt.")
     ],
     bundle: Annotated[Path, typer.Option("--bundle", help="A bundle directory.", show_default=False)],
+    deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it."""
+    from circuitproof.cli.pacing import paced
     from circuitproof.cli.show import show_json, show_line
     from circuitproof.view.explain import explain as explain_it
     from circuitproof.view.story import tell
 
-    found = explain_it(tell(bundle), prompt)
+    with paced(deadline, as_json=as_json) as pace:
+        found = explain_it(tell(bundle), prompt, pace)
     if as_json:
         show_json(found.to_json())
     else:

@@ -10,7 +10,7 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError, InvalidError
 from circuitproof.prove.balls.disturbed import Question, disturb_residual
 from circuitproof.prove.balls.radius import Bracket, find_radius
-from circuitproof.prove.effort import Effort
+from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import long_numbers, write_rational
 from circuitproof.view.numbers import Cell, Numbers, Reading
@@ -21,6 +21,8 @@ from circuitproof.view.words import shown_text, token_name
 
 _PARTS = 500
 """The most parts of a ball that are looked at for the radius of a prompt."""
+_WIDEST = 64
+"""The most coordinates of a residual that are searched here."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,29 +96,30 @@ class Explanation(Told):
         return () if flow is None else tuple((str(e), x) for e, x in flow.edges.items() if e.target != LOGITS)
 
 
-def explain(story: Story | Unjudged, spelled: str) -> Explanation:
-    """Explain a prompt of a bundle that the checker has judged."""
+def explain(story: Story | Unjudged, spelled: str, pace: Pace = UNHURRIED) -> Explanation:
+    """Explain a prompt of a bundle that the checker has judged; what flips it is searched for at a pace."""
     if isinstance(story, Unjudged):
         raise InvalidError(f"nothing of {story.path} can be explained: {story.judgement.reason}")
     with long_numbers():
-        return explain_prompt(story, find_prompt(story.bundle, spelled))
+        return explain_prompt(story, find_prompt(story.bundle, spelled), pace)
 
 
-def explain_prompt(story: Story, prompt: Prompt) -> Explanation:
+def explain_prompt(story: Story, prompt: Prompt, pace: Pace = UNHURRIED) -> Explanation:
     """Explain a prompt given by its tokens, computing all that there is to say of it."""
     found = numbers_of(story.bundle, (prompt,))
     if isinstance(found, Uncomputed):
         raise InputError(f"the prompt cannot be computed: {found.reason}")
     explained = _explanation(story, prompt, found, 0)
-    return replace(explained, searched=_searched(story.bundle, prompt, explained.cell))
+    return replace(explained, searched=_searched(story.bundle, prompt, explained.cell, pace))
 
 
-def _searched(bundle: Opened, prompt: Prompt, cell: Cell) -> Bracket | None:
+def _searched(bundle: Opened, prompt: Prompt, cell: Cell, pace: Pace) -> Bracket | None:
     """Look for the least perturbation of the final residual that changes a decision after a norm."""
-    if not bundle.frozen.architecture.has_norm or not cell.fold.is_clear:
+    sizes = bundle.frozen.architecture
+    if not sizes.has_norm or not cell.fold.is_clear or sizes.width > _WIDEST or pace.is_over:
         return None
     (function,) = disturb_residual(bundle.frozen, bundle.task.candidates, bundle.circuit, (prompt,))
-    return find_radius(Question(function, cell.fold.winner), Effort(budget=_PARTS))
+    return find_radius(Question(function, cell.fold.winner), Effort(budget=_PARTS, pace=pace))
 
 
 def explain_place(story: Story, numbers: Numbers, place: int) -> Explanation:

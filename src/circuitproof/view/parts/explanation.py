@@ -62,7 +62,7 @@ def _flip(found: Explanation) -> str:
     if found.searched is not None:
         return _searched(found.searched)
     if flip is None and found.cell.fold.is_clear and found.bundle.frozen.architecture.has_norm:
-        return "no closed form: a norm reads the final residual (circuitproof explain searches)"
+        return "no closed form: a norm reads the final residual (circuitproof explain and radius search)"
     if flip is None:
         return "anything: it is a tie" if not found.cell.fold.is_clear else "nothing at the final residual"
     rival = token_name(found.bundle.task, found.bundle.task.candidates[flip.competitor])
