@@ -1,3 +1,112 @@
-"""circuitproof turns an explanation of a transformer circuit into a claim that can be proved or refuted."""
+"""circuitproof turns an explanation of a transformer circuit into a claim that can be proved or refuted.
 
-__version__ = "0.1.0"
+    import circuitproof as cp
+
+    model = cp.load_model("build/run/model")
+    circuit = cp.extract(model, "quotes").circuit
+    answers = cp.verify(model, "quotes", circuit, epsilon="1/1000", out="build/bundle")
+    cp.check(answers, against=model)
+
+Nothing is imported before it is asked for, and nothing is printed. docs/api.md has every name.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from circuitproof.version import __version__
+
+if TYPE_CHECKING:
+    from circuitproof.api.checking import Checked, Outcome, check
+    from circuitproof.api.declaring import Model, circuit, declare_task, load_circuit, load_model, load_task
+    from circuitproof.api.finding import extract, import_hf, import_release, train
+    from circuitproof.api.looking import Page, explain, report
+    from circuitproof.api.proving import minimal, radius, verify
+    from circuitproof.declare.circuits.circuit import Circuit
+    from circuitproof.declare.tasks.task import Task
+    from circuitproof.errors import (
+        CircuitproofError,
+        DeclarationError,
+        InputError,
+        InvalidError,
+        NotExactError,
+        NumericError,
+        OutputError,
+        OverdueError,
+    )
+    from circuitproof.lab.runs.minimality import Minimality
+    from circuitproof.lab.runs.radii import Radii
+    from circuitproof.lab.runs.verification import Verification
+    from circuitproof.prove.effort import Effort
+    from circuitproof.prove.verdict import Verdict
+    from circuitproof.view.explain import Explanation
+
+__all__ = [
+    "Checked",
+    "Circuit",
+    "CircuitproofError",
+    "DeclarationError",
+    "Effort",
+    "Explanation",
+    "InputError",
+    "InvalidError",
+    "Minimality",
+    "Model",
+    "NotExactError",
+    "NumericError",
+    "Outcome",
+    "OutputError",
+    "OverdueError",
+    "Page",
+    "Radii",
+    "Task",
+    "Verdict",
+    "Verification",
+    "__version__",
+    "check",
+    "circuit",
+    "declare_task",
+    "explain",
+    "extract",
+    "import_hf",
+    "import_release",
+    "load_circuit",
+    "load_model",
+    "load_task",
+    "minimal",
+    "radius",
+    "report",
+    "train",
+    "verify",
+]
+
+_HOMES = {
+    "api.checking": ("Checked", "Outcome", "check"),
+    "api.declaring": ("Model", "circuit", "declare_task", "load_circuit", "load_model", "load_task"),
+    "api.finding": ("extract", "import_hf", "import_release", "train"),
+    "api.looking": ("Page", "explain", "report"),
+    "api.proving": ("minimal", "radius", "verify"),
+    "declare.circuits.circuit": ("Circuit",),
+    "declare.tasks.task": ("Task",),
+    "errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "lab.runs.minimality": ("Minimality",),
+    "lab.runs.radii": ("Radii",),
+    "lab.runs.verification": ("Verification",),
+    "prove.effort": ("Effort",),
+    "prove.verdict": ("Verdict",),
+    "view.explain": ("Explanation",),
+}
+"""The module of each name; a type checker reads the imports above, which a test compares."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Import the module of a name when the name is asked for."""
+        home = next((home for home, names in _HOMES.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module 'circuitproof' has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(f"circuitproof.{home}"), name)
+        return found
+
+    def __dir__() -> list[str]:
+        """Return the names, whether they were asked for or not."""
+        return sorted({*globals(), *__all__})

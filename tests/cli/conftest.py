@@ -26,7 +26,7 @@ def legible_table(console, title, columns, rows, fit=show.fitting_table):
 def run(monkeypatch, capsys):
     """Return what runs a command as the entry point does."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # the test runner keeps its own Ctrl-C
-    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setenv("COLUMNS", "1000")
     monkeypatch.setattr(show, "fitting_table", legible_table)
 
     def run_command(*arguments: object) -> tuple[int, str, str]:

@@ -1,4 +1,5 @@
 import json
+import re
 
 from protocols import write_protocol
 
@@ -6,12 +7,13 @@ PNG = b"\x89PNG"
 
 
 def test_one_command_shows_frontier_and_proofs_and_draws(run, tmp_path):
-    """The selected circuits carry a star; the figure is a PNG; the ledger reads back."""
+    """Of each gate the selected circuit is told; the figure is a PNG; the ledger reads back."""
     recipe = write_protocol(tmp_path)
     code, out, notes = run("localise", recipe, "--out", tmp_path / "run", "--figure", tmp_path / "f.png")
     assert code == 0, out
-    assert "A *" in out
-    assert "3 most important" in out
+    assert re.search(r"│ B +│ quotes +│ threshold \S+ +│ +2 │ +\d+/\d+ │", out)
+    assert "most important" not in out
+    assert re.search(r"^\d+ other circuits were measured: --json", out, re.MULTILINE)
     assert "quotes: 2 edges selected, 2 after trimming, on all 56 prompts looked at" in out
     assert "opening the gate of quotes" in notes
     assert (tmp_path / "f.png").read_bytes().startswith(PNG)
@@ -19,6 +21,10 @@ def test_one_command_shows_frontier_and_proofs_and_draws(run, tmp_path):
     code, out, _ = run("ledger", tmp_path / "run" / "ledger.jsonl", "--head", head)
     assert code == 0
     assert out.splitlines()[-1] == "6 lines, unbroken"
+    code, out, _ = run("report", tmp_path / "run", "--out", tmp_path / "run.html")
+    assert code == 0
+    assert re.search(r"│ bundles/quotes │ valid +│ +2 │ +56 │ equivalence, invariance, necessity", out)
+    assert out.splitlines()[-1].startswith(f"{tmp_path / 'run.html'} holds the page of ")
 
 
 def test_results_come_as_json(run, tmp_path):

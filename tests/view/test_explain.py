@@ -1,5 +1,6 @@
 """One prompt explained: the numbers add up, and prompts are found by place, name and number."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -7,6 +8,10 @@ import pytest
 
 import viewed
 from circuitproof.errors import InputError, InvalidError
+from circuitproof.prove.balls.disturbed import disturb_residual
+from circuitproof.prove.balls.radius import Bracket
+from circuitproof.prove.balls.regions import Unsearched
+from circuitproof.prove.effort import Pace
 from circuitproof.view.explain import explain, find_prompt
 from circuitproof.view.parts.explanation import explained
 from circuitproof.view.plain import WIDTH, as_text
@@ -68,6 +73,65 @@ def test_what_is_no_prompt_is_refused(spelled, says):
     """The sentence says what was found and what is wanted."""
     with pytest.raises(InputError, match=says):
         find_prompt(viewed.story_of(SEEDS[0]).bundle, spelled)
+
+
+def banded():
+    """Return the stories in which a norm reads the final residual."""
+    return [story for story in map(viewed.story_of, SEEDS) if story.bundle.frozen.architecture.has_norm]
+
+
+def test_what_flips_a_decision_after_a_norm_is_searched_for():
+    """A perturbation that is told changes the decision, and its size is in the bounds that are told."""
+    stories = banded()
+    assert stories
+    for story in stories:
+        found = explain(story, "#0")
+        if not found.cell.fold.is_clear:
+            assert found.searched is None
+            continue
+        bracket = found.searched
+        assert json.loads(json.dumps(found.to_json()["searched"]))["attained"] == bracket.is_attained
+        if bracket.eta is not None:
+            bundle = story.bundle
+            (function,) = disturb_residual(
+                bundle.frozen, bundle.task.candidates, bundle.circuit, (found.prompt,)
+            )
+            assert function.fold(bracket.eta).decision != found.cell.fold.decision
+            assert max(map(abs, bracket.eta)) >= bracket.lower
+            assert "η moves" in as_text(explained("The prompt", found))
+
+
+def test_a_deadline_that_has_come_leaves_the_flip_open():
+    """The rest of the explanation does not depend on it."""
+    for story in banded()[:1]:
+        found = explain(story, "#0", Pace(deadline=0.0))
+        assert found.searched is None
+        assert found.to_json()["searched"] is None
+        assert sum(share for _, share in found.terms()) == found.cell.margin
+
+
+@pytest.mark.parametrize(
+    ("bracket", "says"),
+    [
+        (Bracket(Fraction(1), None, is_attained=False, eta=None, tree=None), "nothing at the final residual"),
+        (
+            Bracket(Fraction(1, 2), None, is_attained=False, eta=None, tree=Unsearched(Fraction(1, 2))),
+            "no perturbation of the final residual below 0.5 does; larger ones are not known",
+        ),
+        (
+            Bracket(Fraction(1, 4), Fraction(1), is_attained=True, eta=(Fraction(1),), tree=None),
+            "no perturbation of the final residual below 0.25 does, and between them it is open",
+        ),
+        (
+            Bracket(Fraction(1), Fraction(1), is_attained=True, eta=(Fraction(1),), tree=None),
+            "the exact radius",
+        ),
+    ],
+)
+def test_each_end_of_a_search_has_its_words(bracket, says):
+    """Known exactly, between bounds, from below only, or that nothing flips it."""
+    found = replace(explain(viewed.story_of(SEEDS[0]), "#0"), searched=bracket)
+    assert says in " ".join(as_text(explained("The prompt", found)).split())
 
 
 def test_a_prompt_that_the_claim_does_not_speak_of_has_no_answer():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, RunFolder
-from circuitproof.cli.show import show_answers, show_json, show_line, show_note, show_table
+from circuitproof.cli.show import show_json, show_line, show_note, show_table, show_told
 from circuitproof.text.codec import to_json
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def construct(
 
 
 def _show(artifact: "Artifact") -> None:
+    from circuitproof.view.answers import answers_table
+
     rows = [
         (
             f"{state.name}{' *' if state.name == artifact.record else ''}",
@@ -75,7 +77,7 @@ def _show(artifact: "Artifact") -> None:
     show_table(f"{artifact.task}: right of {count} prompts, in FP32; * is the model of record", columns, rows)
     proof, claim = artifact.proof, artifact.proof.battery.claim
     title = f"{artifact.task}: {len(claim.circuit)} of {proof.declared_edges} declared edges, {proof.verdict}"
-    show_answers(title, proof.battery)
+    show_told([answers_table(title, proof.battery)])
     for line in _lines(artifact):
         show_line(line)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, TaskName
-from circuitproof.cli.show import show_candidates, show_json, show_line, show_note
+from circuitproof.cli.show import show_json, show_line, show_note, show_told
 from circuitproof.errors import ExitCode
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
 
@@ -61,7 +61,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     if as_json:
         show_json(found.to_json())
     else:
-        show_candidates(f"{found.task}: faithful to the {objective}, measured in FP32; * is selected", found)
+        show_told(found.told())
         show_line(f"{out} holds the circuit, {report_path(out)} the report")
     if not found.is_whole:
         count = len(method.thresholds)

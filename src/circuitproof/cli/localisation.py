@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, RunFolder
-from circuitproof.cli.show import show_answers, show_json, show_line, show_note, show_table
+from circuitproof.cli.show import show_json, show_line, show_note, show_table, show_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,28 +81,32 @@ def ledger(
 
 
 def _show(found: "Localisation") -> None:
+    from circuitproof.view.answers import answers_table
+
+    trials = [(outcome, outcome.trial) for outcome in found.outcomes]
     rows = [
         (
-            f"{outcome.generation}{' *' if point is outcome.trial else ''}",
+            outcome.generation,
             outcome.task,
-            point.origin,
-            f"{len(point.circuit)}",
-            f"{point.development.agreed}/{point.development.prompts}",
-            f"{point.gate.agreed}/{point.gate.prompts}",
-            f"{point.gate.worst_margin:.4f}",
+            trial.origin,
+            f"{len(trial.circuit)}",
+            f"{trial.development.agreed}/{trial.development.prompts}",
+            f"{trial.gate.agreed}/{trial.gate.prompts}",
+            f"{trial.gate.worst_margin:.4f}",
         )
-        for outcome in found.outcomes
-        for point in (*outcome.points, *outcome.nested)
+        for outcome, trial in trials
     ]
-    columns = ("generation", "task", "found by", "edges#", "development#", "gate#", "worst gate margin#")
-    show_table("the frontier, measured in FP32; * was selected before its gate was opened", columns, rows)
+    columns = ("gate", "task", "found by", "edges#", "development#", "gate#", "worst margin#")
+    show_table("the circuits selected before each gate was opened, measured in FP32", columns, rows)
+    others = sum(len(outcome.points) + len(outcome.nested) - 1 for outcome in found.outcomes)
+    show_line(f"{others} other circuits were measured: --json and circuitproof report have them")
     for proof in found.proofs:
         claim = proof.battery.claim
         title = (
             f"{claim.task.name}: {proof.selected_edges} edges selected, {len(claim.circuit)} after trimming, "
             f"on all {claim.task.size} prompts looked at"
         )
-        show_answers(title, proof.battery)
+        show_told([answers_table(title, proof.battery)])
 
 
 def _draw(found: "Localisation", path: Path) -> None:

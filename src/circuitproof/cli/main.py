@@ -10,11 +10,11 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from circuitproof import __version__
-from circuitproof.cli.extras import missing
 from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
 from circuitproof.cli.output import watched_output
 from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError
+from circuitproof.extras import missing
+from circuitproof.version import __version__
 
 app = typer.Typer(
     cls=LazyGroup,

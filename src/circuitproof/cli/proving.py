@@ -122,7 +122,7 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
     from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_json, show_minimality
+    from circuitproof.cli.show import show_json, show_told
     from circuitproof.lab.runs.minimality import find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
     from circuitproof.text.locked import claimed
@@ -132,5 +132,5 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     if as_json:
         show_json(found.to_json())
     else:
-        show_minimality(found)
+        show_told(found.told())
     raise typer.Exit(EXIT_CODES[found.verdict])

@@ -1,7 +1,7 @@
 """How results look on a terminal: tables for people, JSON for programs."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from circuitproof.lab.runs.extraction import Extraction
-    from circuitproof.lab.runs.minimality import Minimality
-    from circuitproof.prove.claim import Claim
-    from circuitproof.prove.findings import Survey
-    from circuitproof.prove.verdict import Answer, Battery, Verdict
+    from circuitproof.view.telling import Said
 
 
 def show_json(value: Json) -> None:
@@ -35,9 +31,8 @@ def show_result(found: Json, show: Callable[[], None], *, as_json: bool) -> None
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table to standard output; a column whose title ends in # holds numbers."""
-    wide = None if sys.stdout.isatty() else 1000  # where nobody looks at a terminal, lines are not broken
-    console = _console(width=wide)
+    """Print a table as wide as the terminal, elsewhere as COLUMNS says or 80; # marks columns of numbers."""
+    console = _console()
     console.print(fitting_table(console, title, columns, rows))
 
 
@@ -90,6 +85,17 @@ def _listed(title: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) ->
     return table
 
 
+def show_told(said: "Iterable[Said]") -> None:
+    """Print what a result says of itself; drawings are for pages."""
+    from circuitproof.view.telling import Table
+
+    for one in said:
+        if isinstance(one, str):
+            show_line(one)
+        elif isinstance(one, Table):
+            show_table(one.title, one.columns, one.rows)
+
+
 def show_line(text: str) -> None:
     """Print a sentence to standard output."""
     typer.echo(text)
@@ -133,101 +139,7 @@ def step_note(bar: "Progress", loss: float, tokens: int | None) -> str:
     return f"loss {loss:.4f}{rate}"
 
 
-def _console(*, stderr: bool = False, width: int | None = None) -> "Console":
+def _console(*, stderr: bool = False) -> "Console":
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False, width=width)
-
-
-def claim_title(claim: "Claim", verdict: "Verdict") -> str:
-    """Return what an answered claim is about: the task and its digest, edges, ablation, verdict."""
-    edges, task = len(claim.circuit), claim.task
-    return f"{task.name} {str(task.digest)[:12]}: {edges} edges, ablation {claim.circuit.ablation}, {verdict}"
-
-
-def show_answers(title: str, battery: "Battery") -> None:
-    """Print the answers to a claim's properties as a table."""
-    has_survey = any(answer.findings.survey is not None for answer in battery.answers)
-    columns = ("property", "verdict", "regions#" if has_survey else "met#", "seen")
-    show_table(title, columns, [answer_row(battery.claim, answer) for answer in battery.answers])
-
-
-def show_minimality(found: "Minimality") -> None:
-    """Print the minimum circuits, or how far the search came."""
-    from circuitproof.prove.verdict import Verdict
-
-    search, tried = found.search, len(found.search.trials)
-    if not search.minimum:
-        below = search.refuted_below
-        show_line(f"undecided: {tried} circuits were tried, all of fewer than {below} edges are refuted")
-        return
-    size, count = len(search.minimum[0]), len(search.minimum)
-    if found.battery is not None and found.battery.verdict is Verdict.UNDECIDED:
-        show_line(f"undecided: {count} circuits of {size} edges suffice; the deadline came before the proof")
-        return
-    show_line(
-        f"{found.verdict}: {size} edges are the fewest; of {tried} circuits up to there {count} suffice"
-    )
-    for circuit in search.minimum:
-        show_line("  " + ", ".join(map(str, circuit)))
-
-
-def show_candidates(title: str, found: "Extraction") -> None:
-    """Print every candidate of an extraction; the selected one has a star."""
-    rows = [
-        (
-            f"{candidate.threshold:g}{' *' if candidate == found.selected else ''}",
-            f"{len(candidate.circuit)}",
-            f"{len(candidate.circuit.nodes())}",
-            f"{candidate.heads}",
-            f"{candidate.measure.agreed}/{candidate.measure.prompts}",
-            f"{candidate.measure.worst_margin:.4f}",
-            f"{candidate.measure.kl:.2e}",
-        )
-        for candidate in found.candidates
-    ]
-    columns = ("threshold", "edges#", "nodes#", "heads#", "agreement#", "worst margin#", "KL#")
-    show_table(title, columns, rows)
-
-
-def answer_row(claim: "Claim", answer: "Answer") -> tuple[str, str, str, str]:
-    """Return the cells of an answer's row: the property, the verdict, what was counted, what was seen."""
-    from circuitproof.view.words import property_name
-
-    survey = answer.findings.survey
-    counted = f"{answer.met}/{answer.obligations}" if survey is None else f"{survey.regions}"
-    seen = "; ".join([*map(str, answer.remarks), _seen(claim, answer)])
-    return (property_name(answer.prop), answer.verdict, counted, seen)
-
-
-def _seen(claim: "Claim", answer: "Answer") -> str:
-    """Say in a few words what an answer rests on."""
-    from circuitproof.prove.evidence import Open
-
-    if isinstance(answer.evidence, Open):
-        return answer.evidence.reason
-    if answer.findings.survey is not None:
-        return _surveyed(claim, answer, answer.findings.survey)
-    return answer.findings.words() or "no counterexample"
-
-
-def _surveyed(claim: "Claim", answer: "Answer", survey: "Survey") -> str:
-    """Say what was seen of a pattern: an edge that is idle, the least margin, or prompts."""
-    from circuitproof.prove.evidence import OneEdge
-    from circuitproof.prove.findings import shown
-    from circuitproof.prove.properties import Robustness
-
-    if isinstance(answer.evidence, OneEdge):
-        return f"no prompt needs {list(claim.circuit)[answer.evidence.edge]}"
-    if survey.margin is None:
-        return " and ".join(_cut(claim.task.alphabet.text(prompt)) for prompt in survey.prompts[:2])
-    least = "least" if survey.is_attained else "lower bound of the"
-    margin = f"{least} margin {shown(survey.margin)}"
-    if survey.radius is None or not isinstance(answer.prop, Robustness):
-        return margin
-    return f"{margin}, {least} radius {shown(survey.radius)}"
-
-
-def _cut(text: str) -> str:
-    most = 160
-    return text if len(text) <= most else f"{text[:most]}..."
+    return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)

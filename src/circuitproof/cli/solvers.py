@@ -52,10 +52,11 @@ def show_cross_check(
 ) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
     from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import claim_title, show_json, show_line, show_table
+    from circuitproof.cli.show import show_json, show_line, show_table
     from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
     from circuitproof.text.locked import claimed
+    from circuitproof.view.answers import claim_title
     from circuitproof.view.counterexamples import counterexample_lines
 
     with claimed(out), paced(deadline, as_json=as_json) as pace:
@@ -212,7 +213,7 @@ def _counts(one: "Account") -> tuple[str, ...]:
 
 
 def _compared_rows(claim: "Claim", one: "Compared") -> list[tuple[str, ...]]:
-    from circuitproof.cli.show import answer_row
+    from circuitproof.view.answers import answer_row
     from circuitproof.view.words import property_name
 
     rows: list[tuple[str, ...]] = []

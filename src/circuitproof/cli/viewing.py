@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson
+from circuitproof.cli.options import AsJson, Deadline
 
 _BUNDLE = typer.Argument(metavar="BUNDLE", help="A bundle directory.", show_default=False)
 Against = Annotated[
@@ -30,7 +30,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
-    from circuitproof.cli.show import show_json, show_line
+    from circuitproof.cli.show import show_json, show_line, show_told
     from circuitproof.text.canonical import refuse_unwritable, write_file
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
@@ -42,6 +42,7 @@ def report(
     if as_json:
         show_json({"page": str(place), "says": made.says})
     else:
+        show_told([] if made.bundles is None else [made.bundles])
         show_line(f"{place} holds the page of {path}: {made.says}")
     raise typer.Exit(made.exit_code)
 
@@ -72,17 +73,18 @@ def explain(
         str, typer.Argument(metavar="PROMPT", help="Names or numbers of tokens, or #3 for the fourth prompt.")
     ],
     bundle: Annotated[Path, typer.Option("--bundle", help="A bundle directory.", show_default=False)],
+    deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it."""
-    from circuitproof.cli.show import show_json
+    from circuitproof.cli.pacing import paced
+    from circuitproof.cli.show import show_json, show_line
     from circuitproof.view.explain import explain as explain_it
-    from circuitproof.view.parts.explanation import explained
-    from circuitproof.view.plain import as_text
     from circuitproof.view.story import tell
 
-    found = explain_it(tell(bundle), prompt)
+    with paced(deadline, as_json=as_json) as pace:
+        found = explain_it(tell(bundle), prompt, pace)
     if as_json:
         show_json(found.to_json())
     else:
-        typer.echo(as_text(explained("The prompt", found)), nl=False)
+        show_line(repr(found))

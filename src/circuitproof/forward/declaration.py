@@ -60,9 +60,10 @@ class Declaration:
         )
         return next((name for name in map(inexact_name, operators) if name is not None), None)
 
-    def listed_task(self, spec: str) -> Task:
-        """Return a task by its name or file, which lists its prompts and fits the model."""
-        task = load_listed_task(spec, self.alphabet)
+    def listed_task(self, asked: str | Task) -> Task:
+        """Return a task, or that of a name or file, which lists its prompts and fits the model."""
+        task = load_listed_task(asked, self.alphabet) if isinstance(asked, str) else asked
+        task.refuse_pattern()
         self.refuse_unfit(task)
         return task
 

@@ -1,22 +1,32 @@
 """One prompt explained: its cell, what heads read, what edges bring to the margin, what would flip it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from circuitproof.bundle.opening import Opened
 from circuitproof.declare.circuits.graph import LOGITS, Edge
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError, InvalidError
+from circuitproof.prove.balls.disturbed import Question, disturb_residual
+from circuitproof.prove.balls.radius import Bracket, find_radius
+from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import long_numbers, write_rational
 from circuitproof.view.numbers import Cell, Numbers, Reading
 from circuitproof.view.regions import labelled_prompts
 from circuitproof.view.story import Story, Uncomputed, Unjudged, answer_to, numbers_of
+from circuitproof.view.telling import Said, Told
 from circuitproof.view.words import shown_text, token_name
 
+_PARTS = 500
+"""The most parts of a ball that are looked at for the radius of a prompt."""
+_WIDEST = 64
+"""The most coordinates of a residual that are searched here."""
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Told):
     """What the circuit does on one prompt."""
 
     bundle: Opened
@@ -31,6 +41,14 @@ class Explanation:
     needed: tuple[Edge, ...] | None
     """The edges without which the decision is another one or a tie; nothing where that is not computed."""
     readings: tuple[Reading, ...]
+    searched: Bracket | None = None
+    """What is known of the radius where a norm reads the final residual, if it was searched for."""
+
+    def told(self) -> Iterator[Said]:
+        """Return the explanation as the page has it."""
+        from circuitproof.view.parts.explanation import explained  # which is about explanations
+
+        yield explained("The prompt", self)
 
     def to_json(self) -> Json:
         """Return the explanation with all numbers exactly."""
@@ -52,6 +70,7 @@ class Explanation:
             "own": {} if flow is None else {str(n): write_rational(x) for n, x in flow.own.items()},
             "needed": None if self.needed is None else [str(edge) for edge in self.needed],
             "radius": None if flip is None else write_rational(flip.radius),
+            "searched": None if self.searched is None else self.searched.to_json(),
             "flips_to": None if flip is None else candidates[flip.competitor],
             "moves": None if flip is None else list(flip.direction),
             "reads": [
@@ -77,20 +96,30 @@ class Explanation:
         return () if flow is None else tuple((str(e), x) for e, x in flow.edges.items() if e.target != LOGITS)
 
 
-def explain(story: Story | Unjudged, spelled: str) -> Explanation:
-    """Explain a prompt of a bundle that the checker has judged."""
+def explain(story: Story | Unjudged, spelled: str, pace: Pace = UNHURRIED) -> Explanation:
+    """Explain a prompt of a bundle that the checker has judged; what flips it is searched for at a pace."""
     if isinstance(story, Unjudged):
         raise InvalidError(f"nothing of {story.path} can be explained: {story.judgement.reason}")
     with long_numbers():
-        return explain_prompt(story, find_prompt(story.bundle, spelled))
+        return explain_prompt(story, find_prompt(story.bundle, spelled), pace)
 
 
-def explain_prompt(story: Story, prompt: Prompt) -> Explanation:
+def explain_prompt(story: Story, prompt: Prompt, pace: Pace = UNHURRIED) -> Explanation:
     """Explain a prompt given by its tokens, computing all that there is to say of it."""
     found = numbers_of(story.bundle, (prompt,))
     if isinstance(found, Uncomputed):
         raise InputError(f"the prompt cannot be computed: {found.reason}")
-    return _explanation(story, prompt, found, 0)
+    explained = _explanation(story, prompt, found, 0)
+    return replace(explained, searched=_searched(story.bundle, prompt, explained.cell, pace))
+
+
+def _searched(bundle: Opened, prompt: Prompt, cell: Cell, pace: Pace) -> Bracket | None:
+    """Look for the least perturbation of the final residual that changes a decision after a norm."""
+    sizes = bundle.frozen.architecture
+    if not sizes.has_norm or not cell.fold.is_clear or sizes.width > _WIDEST or pace.is_over:
+        return None
+    (function,) = disturb_residual(bundle.frozen, bundle.task.candidates, bundle.circuit, (prompt,))
+    return find_radius(Question(function, cell.fold.winner), Effort(budget=_PARTS, pace=pace))
 
 
 def explain_place(story: Story, numbers: Numbers, place: int) -> Explanation:

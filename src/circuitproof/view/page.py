@@ -6,8 +6,8 @@ A new kind of evidence or claim adds a part to `PARTS` and changes no other.
 from collections.abc import Callable
 from importlib.resources import files
 
-from circuitproof import __version__
 from circuitproof.text.canonical import Json
+from circuitproof.version import __version__
 from circuitproof.view.data import page_data
 from circuitproof.view.elements import Element, Source, el, json_source, render
 from circuitproof.view.parts.circuit import circuit
@@ -57,6 +57,11 @@ def run_page(run: RunStory) -> str:
     return page(run_parts(run), {})
 
 
+def run_text(run: RunStory) -> str:
+    """Return what the page of a run says, in 80 columns."""
+    return as_text(el("main", *run_parts(run)))
+
+
 def run_parts(run: RunStory) -> tuple[Element, ...]:
     """Return the parts that there are of a run."""
     return tuple(made for part in RUN_PARTS if (made := part(run)) is not None)
@@ -80,12 +85,21 @@ def page(parts: tuple[Element, ...], data: Json) -> str:
         el("script", json_source(data), type="application/json", id="data"),
         el("script", _ours("page.js")),
     )
+    return _document(words(_title(parts[0])), body)
+
+
+def fragment(*parts: Element) -> str:
+    """Return a whole HTML file with nothing but these parts, for a frame in a notebook."""
+    return _document("circuitproof", el("body", el("main", *parts)))
+
+
+def _document(title: str, body: Element) -> str:
     head = el(
         "head",
         el("meta", charset="utf-8"),
         el("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("title", words(_title(parts[0]))),
+        el("title", title),
         el("style", _ours("page.css")),
     )
     return "<!doctype html>\n" + render(el("html", head, body, lang="en")) + "\n"

@@ -105,7 +105,7 @@ def tell_run(path: Path) -> RunStory:
         tuple(_trial(_fields(file)) for file in sorted(path.rglob("gate.result.json"))),
         tuple(_rungs(path)),
         tuple(lesion for file in sorted(path.rglob("migration.json")) for lesion in _lesions(path, file)),
-        tuple(norm for file in sorted(path.glob("*/removal.json"))[:1] for norm in _norms(_fields(file))),
+        tuple(norm for file in sorted(path.rglob("removal.json"))[:1] for norm in _norms(_fields(file))),
     )
 
 

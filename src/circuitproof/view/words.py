@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.findings import shown
 from circuitproof.prove.properties import (
@@ -71,6 +72,14 @@ def plural(count: int, noun: str) -> str:
     ('1 edge', '2 edges')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def model_words(sizes: Architecture, programs: int) -> str:
+    """Say what a model is, and how many of its heads are programs."""
+    norm = f"{sizes.norm.tag} norm" if sizes.has_norm else "no norm"
+    shape = f"{plural(sizes.layers, 'layer')} of {plural(sizes.heads, 'head')}, width {sizes.width}"
+    heads = f", {plural(programs, 'program head')}" if programs else ""
+    return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{heads}"
 
 
 def moved(eta: Sequence[Fraction]) -> str:

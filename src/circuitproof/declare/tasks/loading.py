@@ -45,6 +45,15 @@ def load_listed_task(spec: str, alphabet: Alphabet | None = None) -> Task:
     return task
 
 
+def read_declared(content: object, where: str, alphabet: Alphabet | None = None) -> Task:
+    """Return the task that the keys of a written file declare; `alphabet` names the tokens of a model."""
+    try:
+        with reading(content, where) as fields:
+            return _read_written(fields, alphabet, None)
+    except DeclarationError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
 def _load_file(path: Path, alphabet: Alphabet | None, pattern: str | None) -> Task:
     if path.suffix == ".json":
         with reading(read_json(path), str(path)) as fields:

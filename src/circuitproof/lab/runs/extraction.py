@@ -1,12 +1,14 @@
 """Extracting a circuit from a stored model: from files to a chosen circuit and a report of all candidates."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import WEIGHTS, read_declaration
+from circuitproof.forward.declaration import WEIGHTS, ProgramHeads, read_declaration
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
 from circuitproof.lab.discover.objective import Meter, Tolerance
@@ -20,6 +22,8 @@ from circuitproof.text.canonical import Digest, Json, readable_json, refuse_exis
 from circuitproof.text.codec import Positive, record_to_json
 from circuitproof.text.reading import Fields, read_json
 from circuitproof.text.sealed import read_manifest
+from circuitproof.view.answers import drawn
+from circuitproof.view.telling import Said, Table, Told
 
 THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 """What is swept when nobody says otherwise, in nats."""
@@ -53,14 +57,16 @@ class Method:
         return {**record_to_json(self), "thresholds": [*sorted(self.thresholds)]}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extraction:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Extraction(Told):
     """The chosen circuit, every candidate, and what they were found from."""
 
     task: str
     task_digest: Digest
     weights_digest: Digest
     method: Method
+    programs: ProgramHeads
+    """Those of the model's heads."""
     order: tuple[Part, ...]
     """The parts as they were tried."""
     candidates: tuple[Candidate, ...]
@@ -70,6 +76,30 @@ class Extraction:
     def is_whole(self) -> bool:
         """Say whether there was time for every threshold."""
         return len(self.candidates) == len(self.method.thresholds)
+
+    @property
+    def circuit(self) -> Circuit:
+        """Return the chosen circuit."""
+        return self.selected.circuit
+
+    def told(self) -> Iterator[Said]:
+        """Return every candidate; the selected one has a star."""
+        rows = tuple(
+            (
+                f"{candidate.threshold:g}{' *' if candidate == self.selected else ''}",
+                f"{len(candidate.circuit)}",
+                f"{len(candidate.circuit.nodes())}",
+                f"{candidate.heads}",
+                f"{candidate.measure.agreed}/{candidate.measure.prompts}",
+                f"{candidate.measure.worst_margin:.4f}",
+                f"{candidate.measure.kl:.2e}",
+            )
+            for candidate in self.candidates
+        )
+        columns = ("threshold", "edges#", "nodes#", "heads#", "agreement#", "worst margin#", "KL#")
+        title = f"{self.task}: faithful to the {self.method.objective}, measured in FP32; * is selected"
+        yield Table(title, columns, rows)
+        yield drawn(self.circuit, self.programs)
 
     def to_json(self) -> Json:
         """Return the report as JSON."""
@@ -87,17 +117,18 @@ class Extraction:
 
 def extract(
     model_path: Path,
-    task: str,
+    task: str | Task,
     method: Method,
-    out: Path,
+    out: Path | None,
     pace: Pace = UNHURRIED,
 ) -> Extraction:
-    """Find circuits, choose one, and write it to `out` with the report beside."""
+    """Find circuits, choose one, and write it to `out`, if there is such a place, with the report beside."""
     refuse_existing(out)
     asked = read_declaration(model_path).listed_task(task)
     found = find_circuits(model_path, asked, method, pace)
     refuse_senseless(found)
-    write_extraction(found, out)
+    if out is not None:
+        write_extraction(found, out)
     return found
 
 
@@ -125,6 +156,7 @@ def find_circuits(model_path: Path, task: Task, method: Method, pace: Pace = UNH
         task_digest=task.digest,
         weights_digest=read_manifest(model_path)[WEIGHTS],
         method=method,
+        programs=stored.declaration.programs,
         order=order,
         candidates=candidates,
         selected=select(candidates, method.rule, method.agreement),

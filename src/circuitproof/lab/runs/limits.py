@@ -1,14 +1,17 @@
 """Where a claim about a pattern stops being true, found and told."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.findings import LISTED
+from circuitproof.prove.findings import LISTED, shown
 from circuitproof.prove.patterns.frontier import FailingCell, FailingChoice, Frontier, frontier
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import write_rational
+from circuitproof.text.reading import scientific, write_rational
+
+_CELLS_SHOWN = 8
 
 
 def limits_of(battery: Battery, effort: Effort) -> Frontier | None:
@@ -45,3 +48,23 @@ def _cell_to_json(cell: FailingCell | FailingChoice) -> Json:
         "position": cell.position,
         "margin": write_rational(cell.margin),
     }
+
+
+def frontier_lines(found: Frontier) -> Iterator[str]:
+    """Say which cells fail, and which parts of the pattern are proved."""
+    perturbed = "" if found.epsilon is None else f" after a perturbation of {found.epsilon}"
+    if found.cells:
+        yield f"{len(found.failing)} of {found.cells} cells fail{':' * bool(found.failing)}"
+    for cell in found.failing[:_CELLS_SHOWN]:
+        yield f"  {_place(cell)}: margin {shown(cell.margin)}{perturbed}"
+    if not found.parts:
+        yield "no part of the pattern was found to be proved"
+    proved = "proved" if found.epsilon is None else f"proved at {found.epsilon}"
+    for part in found.parts:
+        yield f"{proved} {part.what}: {scientific(part.size)} prompts, {print_pattern(part.pattern)}"
+
+
+def _place(cell: FailingCell | FailingChoice) -> str:
+    if isinstance(cell, FailingCell):
+        return f"{cell.head} reads token {cell.token} at {cell.position}"
+    return ", ".join(f"token {token} at {position}" for position, token in cell.tokens)

@@ -1,16 +1,16 @@
 """The radius of every decision of a stored model's circuit, exactly or between proved bounds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode
-from circuitproof.forward.frozen import open_model
+from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface
+from circuitproof.lab.runs.asked import asked_circuit, asked_model
 from circuitproof.lab.runs.verification import Place
 from circuitproof.prove.balls.disturbed import Disturbed, Question, disturbed_prompts
 from circuitproof.prove.balls.radius import Bracket, find_radius
@@ -18,11 +18,14 @@ from circuitproof.prove.balls.regions import Unsearched
 from circuitproof.prove.balls.robustness import radii, violation
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.findings import spread
+from circuitproof.prove.findings import shown, spread
 from circuitproof.prove.fold import Fold, fold
 from circuitproof.prove.properties import Robustness
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import write_rational
+from circuitproof.view.counterexamples import prompt_line
+from circuitproof.view.drawing import draw_histogram
+from circuitproof.view.telling import Said, Table, Told
 from circuitproof.view.words import named
 
 _NAMED = 5
@@ -41,18 +44,22 @@ class PromptRadius:
         """Return it as JSON, exactly."""
         if self.bracket is None:
             return {"tie": True}
-        found = self.bracket
-        return {
-            "lower": "infinite" if found.is_infinite else write_rational(found.lower),
-            "upper": None if found.upper is None else write_rational(found.upper),
-            "attained": found.is_attained,
-            "scale": write_rational(self.scale),
-            "eta": None if found.eta is None else [write_rational(entry) for entry in found.eta],
-        }
+        return {**self.bracket.to_json(), "scale": write_rational(self.scale)}
+
+    def words(self) -> str:
+        """Return a radius in words: a number, a tie, or the bounds that are known."""
+        if self.bracket is None:
+            return "a tie"
+        low, high = self.bracket.lower, self.bracket.upper
+        if self.bracket.is_exact:
+            return shown(low)
+        if not low and high is None:
+            return "not looked at"
+        return f"at least {shown(low)}" if high is None else f"between {shown(low)} and {shown(high)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Radii:
+@dataclass(frozen=True, slots=True, repr=False)
+class Radii(Told):
     """The radii of a circuit's decisions at an interface."""
 
     at: Interface
@@ -102,6 +109,31 @@ class Radii:
         """Return on how many prompts there is no decision to keep."""
         return sum(found.bracket is None for found in self.prompts)
 
+    def told(self) -> Iterator[Said]:
+        """Return how large radii are, which prompts have the least, and what is proved of all."""
+        absolute, relative = self.distribution(), self.distribution(is_relative=True)
+        rows = tuple(
+            (name, shown(size), shown(relative[name])) for name, size in absolute.items() if name in relative
+        )
+        title = f"{len(self.exact())} of {len(self.prompts)} radii known exactly, at {self.at}"
+        yield Table(title, ("", "radius#", "relative to the largest coordinate#"), rows) if rows else title
+        infinite = sum(one.bracket is not None and one.bracket.is_infinite for one in self.prompts)
+        unattained = sum(one.bracket is not None and not one.bracket.is_attained for one in self.exact())
+        yield f"{self.ties} ties, {infinite} infinite radii; {unattained} infima are not known to be attained"
+        if self.open_brackets:
+            yield f"{len(self.open_brackets)} radii only bounded"
+        names = self.task.alphabet.named()
+        for place in self.weakest:
+            line = prompt_line(names, self.task.prompts[place])
+            yield f"weakest: {self.prompts[place].words()} at prompt {place}: {line}"
+        if self.ties:
+            count = len(self.prompts)
+            yield f"{self.ties} of {count} prompts tie: there is no decision to keep, and no radius"
+        elif self.proved:
+            yield f"proved: every decision is kept below {shown(self.proved)}"
+        if known := [one.bracket.lower for one in self.exact() if one.bracket is not None]:
+            yield draw_histogram(known, "radii")
+
     def to_json(self) -> Json:
         """Return everything as JSON, exactly."""
         return {
@@ -133,10 +165,12 @@ def _is_free(found: PromptRadius) -> bool:
     return found.bracket is not None and found.bracket.is_infinite
 
 
-def find_radii(model: Path, task: str, circuit: Path | None, place: Place, effort: Effort) -> Radii:
+def find_radii(
+    model: Path | Frozen, task: str | Task, circuit: Path | Circuit | None, place: Place, effort: Effort
+) -> Radii:
     """Return the radius of every prompt's decision, or bounds when the budget or its share of time ends."""
-    frozen = open_model(model)
-    kept = whole(frozen.graph) if circuit is None else load_circuit(circuit)
+    frozen = asked_model(model)
+    kept = asked_circuit(circuit, frozen.graph)
     at = place.interface(frozen.graph)
     asked = frozen.declaration.listed_task(task)
     claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))

@@ -1,6 +1,6 @@
 """Recipes: typed TOML that says what to train and how. Every mistake is one sentence with the key's path."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -62,6 +62,22 @@ def load_recipe(path: Path) -> Recipe:
     return replace(recipe, digest=digest_together(*map(digest_file, (path, *recipe.source.files))))
 
 
+def with_tasks(recipe: Recipe, tasks: Sequence[Task]) -> Recipe:
+    """Return the recipe of the same training on other tasks, with the sizes that their prompts need."""
+    if not isinstance(recipe.source, TasksSource):
+        raise InputError(f"{recipe.name} trains on a corpus, want a recipe whose data are tasks")
+    _refuse_other_alphabets("tasks", tasks)
+    for task in tasks:
+        task.refuse_pattern()
+    longest, digests = max(task.longest for task in tasks), [task.digest for task in tasks]
+    return replace(
+        recipe,
+        architecture=replace(recipe.architecture, vocabulary=len(tasks[0].alphabet), context=longest),
+        source=TasksSource(tuple(tasks), recipe.source.batch),
+        digest=digest_together(recipe.digest, *digests),
+    )
+
+
 def codec_in(folder: Path) -> Codec:
     """Return what reads recipes of a folder: paths, task files and other recipes are relative to it."""
     return Codec(
@@ -91,17 +107,21 @@ def _read_architecture(fields: Fields, key: str) -> Architecture:
 
 def _read_tasks(folder: Path, fields: Fields, _: str) -> TasksSource:
     where, specs = fields.path("tasks"), [task_spec(name, folder) for name in fields.texts("tasks")]
-    if not specs:
-        raise InputError(f"{where} is empty; name at least one task")
     if len(set(specs)) != len(specs):
         raise InputError(f"{where} names a task twice; name each once")
     files = tuple(Path(spec) for spec in specs if is_task_file(spec))
     tasks = tuple(_load(spec, where) for spec in specs)
+    _refuse_other_alphabets(where, tasks)
+    return TasksSource(tasks, fields.integer("batch", least=1), files)
+
+
+def _refuse_other_alphabets(where: str, tasks: Sequence[Task]) -> None:
+    if not tasks:
+        raise InputError(f"{where} is empty; name at least one task")
     if other := [task.name for task in tasks if task.alphabet != tasks[0].alphabet]:
         raise InputError(
             f"{where}: {tasks[0].name!r} and {other[0]!r} have different alphabets; train on one"
         )
-    return TasksSource(tasks, fields.integer("batch", least=1), files)
 
 
 def _load(spec: str, where: str) -> Task:

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.pattern_text import print_pattern
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import CircuitproofError, InputError
-from circuitproof.forward.frozen import open_model
+from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
+from circuitproof.lab.runs.asked import asked_circuit, asked_model, asked_task
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Counterexample, counterexample
@@ -38,7 +38,9 @@ from circuitproof.prove.properties import (
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.text.reading import Fields, write_rational
-from circuitproof.view.counterexamples import counterexample_to_json
+from circuitproof.view.answers import answers_table, claim_title, domain_lines, drawn
+from circuitproof.view.counterexamples import counterexample_lines, counterexample_to_json
+from circuitproof.view.telling import Said, Told
 
 if TYPE_CHECKING:
     from circuitproof.prove.patterns.frontier import Frontier
@@ -66,11 +68,11 @@ class Place:
 class Request:
     """What a user asks to be verified."""
 
-    model: Path
-    circuit: Path | None
-    """A circuit file; without one, all edges: the model itself."""
-    task: str
-    """A task by name, or its file."""
+    model: Path | Frozen
+    circuit: Path | Circuit | None
+    """A circuit or its file; without one, all edges: the model itself."""
+    task: str | Task
+    """A task, its name, or its file."""
     properties: tuple[Property, ...]
     place: Place | None = None
     """Where robustness perturbs; without one, the final residual."""
@@ -104,8 +106,8 @@ class Unmeasured:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(Told):
     """The answers, how long they took and, if that was asked for, how far floats and limits are from them."""
 
     battery: Battery
@@ -113,11 +115,39 @@ class Verification:
     floats: Floats | Unmeasured | None = None
     frontier: "Frontier | None" = None
     """Where a claim about a pattern stops being true."""
+    bundle: Path | None = None
+    """Where the bundle was written, if it was."""
 
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the whole claim."""
         return self.battery.verdict
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """Return the answer to each property."""
+        return self.battery.answers
+
+    def told(self) -> Iterator[Said]:
+        """Return the answers as a table, how much they say, and what refutes them."""
+        battery, claim = self.battery, self.battery.claim
+        yield answers_table(claim_title(claim, self.verdict), battery)
+        yield from domain_lines(battery, self.seconds)
+        if isinstance(self.floats, Floats):
+            yield (
+                f"measured in floats: largest error of a logit {self.floats.error:.2e}; the circuit decides "
+                f"as the model on {self.floats.agreement} of {claim.task.size} prompts"
+            )
+        for one in self.counterexamples():
+            yield from counterexample_lines(claim.task, one)
+        yield from self._frontier_lines()
+        yield drawn(claim.circuit, claim.frozen.programs)
+
+    def _frontier_lines(self) -> Iterator[str]:
+        if self.frontier is not None:
+            from circuitproof.lab.runs.limits import frontier_lines
+
+            yield from frontier_lines(self.frontier)
 
     def counterexamples(self) -> Iterator[Counterexample]:
         """Return what refutes each refuted property."""
@@ -185,7 +215,7 @@ def verify(request: Request, out: Path | None) -> Verification:
     if out is not None:
         write_bundle(out, battery)
     floats = measured(request, battery) if request.measures_floats else None
-    return Verification(battery, seconds, floats, _limits(request, battery))
+    return Verification(battery, seconds, floats, _limits(request, battery), out)
 
 
 def _limits(request: Request, battery: Battery) -> "Frontier | None":
@@ -205,11 +235,11 @@ def listed_claim_of(request: Request) -> Claim:
 
 def claim_of(request: Request) -> Claim:
     """Return the claim that is asked about."""
-    frozen = open_model(request.model)
-    circuit = whole(frozen.graph) if request.circuit is None else load_circuit(request.circuit)
+    frozen = asked_model(request.model)
+    circuit = asked_circuit(request.circuit, frozen.graph)
     place = request.place or Place()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
-    task = load_task(request.task, frozen.declaration.alphabet, request.pattern)
+    task = asked_task(request.task, frozen.declaration, request.pattern)
     if isinstance(task.domain, Domain):
         _refuse_unasked(request.find_limits, "--limits", task.name, "lists its prompts")
         frozen.declaration.refuse_unfit(task)
@@ -223,14 +253,16 @@ def _refuse_unasked(is_given: bool, flag: str, task: str, why: str) -> None:  # 
         raise InputError(f"{flag} is given, but task {task!r} {why}; leave it out")
 
 
-def parse_properties(kinds: Sequence[Kind], epsilon: str | None) -> tuple[Property, ...]:
+def parse_properties(
+    kinds: Sequence[Kind], epsilon: str | int | None, where: str = "command line"
+) -> tuple[Property, ...]:
     """Return the properties asked for; of none, those of the paper, robustness only with an epsilon."""
     if epsilon is None and Kind.ROBUSTNESS in kinds:
         raise InputError("robustness wants an epsilon, a positive rational such as 1/100")
     if epsilon is not None and kinds and Kind.ROBUSTNESS not in kinds:
         raise InputError("an epsilon is given, but robustness is not among the properties asked for")
     chosen = tuple(kinds) or _PAPER
-    asked = Fields({"epsilon": epsilon}, "command line")
+    asked = Fields({"epsilon": epsilon}, where)
     robust = (Robustness(asked.rational("epsilon")),) if epsilon is not None else ()
     plain = {
         Kind.EQUIVALENCE: Equivalence(),
@@ -251,7 +283,7 @@ def measured(request: Request, battery: Battery) -> Floats | Unmeasured:
     """Measure what torch makes of a claim, if there is still time for it."""
     if request.effort.pace.is_over:
         return Unmeasured("the deadline came first")
-    return measure_floats(request.model, battery)
+    return measure_floats(battery.claim.frozen.file.path.parent, battery)
 
 
 def measure_floats(path: Path, battery: Battery) -> Floats | Unmeasured:

@@ -31,6 +31,8 @@ from circuitproof.prove.balls.search import (
     confirmed,
     search_ball,
 )
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import write_rational
 
 _STEP = 1 << 10
 """The relative size of small steps."""
@@ -56,6 +58,15 @@ class Bracket:
     @property
     def is_infinite(self) -> bool:
         return self.upper is None and self.tree is None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what is known as JSON, exactly; the tree is not told."""
+        return {
+            "lower": "infinite" if self.is_infinite else write_rational(self.lower),
+            "upper": None if self.upper is None else write_rational(self.upper),
+            "attained": self.is_attained,
+            "eta": None if self.eta is None else [write_rational(entry) for entry in self.eta],
+        }
 
 
 def find_radius(question: Question, effort: Effort) -> Bracket:

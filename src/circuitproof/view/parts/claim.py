@@ -1,13 +1,12 @@
 """The claim: what is said of which circuit of which model, in words and as formulas."""
 
-from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import facts, section
 from circuitproof.view.regions import labelled_prompts
 from circuitproof.view.story import Story
-from circuitproof.view.words import meaning, plural, property_name, shown_text, token_name
+from circuitproof.view.words import meaning, model_words, plural, property_name, shown_text, token_name
 
 
 def claim(story: Story) -> Element:
@@ -24,7 +23,7 @@ def claim(story: Story) -> Element:
             ("candidates T", el("bdi", names)),
             ("domain D", el("bdi", _domain(story))),
             ("circuit C", f"{plural(len(bundle.circuit), 'edge')}, ablation {bundle.circuit.ablation}"),
-            ("model M", _model(bundle.frozen.architecture, len(bundle.frozen.programs))),
+            ("model M", model_words(bundle.frozen.architecture, len(bundle.frozen.programs))),
         ),
         el(
             "p",
@@ -51,10 +50,3 @@ def _domain(story: Story) -> str:
     strata = ", ".join(f"{count} {shown_text(name)}" for name, count in list(sizes.items())[:8])
     listed = plural(len(story.bundle.domain), "listed prompt")
     return f"{listed} ({strata}{', …' if len(sizes) > 8 else ''})" if len(sizes) > 1 else listed  # noqa: PLR2004  # as above
-
-
-def _model(sizes: Architecture, programs: int) -> str:
-    norm = f"{sizes.norm.tag} norm" if sizes.has_norm else "no norm"
-    shape = f"{plural(sizes.layers, 'layer')} of {plural(sizes.heads, 'head')}, width {sizes.width}"
-    heads = f", {plural(programs, 'program head')}" if programs else ""
-    return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{heads}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from circuitproof.prove.balls.radius import Bracket
 from circuitproof.prove.findings import shown
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.explain import Explanation, explain_place
@@ -9,7 +10,7 @@ from circuitproof.view.numbers import Numbers, Reading
 from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.section import facts, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import exact, plural, prompt_text, shown_text, token_name
+from circuitproof.view.words import exact, moved, plural, prompt_text, shown_text, token_name
 
 _MOVED = 8
 
@@ -58,8 +59,10 @@ def _cell(found: Explanation) -> str:
 
 def _flip(found: Explanation) -> str:
     flip = found.cell.flip
-    if flip is None and found.bundle.frozen.architecture.has_norm:
-        return "no closed form: a norm reads the final residual (circuitproof radius searches)"
+    if found.searched is not None:
+        return _searched(found.searched)
+    if flip is None and found.cell.fold.is_clear and found.bundle.frozen.architecture.has_norm:
+        return "no closed form: a norm reads the final residual (circuitproof explain and radius search)"
     if flip is None:
         return "anything: it is a tie" if not found.cell.fold.is_clear else "nothing at the final residual"
     rival = token_name(found.bundle.task, found.bundle.task.candidates[flip.competitor])
@@ -67,6 +70,17 @@ def _flip(found: Explanation) -> str:
     more = ", …" if len(flip.support) > _MOVED else ""
     moved = f"{plural(len(flip.support), 'coordinate')} of the final residual ({places}{more})"
     return f"moving {moved} by {exact(flip.radius)}: then {rival} is level"
+
+
+def _searched(found: Bracket) -> str:
+    """Say what a search for the radius has found."""
+    if found.is_infinite:
+        return "nothing at the final residual"
+    none = f"no perturbation of the final residual below {shown(found.lower)} does"
+    if found.eta is None or found.upper is None:
+        return f"{none}; larger ones are not known"
+    exactly = "the exact radius" if found.is_exact else f"{none}, and between them it is open"
+    return f"{moved(found.eta)} of the final residual, none by more than {shown(found.upper)}: {exactly}"
 
 
 def _shares(found: Explanation) -> Element:

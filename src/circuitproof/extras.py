@@ -1,4 +1,4 @@
-"""Which extra brings a package that a command needs and that is not installed."""
+"""Which extra brings a package that work needs and that is not installed."""
 
 _EXTRAS = {
     "torch": "torch",

@@ -1,0 +1,61 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+# ---
+
+# %% [markdown]
+# # Where it breaks: counterexamples, radii, the fewest edges
+#
+# A verb agrees with its subject, whatever stands nearer to it. How far does the circuit carry?
+
+# %%
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+import circuitproof as cp
+
+work = Path(tempfile.mkdtemp())
+task = cp.load_task("recipes/tasks/subject-verb.toml")
+model = cp.train("recipes/own-subject-verb.toml", work / "run")
+circuit = cp.extract(model, task, objective="program").circuit
+f"{len(circuit)} edges of {len(circuit.graph.edges())}"
+
+# %% [markdown]
+# How large must a perturbation of the final residual be to change a decision? Exactly, for every prompt.
+
+# %%
+radii = cp.radius(model, task, circuit)
+radii
+
+# %% [markdown]
+# Beyond the least radius robustness is refuted: a perturbation is shown, and it replays.
+
+# %%
+least = radii.proved or Fraction(0)
+answers = cp.verify(
+    model, task, circuit, properties=["equivalence", "robustness"], epsilon=least + 1, out=work / "bundle"
+)
+answers
+
+# %% [markdown]
+# The bundle of a refuted claim is checked like any other.
+
+# %%
+checked = cp.check(answers, against=model)
+checked
+
+# %% [markdown]
+# One prompt: its cell, where heads look, what each edge brings to the margin, what would flip it.
+
+# %%
+explanation = cp.explain(answers, "the dog near the cars")
+explanation
+
+# %% [markdown]
+# All circuits of the fewest edges that decide the task, with a proof that nothing smaller does.
+
+# %%
+fewest = cp.minimal(model, task, most=2)
+fewest

@@ -1,0 +1,6 @@
+"""What Python calls: files or objects in, results that show themselves in a notebook out; nothing is printed.
+
+May use: every room below the command line, which is beside it.
+Names: `declaring.load_model`, `declaring.declare_task`, `proving.verify`, `proving.radius`,
+`proving.minimal`, `checking.check`, `finding.train`, `finding.extract`, `looking.explain`, `looking.report`.
+"""

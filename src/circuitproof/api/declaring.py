@@ -1,0 +1,163 @@
+"""What is asked of what: models, tasks and circuits, from files or said in place."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from circuitproof.api.arguments import PathLike
+from circuitproof.declare.architecture import Architecture
+from circuitproof.declare.circuits.circuit import Ablation, Circuit
+from circuitproof.declare.circuits.spelling import load_circuit as read_circuit
+from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.loading import load_task as find_task
+from circuitproof.declare.tasks.loading import read_declared
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import InputError
+from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.lab.runs.models import exactness
+from circuitproof.view.telling import Said, Told
+from circuitproof.view.words import model_words
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Model(Told):
+    """A model directory that was opened as it was sealed."""
+
+    frozen: Frozen
+
+    @property
+    def path(self) -> Path:
+        """Return the directory."""
+        return self.frozen.file.path.parent
+
+    @property
+    def architecture(self) -> Architecture:
+        """Return the model's architecture."""
+        return self.frozen.architecture
+
+    @property
+    def alphabet(self) -> Alphabet | None:
+        """Return the names of the model's tokens, where it has any."""
+        return self.frozen.declaration.alphabet
+
+    @property
+    def programs(self) -> ProgramHeads:
+        """Return the programs of heads that have one."""
+        return self.frozen.programs
+
+    def told(self) -> Iterator[Said]:
+        """Say where the model is, what it is, and whether it can be proved of."""
+        yield f"{self.path}: {model_words(self.architecture, len(self.programs))}"
+        yield exactness(self.frozen.declaration)
+
+
+AnyModel: TypeAlias = Model | PathLike
+"""A model, or its directory."""
+AnyTask: TypeAlias = Task | PathLike
+"""A task, its shipped name, or its file."""
+AnyCircuit: TypeAlias = Circuit | PathLike
+"""A circuit, or its file."""
+Entry: TypeAlias = str | int | Sequence[str | int]
+"""A prompt: a text of names between blanks, or tokens by name and number."""
+
+
+def load_model(path: PathLike) -> Model:
+    """Open a model directory; what was changed since it was sealed is refused."""
+    return Model(open_model(Path(path)))
+
+
+def load_task(spec: PathLike, *, model: AnyModel | None = None, pattern: str | None = None) -> Task:
+    """Return a shipped task by its name, or the task of a `.toml` or `.json` file.
+
+    A file may leave the names of tokens to the `model`; `pattern` takes the place of that of a file.
+    """
+    alphabet = None if model is None else model_at(model).alphabet
+    return find_task(str(spec), alphabet, pattern)
+
+
+def declare_task(  # noqa: PLR0913  # the keys of a task file
+    name: str,
+    *,
+    model: AnyModel | None = None,
+    alphabet: Sequence[str] | None = None,
+    prompts: Sequence[Entry] | None = None,
+    answers: Sequence[str | int] | Mapping[int, int] | None = None,
+    classes: Sequence[str | int] | None = None,
+    openers: Mapping[str, str | int] | None = None,
+    slots: Mapping[str, Sequence[str]] | None = None,
+    templates: Sequence[Mapping[str, object]] | None = None,
+    candidates: Sequence[str | int] | None = None,
+    pattern: str | None = None,
+    vocabulary: int | None = None,
+    sets: Mapping[str, Sequence[int]] | None = None,
+    names: Mapping[int, str] | None = None,
+) -> Task:
+    """Declare a task in place: listed prompts, templates, or every prompt of a pattern.
+
+    The arguments are the keys of a task file (docs/tasks.md, docs/patterns.md) and are read by the same
+    reader. The names of tokens are the `alphabet`, or those of the `model`. On a pattern, `answers` maps
+    openers to answers.
+    """
+    opened = None if model is None else model_at(model)
+    keys: dict[str, object] = {
+        "name": name,
+        "alphabet": "model" if alphabet is None and model is not None and vocabulary is None else alphabet,
+        "prompts": prompts,
+        "answers": list(map(list, answers.items())) if isinstance(answers, Mapping) else answers,
+        "classes": classes,
+        "openers": openers,
+        "slots": slots,
+        "templates": templates,
+        "candidates": candidates,
+        "pattern": pattern,
+        "vocabulary": vocabulary,
+        "sets": sets,
+        "names": None if names is None else {str(token): word for token, word in names.items()},
+    }
+    given = {key: _plain(value) for key, value in keys.items() if value is not None}
+    return read_declared(given, f"task {name!r}", None if opened is None else opened.alphabet)
+
+
+def load_circuit(path: PathLike) -> Circuit:
+    """Read a circuit file in our spelling, the paper's release's, or EAP-IG's."""
+    return read_circuit(Path(path))
+
+
+def circuit(model: AnyModel, edges: Sequence[str]) -> Circuit:
+    """Return the circuit of a model that keeps these edges, such as `embed -> head 0.0`."""
+    graph = model_at(model).frozen.graph
+    if isinstance(edges, str):
+        raise InputError(f"edges is the text {edges!r}, want a list of edges such as ['embed -> head 0.0']")
+    sizes = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
+    return parse_circuit({**sizes, "edges": list(edges)}, "circuit")
+
+
+def model_at(model: AnyModel) -> Model:
+    """Return a model that was opened before, or open its directory."""
+    return model if isinstance(model, Model) else load_model(model)
+
+
+def task_at(task: AnyTask) -> Task | str:
+    """Return a task, or the name or file of one as runs take it."""
+    return task if isinstance(task, Task) else str(task)
+
+
+def circuit_at(found: AnyCircuit | None) -> Circuit | Path | None:
+    """Return a circuit, the place of its file, or nothing: all edges."""
+    return found if found is None or isinstance(found, Circuit) else Path(found)
+
+
+def _plain(value: object) -> object:
+    """Return mappings and sequences as the dictionaries and lists that a file would hold."""
+    match value:
+        case str():
+            return value
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what a caller nests is read strictly afterwards
+        case Sequence():
+            return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]  # the same
+        case _:
+            return value

@@ -1,0 +1,87 @@
+"""Where models and circuits come from: training, extraction, and what others have released."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from circuitproof.api.arguments import PathLike, Progress, choice, needing_extras, paced, place_of
+from circuitproof.api.declaring import AnyModel, AnyTask, Model, load_model, model_at, task_at
+from circuitproof.declare.tasks.task import Task
+from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.text.locked import claimed
+
+if TYPE_CHECKING:
+    from circuitproof.lab.runs.extraction import Extraction
+
+
+@needing_extras("train")
+def train(
+    recipe: PathLike, out: PathLike, *, tasks: Sequence[Task] = (), progress: Progress | None = None
+) -> Model:
+    """Train the model of a recipe into the run folder `out`; an interrupted run goes on where it stopped.
+
+    With `tasks` the training is that of the recipe on these, and the model has as many tokens as they name
+    and reads prompts as long as theirs.
+    """
+    from circuitproof.lab.runs.recipe import load_recipe, with_tasks
+    from circuitproof.lab.runs.training import MODEL, train_recipe
+    from circuitproof.lab.train.loop import Watcher
+
+    loaded = load_recipe(Path(recipe))
+    asked = with_tasks(loaded, tasks) if tasks else loaded
+    hear = paced(None, progress).hear
+    train_recipe(asked, Path(out), Watcher(on_step=lambda step, _loss: hear("steps", step, asked.plan.steps)))
+    return load_model(Path(out) / MODEL)
+
+
+@needing_extras("extract")
+def extract(  # noqa: PLR0913  # a method has these parts, each recorded
+    model: AnyModel,
+    task: AnyTask,
+    *,
+    objective: str = Objective.MODEL,
+    granularity: str = Granularity.HEAD,
+    order: str = Order.ATTRIBUTION,
+    search: str = Search.GREEDY,
+    rule: str = Rule.SPARSITY,
+    thresholds: Sequence[float] | None = None,
+    deadline: float | None = None,
+    progress: Progress | None = None,
+    out: PathLike | None = None,
+) -> "Extraction":
+    """Find a circuit that keeps what a model decides on a task, in floats; `verify` then proves it.
+
+    What is found has the chosen `circuit` and all candidates. `out` is a file for the circuit.
+    """
+    from circuitproof.lab.runs.extraction import THRESHOLDS, Method
+    from circuitproof.lab.runs.extraction import extract as find
+
+    method = Method(
+        objective=choice("objective", objective, Objective),
+        granularity=choice("granularity", granularity, Granularity),
+        order=choice("order", order, Order),
+        search=choice("search", search, Search),
+        rule=choice("rule", rule, Rule),
+        thresholds=tuple(THRESHOLDS if thresholds is None else thresholds),
+    )
+    path, place = model_at(model).path, place_of(out)
+    with claimed(place):
+        return find(path, task_at(task), method, place, paced(deadline, progress))
+
+
+@needing_extras("import_hf")
+def import_hf(source: PathLike, out: PathLike) -> Model:
+    """Turn a GPT-2 of Hugging Face's, a directory on disk, into a model directory."""
+    from circuitproof.lab.runs.hugging_face import import_hf as convert
+
+    convert(Path(source), Path(out))
+    return load_model(out)
+
+
+@needing_extras("import_release")
+def import_release(source: PathLike, out: PathLike) -> Model:
+    """Turn a model of the paper's public release into a model directory, with its circuits beside."""
+    from circuitproof.lab.model.release import import_release as convert
+
+    convert(Path(source), Path(out))
+    return load_model(out)

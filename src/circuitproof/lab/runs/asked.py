@@ -1,0 +1,33 @@
+"""What is asked about: a model, a circuit and a task, by their files or as they are already at hand."""
+
+from pathlib import Path
+
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.loading import load_task
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import InputError
+from circuitproof.forward.declaration import Declaration
+from circuitproof.forward.frozen import Frozen, open_model
+
+
+def asked_model(model: Path | Frozen) -> Frozen:
+    """Return the model of a directory, or one that was opened before."""
+    return model if isinstance(model, Frozen) else open_model(model)
+
+
+def asked_circuit(circuit: Path | Circuit | None, graph: Graph) -> Circuit:
+    """Return the circuit of a file, one that is at hand, or all edges: the model itself."""
+    if circuit is None:
+        return whole(graph)
+    return circuit if isinstance(circuit, Circuit) else load_circuit(circuit)
+
+
+def asked_task(task: str | Task, model: Declaration, pattern: str | None = None) -> Task:
+    """Return the task of a name or a file, or one that is at hand."""
+    if isinstance(task, str):
+        return load_task(task, model.alphabet, pattern)
+    if pattern is not None:
+        raise InputError(f"--pattern is given, but task {task.name!r} is declared already; leave one out")
+    return task

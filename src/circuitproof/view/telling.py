@@ -1,0 +1,70 @@
+"""Results that tell themselves: tables and sentences on a terminal, the page's elements in a notebook."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from circuitproof.view.elements import Child, Element, el, render
+from circuitproof.view.elements import table as table_of
+from circuitproof.view.parts.section import verdict_badge
+from circuitproof.view.plain import as_text
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its title; a column whose title ends in # holds numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Said: TypeAlias = Table | Element | str
+"""A table, a part of a page such as a drawing, or a sentence."""
+
+
+class Told(ABC):
+    """A result that a notebook shows with the elements of the page, and Python's prompt in 80 columns."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def told(self) -> Iterator[Said]:
+        """Return what there is to say, in order."""
+
+    def __repr__(self) -> str:
+        return as_text(_section(self.told())).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from circuitproof.view.page import fragment  # whoever prints on a terminal needs no page
+
+        return framed(fragment(_section(self.told())))
+
+
+def framed(document: str, height: int = 420) -> str:
+    """Return a whole HTML file inside another page, where neither changes how the other looks."""
+    style = f"width:100%;height:{height}px;border:0"
+    return render(el("iframe", srcdoc=document, style=style, title="circuitproof"))
+
+
+def _section(said: Iterable[Said]) -> Element:
+    return el("section", *(child for one in said for child in _children(one)))
+
+
+def _children(one: Said) -> Iterator[Element]:
+    match one:
+        case str():
+            yield el("p", one)
+        case Element():
+            yield one
+        case Table(title, columns, rows):
+            yield el("h3", title)
+            cells = [tuple(map(_cell, columns, row)) for row in rows]
+            yield el("div", table_of(columns, cells), class_="scroll", tabindex="0")
+        case _:
+            assert_never(one)
+
+
+def _cell(column: str, cell: str) -> Child:
+    return verdict_badge(cell) if column == "verdict" else cell
