@@ -54,7 +54,7 @@ def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
             known[id(function)] = _find(found, function, prop.epsilon, effort)
         findings.append(known[id(function)])
     places = [
-        widening(claim, prop.at, function, len(prompt))
+        widening(claim.frozen.architecture.width, prop.at, function, len(prompt))
         for prompt, function in zip(claim.task.prompts, functions, strict=True)
     ]
     prompts = map(Replayed, claim.task.prompts, map(FoldLeaf, folds))
@@ -70,9 +70,8 @@ def disturbed_prompts(claim: Claim, at: Interface) -> tuple[Disturbed, ...]:
     return tuple(disturb(frozen, candidates, claim.circuit, prompt, at) for prompt in prompts)
 
 
-def widening(claim: Claim, at: Interface, function: Disturbed, length: int) -> Widening:
+def widening(width: int, at: Interface, function: Disturbed, length: int) -> Widening:
     """Return where a prompt's coordinates stand among the declared ones: position after position."""
-    width = claim.frozen.architecture.width
     if at.is_final_residual:
         return Widening(tuple(range(width)), width)
     declared = at.places(length)

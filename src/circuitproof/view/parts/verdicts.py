@@ -2,7 +2,7 @@
 
 from circuitproof.view.elements import Element, el, table
 from circuitproof.view.evidence import rests_on
-from circuitproof.view.parts.section import section, verdict_badge
+from circuitproof.view.parts.section import scrolled, section, verdict_badge
 from circuitproof.view.story import Story
 from circuitproof.view.words import meaning, property_name, remark_meaning, shown_text
 
@@ -21,12 +21,7 @@ def verdicts(story: Story) -> Element:
     return section(
         "verdicts",
         "The verdicts",
-        el(
-            "div",
-            table(("property", "verdict", "remarks", "rests on"), rows),
-            class_="scroll",
-            tabindex="0",
-        ),
+        scrolled(table(("property", "verdict", "remarks", "rests on"), rows, class_="stacked")),
     )
 
 
