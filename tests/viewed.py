@@ -71,7 +71,8 @@ def hostile(story: Story, text: str) -> Story:
     """Return a story whose every name is some text."""
     bundle = story.bundle
     names = {token: f"{text}{token}" for token in range(bundle.frozen.architecture.vocabulary)}
-    domain = Domain(bundle.domain.prompts, tuple(f"{text}{place % 2}" for place in range(len(bundle.domain))))
+    strata = (f"{text}0", f"{text}1")
+    domain = Domain(bundle.domain.prompts, tuple(strata[place % 2] for place in range(len(bundle.domain))))
     task = replace(bundle.task, name=text, names=names)
     judgement = replace(story.judgement, reason=text)
     return replace(story, bundle=replace(bundle, task=task, domain=domain), judgement=judgement)

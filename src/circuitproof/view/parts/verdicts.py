@@ -45,13 +45,20 @@ def _uncompared(story: Story) -> list[Element]:
     beside, said = story.judgement.beside, list[Element]()
     if beside.against is None:
         said.append(
-            el("li", "The model was not compared: the weights are those of the bundle. Give --against MODEL.")
+            el(
+                "li",
+                "The model was not compared: the weights are those of the bundle. Give ",
+                el("code", "--against MODEL"),
+                ".",
+            )
         )
     if beside.task is None:
         said.append(
             el(
                 "li",
-                "The task was not compared: prompts and answers are those of the bundle. Give --task FILE.",
+                "The task was not compared: prompts and answers are those of the bundle. Give ",
+                el("code", "--task FILE"),
+                ".",
             )
         )
     return said
