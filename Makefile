@@ -37,7 +37,7 @@ lint: $(READY)
 	$(BIN)/vulture
 
 bench: $(READY)
-	for script in circuits battery extraction robustness synthesis surrogate patterns solvers; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in circuits battery extraction robustness synthesis surrogate patterns solvers page; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 # What is too long for a test: every liar, and random bundles by a range of seeds. Both go on where they were stopped.
 SEEDS ?= 0:100000

@@ -28,7 +28,7 @@ class Reader(HTMLParser):
 
     def handle_data(self, data):
         """Remember text, and the data of the script apart."""
-        if self.open and self.open[-1] == "script" and self.tags[-1][1].get("id") == "data":
+        if self.open and self.open[-1] == "script" and self.tags[-1][1].get("class") == "data":
             self.data += data
         elif not self.open or self.open[-1] not in {"script", "style"}:
             self.text.append(data)

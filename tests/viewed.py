@@ -2,11 +2,21 @@
 
 import json
 import tempfile
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+from circuitproof.bundle.files import write_bundle
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import four_properties
 from circuitproof.view.story import Story, tell
 from golden import FILE
+from hand_models import DOUBLE, QUOTE_EDGES, SINGLE, circuit_of, freeze, quote_model, rows
 from random_claims import CYCLE, known_ask, told
 
 _EACH = 3
@@ -33,3 +43,36 @@ def story_of(seed: int) -> Story:
     story = tell(bundle_of(seed))
     assert isinstance(story, Story)
     return story
+
+
+@cache
+def quotes_bundle(epsilon: Fraction) -> Path:
+    """Return a bundle about a program head that closes quotes: double ones by 2, single ones by 1.
+
+    The radius of every prompt is at least 1/3, so the claim is proved below that and refuted from there on.
+    """
+    changes = {"logits.weight": rows(32, {SINGLE: (1, 0), DOUBLE: (0, 2)})}
+    frozen = freeze(quote_model(changes), TOY)
+    claim = Claim(frozen, circuit_of(QUOTE_EDGES), toy_quotes(), four_properties(epsilon))
+    bundle = Path(tempfile.mkdtemp(prefix="viewed-")) / "bundle"
+    write_bundle(bundle, prove(claim))
+    return bundle
+
+
+@cache
+def quotes_story(epsilon: Fraction) -> Story:
+    """Return the story of such a bundle."""
+    story = tell(quotes_bundle(epsilon))
+    assert isinstance(story, Story)
+    return story
+
+
+def hostile(story: Story, text: str) -> Story:
+    """Return a story whose every name is some text."""
+    bundle = story.bundle
+    names = {token: f"{text}{token}" for token in range(bundle.frozen.architecture.vocabulary)}
+    strata = (f"{text}0", f"{text}1")
+    domain = Domain(bundle.domain.prompts, tuple(strata[place % 2] for place in range(len(bundle.domain))))
+    task = replace(bundle.task, name=text, names=names)
+    judgement = replace(story.judgement, reason=text)
+    return replace(story, bundle=replace(bundle, task=task, domain=domain), judgement=judgement)

@@ -2,20 +2,20 @@
 
 import json
 import re
-from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 import viewed
 from circuitproof.bundle.opening import open_bundle
-from circuitproof.declare.tasks.domain import Domain
 from circuitproof.prove.findings import shown
 from circuitproof.prove.fold import fold
+from circuitproof.view.data import story_to_json
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.page import PARTS, bundle_page, bundle_text
 from circuitproof.view.plain import WIDTH
-from circuitproof.view.story import Story, Unjudged, tell
-from circuitproof.view.words import property_name
+from circuitproof.view.story import Unjudged, tell
+from circuitproof.view.words import named, property_name
 from page_reader import EVIL, read
 
 SEEDS = viewed.seeds()
@@ -82,6 +82,62 @@ def test_numbers_on_the_page_are_those_of_the_circuit(seed):
         assert len(cell["decision"].split(" = ")) == len(found.decision)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_page_terminal_and_json_say_what_the_files_of_the_bundle_say(seed):
+    """Read once more, without the product's readers: answers, edges, prompts, witnesses and their logits."""
+    story = viewed.story_of(seed)
+    claim, domain, certificate = (
+        json.loads((story.bundle.path / name).read_text())
+        for name in ("claim.json", "domain.json", "certificate.json")
+    )
+    told = story_to_json(story)
+    data = json.loads(read(bundle_page(story)).data)
+    assert told["data"] == data
+    answers = certificate["answers"]
+    assert [(one["verdict"], one["remarks"]) for one in told["answers"]] == [
+        (one["verdict"], one["remarks"]) for one in answers
+    ]
+    assert all(
+        one["property"].startswith(kept["property"]["kind"])
+        for one, kept in zip(told["answers"], answers, strict=True)
+    )
+    assert data["edges"] == claim["circuit"]["edges"]
+    names = {int(token): name for token, name in claim["task"]["names"].items()}
+    spelled = [[data["tokens"][token] for token in prompt] for prompt in data["prompts"]]
+    assert spelled == [[named(names, token) for token in prompt] for prompt in domain["prompts"]]
+    replays = [entry for one in answers for entry in replayed(one["evidence"])]
+    shown_ones = [entry for one in data["witnesses"] for entry in one["shown"]]
+    margins = [margin(certificate["folds"][entry["fold"]]) for entry in replays]
+    assert sorted((entry["prompt"], entry["before"]["margin"]) for entry in shown_ones) == sorted(
+        (entry["prompt"], size) for entry, size in zip(replays, margins, strict=True)
+    )
+    terminal = set(bundle_text(story).split())
+    for one in answers:
+        assert {one["verdict"], *one["property"]["kind"].split()} <= terminal
+    assert {word for edge in data["edges"][:40] for word in edge.split()} <= terminal
+    if "cells" in data:
+        assert {
+            data["cells"][data["cell_of"][place]]["margin"][0] for place in data["order"][:40]
+        } <= terminal
+
+
+def replayed(evidence):
+    """Return the entries that evidence replays: at its root, under its edges, or in another circuit."""
+    if "replay" in evidence:
+        return evidence["replay"]
+    if "circuit" in evidence:
+        return evidence["evidence"].get("replay", [])
+    if evidence.get("split") == "edge":
+        return [entry for child in evidence["children"] for entry in child["replay"]]
+    return []
+
+
+def margin(logits):
+    """Return by how much the largest of some rationals leads."""
+    second, first = sorted(map(Fraction, logits))[-2:]
+    return shown(first - second)
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_is_there_for_some_claim_and_fails_for_none(part):
     """A part is empty or whole; none needs another."""
@@ -89,21 +145,11 @@ def test_every_part_is_there_for_some_claim_and_fails_for_none(part):
     assert any(element is not None for element in made)
 
 
-def hostile(story: Story) -> Story:
-    """Return a story whose every name is markup."""
-    bundle = story.bundle
-    names = {token: f"{EVIL}{token}" for token in range(bundle.frozen.architecture.vocabulary)}
-    domain = Domain(bundle.domain.prompts, tuple(f"{EVIL}{place % 2}" for place in range(len(bundle.domain))))
-    task = replace(bundle.task, name=EVIL * 1000, names=names)
-    judgement = replace(story.judgement, reason=EVIL)
-    return replace(story, bundle=replace(bundle, task=task, domain=domain), judgement=judgement)
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_names_of_a_stranger_are_text(seed):
     """A name cannot end a script, open an element, or turn the direction of reading."""
     story = viewed.story_of(seed)
-    page = bundle_page(hostile(story))
+    page = bundle_page(viewed.hostile(story, EVIL * 100))
     reader, plain = read(page), read(bundle_page(story))
     assert [tag for tag, _ in reader.tags if tag != "bdi"] == [tag for tag, _ in plain.tags if tag != "bdi"]
     assert "img" not in {tag for tag, _ in reader.tags}

@@ -1,49 +1,23 @@
 """Pages of runs: what stands in their folders, wherever it stands, and hostile names as text."""
 
 import json
-import shutil
 
 import pytest
 
-import viewed
 from circuitproof.errors import InputError
 from circuitproof.view.page import run_page
 from circuitproof.view.parts.of_runs import RUN_PARTS
 from circuitproof.view.reporting import report_on
 from circuitproof.view.run import tell_run
 from circuitproof_check.main import Beside, Outcome
-from page_reader import EVIL, read
-
-GATE = {"kl": 0.1, "agreed": 15, "prompts": 16, "worst_margin": -0.25}
-CIRCUIT = {"layers": 1, "heads": 1, "ablation": "zero", "edges": ["embed -> logits"]}
-POINT = {"origin": EVIL, "circuit": CIRCUIT, "development": GATE, "gate": GATE}
-AUDIT = {"prompts": 8, "model": 8, "circuit": 7, "without_heads": 1, "without_circuit": 2}
-STATE = {"name": EVIL, "audit": AUDIT, "radius": 0.5, "loss": None, "seconds": 1.5, "passes": True}
-LESION = {"where": "model", "silenced": ["head 0.0"], "kl": 1.0, "unchanged": 3, "right": 3, "prompts": 8}
-FILES = {
-    "run.json": {"recipe": EVIL, "recipe_digest": "0" * 64},
-    "A/quotes/gate.result.json": {
-        "generation": EVIL,
-        "task": EVIL,
-        "points": [POINT],
-        "nested": [POINT],
-        "selected": 0,
-        "ledger_head": "0" * 64,
-    },
-    "quotes/exact.json": STATE,
-    "seed-0/healed/migration.json": {"fate": "used", "lesions": [{**LESION, "worst_margin": -1.0}]},
-    "attenuated/removal.json": {"norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}]},
-}
+from page_reader import read
+from run_folders import FILES, write_run
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A run folder with a file of every kind, and a bundle."""
-    for name, content in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(json.dumps(content))
-    shutil.copytree(viewed.bundle_of(viewed.seeds()[0]), tmp_path / "proof" / "bundle")
-    return tmp_path
+    return write_run(tmp_path / "run")
 
 
 def test_a_run_has_every_part_that_its_files_are_for(folder):

@@ -5,6 +5,7 @@ Whoever opens a bundle has let the checker judge it before: what is read here is
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
@@ -97,6 +98,8 @@ class Opened:
     domain: Domain
     pattern: Pattern | None
     answers: tuple[Answered, ...]
+    folds: tuple[tuple[Fraction, ...], ...]
+    """Rows of exact logits, to which evidence refers by number."""
 
 
 def open_bundle(path: Path) -> Opened:
@@ -105,7 +108,8 @@ def open_bundle(path: Path) -> Opened:
     architecture = read_architecture(claim.fields("architecture"))
     programs = read_program_lines(claim.fields("programs"), architecture)
     graph = Graph(architecture.layers, architecture.heads)
-    answers = _fields(path / CERTIFICATE).each("answers", lambda one: _read_answer(one, graph))
+    certificate = _fields(path / CERTIFICATE)
+    answers = certificate.each("answers", lambda one: _read_answer(one, graph))
     return Opened(
         path,
         Frozen(Declaration(architecture, programs, None), _read_weights(path / WEIGHTS, claim)),
@@ -114,6 +118,7 @@ def open_bundle(path: Path) -> Opened:
         read_domain(asked),
         read_pattern(asked) if asked.has("pattern") else None,
         answers,
+        tuple(tuple(map(Fraction, row)) for row in certificate.text_rows("folds")),
     )
 
 

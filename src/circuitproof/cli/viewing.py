@@ -12,12 +12,18 @@ Against = Annotated[
     Path | None,
     typer.Option("--against", help="The model directory that it must be about.", show_default=False),
 ]
+Operations = Annotated[
+    int | None,
+    typer.Option(
+        "--operations", min=1, help="How much work checking may be, as in the checker.", show_default=False
+    ),
+]
 TaskFile = Annotated[
     Path | None, typer.Option("--task", help="The declaration of its task, as JSON.", show_default=False)
 ]
 
 
-def report(
+def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is compared with
     path: Annotated[
         Path, typer.Argument(metavar="PATH", help="A bundle directory or a run folder.", show_default=False)
     ],
@@ -27,6 +33,7 @@ def report(
     ] = None,
     against: Against = None,
     task: TaskFile = None,
+    operations: Operations = None,
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
@@ -37,7 +44,7 @@ def report(
 
     place = out or path.resolve().with_name(f"{path.resolve().name}.html")
     refuse_unwritable(place)
-    made = report_on(path, Beside(against, task=task))
+    made = report_on(path, Beside(against, task=task, operations=operations))
     write_file(place, made.html.encode())
     if as_json:
         show_json({"page": str(place), "says": made.says})
@@ -51,6 +58,7 @@ def show(
     bundle: Annotated[Path, _BUNDLE],
     against: Against = None,
     task: TaskFile = None,
+    operations: Operations = None,
     as_json: AsJson = False,
 ) -> None:
     """Print what the page of a bundle says, in 80 columns."""
@@ -60,7 +68,7 @@ def show(
     from circuitproof.view.story import tell
     from circuitproof_check.main import Beside
 
-    found = tell(bundle, Beside(against, task=task))
+    found = tell(bundle, Beside(against, task=task, operations=operations))
     if as_json:
         show_json(story_to_json(found))
     else:
@@ -74,6 +82,7 @@ def explain(
     ],
     bundle: Annotated[Path, typer.Option("--bundle", help="A bundle directory.", show_default=False)],
     deadline: Deadline = None,
+    operations: Operations = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it."""
@@ -81,9 +90,10 @@ def explain(
     from circuitproof.cli.show import show_json, show_line
     from circuitproof.view.explain import explain as explain_it
     from circuitproof.view.story import tell
+    from circuitproof_check.main import Beside
 
     with paced(deadline, as_json=as_json) as pace:
-        found = explain_it(tell(bundle), prompt, pace)
+        found = explain_it(tell(bundle, Beside(operations=operations)), prompt, pace)
     if as_json:
         show_json(found.to_json())
     else:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.tasks.domain import Domain, Prompt
+from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface
 from circuitproof.prove.balls.answers import widening
 from circuitproof.prove.balls.disturbed import Point, disturbed_prompts
@@ -97,11 +98,23 @@ def _right(claim: Claim, circuit: Circuit, prompt: Prompt) -> Decided:
 
 def _perturbed(claim: Claim, at: Interface, prompt: Prompt, eta: Point) -> Decided:
     """Return what is decided under a perturbation, beside what is decided without."""
-    (function,) = disturbed_prompts(claim.frozen, claim.task.candidates, claim.circuit, [prompt], at)
-    read = widening(claim, at, function, len(prompt)).places
+    before, after = perturbed_folds(claim.frozen, claim.task.candidates, claim.circuit, prompt, (at, eta))
+    return _decided(claim, prompt, before.decision, after, eta)
+
+
+def perturbed_folds(
+    frozen: Frozen,
+    candidates: tuple[int, ...],
+    circuit: Circuit,
+    prompt: Prompt,
+    added: tuple[Interface, Point],
+) -> tuple[Fold, Fold]:
+    """Return the logits of a prompt without and with what is added at a place."""
+    at, eta = added
+    (function,) = disturbed_prompts(frozen, candidates, circuit, [prompt], at)
+    read = widening(frozen.architecture.width, at, function, len(prompt)).places
     inner = eta if len(eta) == function.variables else tuple(eta[place] for place in read)
-    before = function.fold((Fraction(0),) * function.variables)
-    return _decided(claim, prompt, before.decision, function.fold(inner), eta)
+    return function.fold((Fraction(0),) * function.variables), function.fold(inner)
 
 
 def _decided(

@@ -2,5 +2,5 @@
 
 May use: text, declare, exact, forward, prove, bundle, and the checker, which judges before anything is shown.
 Names: `story.tell`, `story.Story`, `page.bundle_page`, `page.bundle_text`,
-`page.run_page`, `explain.explain`.
+`page.bundle_fragment`, `page.run_page`, `explain.explain`.
 """

@@ -1,17 +1,29 @@
-"""What the page's script works with, as JSON: prompts, cells, edges, and where heads look."""
+"""What the page's script works with, as JSON: prompts, cells, edges, witnesses, and where heads look.
 
-from collections.abc import Iterable, Mapping
+A part whose script needs more adds a function to `DATA`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
+from circuitproof.declare.programs.meaning import row as program_row
+from circuitproof.declare.programs.syntax import Program
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.exact.protocol import RationalRow
 from circuitproof.prove.findings import shown
+from circuitproof.prove.fold import Fold
 from circuitproof.text.canonical import Json
-from circuitproof.view.numbers import Cell, Numbers
-from circuitproof.view.parts.prompts import closest, decided
+from circuitproof.view.evidence import Shown, Witness
+from circuitproof.view.numbers import Cell, Numbers, lead
+from circuitproof.view.parts.heads import program_nodes
+from circuitproof.view.parts.prompts import closest
+from circuitproof.view.parts.witnesses import ordered, says
 from circuitproof.view.story import Story, Unjudged
-from circuitproof.view.words import property_name, token_name
+from circuitproof.view.words import decision_text, property_name, token_name
 
 _READS = 60_000
-"""The most weights of heads that a page carries."""
+"""The most weights of heads that a page carries of each kind."""
 
 
 def story_to_json(story: Story | Unjudged) -> Json:
@@ -33,38 +45,47 @@ def story_to_json(story: Story | Unjudged) -> Json:
 
 def page_data(story: Story) -> Json:
     """Return what can be searched, sorted and chosen on a page."""
+    found: dict[str, Json] = {}
+    for gather in DATA:
+        found |= gather(story)
+    return found
+
+
+def _prompts(story: Story) -> dict[str, Json]:
     prompts, task = story.bundle.domain.prompts, story.bundle.task
     tokens = {token: place for place, token in enumerate(sorted({t for prompt in prompts for t in prompt}))}
-    content: dict[str, Json] = {
+    return {
         "tokens": [token_name(task, token) for token in tokens],
         "prompts": [[tokens[token] for token in prompt] for prompt in prompts],
         "answers": [token_name(task, answer) for answer in story.answers],
-        "classes": list(story.classes),
         "order": list[Json](closest(story)),
         "edges": [str(edge) for edge in story.bundle.circuit],
-        "programs": [str(head) for head in story.bundle.frozen.programs],
     }
-    return content | (_numbers(story, story.numbers) if isinstance(story.numbers, Numbers) else {})
 
 
-def _numbers(story: Story, found: Numbers) -> dict[str, Json]:
+def _numbers(story: Story) -> dict[str, Json]:
+    found = story.numbers
+    if not isinstance(found, Numbers):
+        return {}
     margins = _ranks(cell.margin for cell in found.cells)
     radii = _ranks(cell.flip.radius for cell in found.cells if cell.flip is not None)
     return {
         "cell_of": list(found.cell_of),
         "cells": [_cell(story, cell, margins, radii) for cell in found.cells],
-        "needs": [
-            [list(found.needs[edge].flips), list(found.needs[edge].ties)] if found.needs else None
-            for edge in story.bundle.circuit
-        ],
-        **_reads(story, found),
+        "needs": [[_cells(found, one.flips), _cells(found, one.ties)] for one in found.needs.values()]
+        or None,
     }
+
+
+def _cells(found: Numbers, places: Sequence[int]) -> Json:
+    """Return the cells of some prompts: of who needs an edge, whole cells do."""
+    return list[Json](sorted({found.cell_of[place] for place in places}))
 
 
 def _cell(story: Story, cell: Cell, margins: Mapping[Fraction, int], radii: Mapping[Fraction, int]) -> Json:
     task, flow, flip = story.bundle.task, cell.flow, cell.flip
     return {
-        "decision": decided(story, cell),
+        "decision": decision_text(task, cell.fold),
         "rival": token_name(task, task.candidates[cell.runner]),
         "margin": [shown(cell.margin), margins[cell.margin]],
         "radius": None if flip is None else [shown(flip.radius), radii[flip.radius]],
@@ -82,18 +103,98 @@ def _ranks(values: Iterable[Fraction]) -> Mapping[Fraction, int]:
     return {value: place for place, value in enumerate(sorted(set(values)))}
 
 
-def _reads(story: Story, found: Numbers) -> dict[str, Json]:
-    """Return where heads look for the first prompts, each distinct row of weights once."""
-    rows: dict[tuple[tuple[int, str], ...], int] = {}
-    reads: list[Json] = []
+def _witnesses(story: Story) -> dict[str, Json]:
+    return {"witnesses": [_witness(story, one) for one in ordered(story)]}
+
+
+def _witness(story: Story, one: Witness) -> Json:
+    edges = list(story.bundle.circuit)
+    return {
+        "says": says(one),
+        "refutes": one.is_refutation,
+        "edge": None if one.edge is None else edges.index(one.edge),
+        "change": one.change(),
+        "width": story.bundle.frozen.architecture.width,
+        "shown": [_shown(story, entry) for entry in one.shown],
+    }
+
+
+def _shown(story: Story, entry: Shown) -> Json:
+    return {
+        "prompt": entry.prompt,
+        "before": _decided(story, entry.fold),
+        "after": None if entry.other is None else _decided(story, entry.other),
+        "eta": [shown(size) for size in entry.perturbation],
+    }
+
+
+def _decided(story: Story, found: Fold) -> Json:
+    return {"decision": decision_text(story.bundle.task, found), "margin": shown(lead(found))}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows of weights, each distinct one once."""
+
+    places: dict[tuple[tuple[int, str], ...], int] = field(
+        default_factory=dict[tuple[tuple[int, str], ...], int]
+    )
+
+    def place(self, row: RationalRow) -> int:
+        """Return the place of a row; weights of 0 are left out."""
+        spelled = tuple((key, shown(weight)) for key, weight in row if weight)
+        return self.places.setdefault(spelled, len(self.places))
+
+    def to_json(self) -> Json:
+        """Return the rows in order of their places."""
+        return [[list(pair) for pair in row] for row in self.places]
+
+
+def _looks(story: Story) -> dict[str, Json]:
+    """Return where heads look from the positions that matter, and programs from all, least margins first."""
+    if not isinstance(story.numbers, Numbers):
+        return {}
+    rows, nodes = _Rows(), program_nodes(story)
+    programs = story.bundle.frozen.programs
+    distinct = list(dict.fromkeys(programs[head] for head in nodes))
+    return {
+        "programs": {str(head): distinct.index(programs[head]) for head in nodes},
+        "reads": _reads(story, story.numbers, rows),
+        "attention": _attention(story, distinct, rows),
+        "rows": rows.to_json(),
+    }
+
+
+def _reads(story: Story, found: Numbers, rows: _Rows) -> Json:
+    reads: dict[str, Json] = {}
     size = 0
-    for prompt in story.bundle.domain.prompts:
+    for place in closest(story):
         if size > _READS:
             break
-        listed: list[Json] = []
-        for one in found.readings(prompt):
-            row = tuple((key, shown(weight)) for key, weight in one.weights)
-            listed.append([str(one.head), one.query, rows.setdefault(row, len(rows))])
-            size += 1 + len(row)
-        reads.append(listed)
-    return {"reads": reads, "rows": [[list(pair) for pair in row] for row in rows]}
+        prompt = story.bundle.domain.prompts[place]
+        listed = [(one, rows.place(one.weights)) for one in found.readings(prompt)]
+        reads[str(place)] = [[str(one.head), one.query, row] for one, row in listed]
+        size += sum(1 + len(one.weights) for one, _ in listed)
+    return reads
+
+
+def _attention(story: Story, programs: list[Program], rows: _Rows) -> Json:
+    """Return for each prompt and each distinct program the row of weights from every position."""
+    known: dict[tuple[int, Prompt], int] = {}
+    found: dict[str, Json] = {}
+    for place in closest(story) if programs else ():
+        if len(known) > _READS:
+            break
+        prompt = story.bundle.domain.prompts[place]
+        lines: list[Json] = []
+        for number, program in enumerate(programs):
+            keys = [(number, prompt[: last + 1]) for last in range(len(prompt))]
+            for key in keys:
+                if key not in known:
+                    known[key] = rows.place(program_row(program, key[1], len(key[1]) - 1))
+            lines.append([known[key] for key in keys])
+        found[str(place)] = lines
+    return found
+
+
+DATA: tuple[Callable[[Story], dict[str, Json]], ...] = (_prompts, _numbers, _witnesses, _looks)

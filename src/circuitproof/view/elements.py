@@ -51,6 +51,28 @@ def el(tag: str, *children: Child, **attributes: str | int | bool) -> Element:
     return Element(tag, tuple(spelled), children)
 
 
+_POINTING = frozenset({"id", "aria-labelledby"})
+
+
+def with_prefix(element: Element, prefix: str) -> Element:
+    """Return an element whose names, and what points at them, have a prefix: several stand in one document.
+
+    >>> render(with_prefix(el("a", el("b", id="x"), href="#x"), "p-"))
+    '<a href="#p-x"><b id="p-x"></b></a>'
+    """
+
+    def spelled(name: str, value: str) -> str:
+        if name == "href" and value.startswith("#"):
+            return f"#{prefix}{value[1:]}"
+        return f"{prefix}{value}" if name in _POINTING else value
+
+    return Element(
+        element.tag,
+        tuple((name, spelled(name, value)) for name, value in element.attributes),
+        tuple(with_prefix(one, prefix) if isinstance(one, Element) else one for one in element.children),
+    )
+
+
 def json_source(value: Json) -> Source:
     r"""Return JSON that no HTML parser takes for markup.
 
@@ -83,12 +105,16 @@ def _pieces(child: Child) -> Iterator[str]:
 def table(columns: tuple[str, ...], rows: Sequence[tuple[Child, ...]], **attributes: str) -> Element:
     """Return a table; a column whose title ends in # holds numbers."""
     kinds = ["number" if column.endswith("#") else "" for column in columns]
-    heads = [
-        el("th", column.removesuffix("#"), scope="col", class_=kind)
-        for column, kind in zip(columns, kinds, strict=True)
-    ]
+    labels = [column.removesuffix("#") for column in columns]
+    heads = [el("th", label, scope="col", class_=kind) for label, kind in zip(labels, kinds, strict=True)]
     body = [
-        el("tr", *(el("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)))
+        el(
+            "tr",
+            *(
+                el("td", cell, class_=kind, data_label=label)
+                for cell, kind, label in zip(row, kinds, labels, strict=True)
+            ),
+        )
         for row in rows
     ]
     return el("table", el("thead", el("tr", *heads)), el("tbody", *body), **attributes)

@@ -1,26 +1,55 @@
 """What the evidence of a bundle shows: counterexamples, witnesses, and what is still open."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from circuitproof.bundle.opening import Answered, Opened
 from circuitproof.declare.circuits.graph import Edge
-from circuitproof.prove.properties import Property
+from circuitproof.prove.counterexamples import perturbed_folds
+from circuitproof.prove.fold import Fold
+from circuitproof.prove.properties import Faithfulness, Property, Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.reading import Fields
 from circuitproof.view.words import plural
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A prompt with what is decided there, and what is decided once something is changed."""
+
+    prompt: int
+    fold: Fold
+    other: Fold | None = None
+    """Without the edge, by the whole model, or with what is added; nothing where nothing is changed."""
+    perturbation: tuple[Fraction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Witness:
-    """Prompts on which anyone can see what is said, with the edge that is cut or what is added there."""
+    """Prompts on which anyone can see what is said, with the edge that is cut or the circuit that decides."""
 
     prop: Property
     verdict: Verdict
-    prompts: tuple[int, ...]
+    shown: tuple[Shown, ...]
     edge: Edge | None = None
-    perturbation: tuple[Fraction, ...] = ()
+    circuit: tuple[str, ...] = ()
+    """The edges of another circuit, whose decisions are shown."""
+
+    @property
+    def is_refutation(self) -> bool:
+        """Say whether it speaks against its property."""
+        return self.verdict is Verdict.REFUTED
+
+    def change(self) -> str:
+        """Say what differs from the circuit as it is claimed."""
+        if self.edge is not None:
+            return f"without {self.edge}"
+        if self.circuit:
+            return f"with {', '.join(self.circuit)} alone"
+        if isinstance(self.prop, Faithfulness):
+            return "the whole model"
+        return "with η added" if any(one.perturbation for one in self.shown) else ""
 
 
 def witnesses(bundle: Opened) -> Iterator[Witness]:
@@ -28,28 +57,32 @@ def witnesses(bundle: Opened) -> Iterator[Witness]:
     for answer in bundle.answers:
         evidence = answer.evidence
         if evidence.has("replay"):
-            yield _witness(answer, evidence)
+            yield _witness(bundle, answer, evidence)
+        elif evidence.has("circuit") and evidence.fields("evidence").has("replay"):
+            found = _witness(bundle, answer, evidence.fields("evidence"))
+            yield replace(found, circuit=evidence.texts("circuit"))
         elif evidence.has("split") and evidence.value("split") == "edge":
             for edge, child in zip(bundle.circuit, evidence.items("children"), strict=True):
-                yield _witness(answer, Fields(child, evidence.where), edge)
+                yield _witness(bundle, answer, Fields(child, evidence.where), edge)
 
 
-def _witness(answer: Answered, replay: Fields, edge: Edge | None = None) -> Witness:
-    entries = replay.each("replay", _entry)
-    return Witness(
-        answer.prop,
-        answer.verdict,
-        tuple(prompt for prompt, _ in entries),
-        edge,
-        next((added for _, added in entries if added), ()),
-    )
+def _witness(bundle: Opened, answer: Answered, replay: Fields, edge: Edge | None = None) -> Witness:
+    shown = replay.each("replay", lambda one: _shown(bundle, answer.prop, one))
+    return Witness(answer.prop, answer.verdict, shown, edge)
 
 
-def _entry(fields: Fields) -> tuple[int, tuple[Fraction, ...]]:
-    for key in ("fold", "lesion", "model"):
-        fields.has(key)
-    spelled = fields.texts("eta") if fields.has("eta") else ()
-    return fields.integer("prompt"), tuple(map(Fraction, spelled))
+def _shown(bundle: Opened, prop: Property, fields: Fields) -> Shown:
+    prompt, fold = fields.integer("prompt"), Fold(bundle.folds[fields.integer("fold")])
+    if fields.has("eta") and isinstance(prop, Robustness):
+        eta = tuple(map(Fraction, fields.texts("eta")))
+        return Shown(prompt, fold, _perturbed(bundle, prop, prompt, eta), eta)
+    others = [fields.integer(key) for key in ("lesion", "model") if fields.has(key)]
+    return Shown(prompt, fold, Fold(bundle.folds[others[0]]) if others else None)
+
+
+def _perturbed(bundle: Opened, prop: Robustness, place: int, eta: tuple[Fraction, ...]) -> Fold:
+    prompt, candidates = bundle.domain.prompts[place], bundle.task.candidates
+    return perturbed_folds(bundle.frozen, candidates, bundle.circuit, prompt, (prop.at, eta))[1]
 
 
 def rests_on(answer: Answered, bundle: Opened) -> str:

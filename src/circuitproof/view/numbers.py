@@ -1,5 +1,6 @@
 """Exact numbers of a bundle's circuit on its prompts, computed when they are looked at."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,9 +13,9 @@ from circuitproof.prove.fold import Fold, fold
 from circuitproof.view.flow import Flow, flow_of
 from circuitproof.view.trace import CircuitTrace, trace
 
-_LESIONS = 300_000
-"""The most prompts, times edges squared, on which circuits without an edge are computed."""
-_FLOWS = 2_000
+_LESIONS = 2_000_000
+"""The most cells, times edges squared, on which circuits without an edge are computed."""
+_FLOWS = 30_000
 """The most pairs of edge and cell for which shares are computed, those of the least margins first."""
 
 
@@ -61,7 +62,13 @@ class Cell:
     @property
     def margin(self) -> Fraction:
         """Return by how much the decision leads; zero where it ties."""
-        return self.fold.logits[self.leader] - self.fold.logits[self.runner]
+        return lead(self.fold)
+
+
+def lead(found: Fold) -> Fraction:
+    """Return by how much the best candidate leads over the next; zero where they tie."""
+    second, first = sorted(found.logits)[-2:]
+    return first - second
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +123,7 @@ def compute(bundle: Opened, prompts: Sequence[Prompt]) -> Numbers:
         cells[place] = replace(cells[place], flow=flow_of(bundle.frozen, traced, rows[place], rivals))
     places = {row: place for place, row in enumerate(rows)}
     cell_of = tuple(places[row] for row in traced.rows)
-    return Numbers(tuple(cells), cell_of, dict(_needs(bundle, prompts)), traced)
+    return Numbers(tuple(cells), cell_of, dict(_needs(bundle, prompts, cell_of)), traced)
 
 
 def _cell(frozen: Frozen, traced: CircuitTrace, row: int) -> Cell:
@@ -137,19 +144,24 @@ def _flip(frozen: Frozen, candidates: tuple[int, ...], found: Fold) -> Flip | No
     return min(flips, key=lambda flip: flip.radius, default=None)
 
 
-def _needs(bundle: Opened, prompts: Sequence[Prompt]) -> Iterator[tuple[Edge, Needs]]:
-    if len(bundle.circuit) ** 2 * len(prompts) > _LESIONS:
+def _needs(bundle: Opened, prompts: Sequence[Prompt], cell_of: Sequence[int]) -> Iterator[tuple[Edge, Needs]]:
+    """Return who needs each edge, computed once for each cell.
+
+    Prompts of one cell lead to one computation from tokens and positions on. Without an edge that computation
+    lacks a part, the same for all of them: they are still of one cell.
+    """
+    mates: dict[int, list[int]] = defaultdict(list)
+    for place, cell in enumerate(cell_of):
+        mates[cell].append(place)
+    if len(bundle.circuit) ** 2 * len(mates) > _LESIONS:
         return
     lesions = bundle.circuit.lesions()
-    folded = fold(bundle.frozen, bundle.task.candidates, (bundle.circuit, *lesions), prompts)
+    some = [prompts[places[0]] for places in mates.values()]
+    folded = fold(bundle.frozen, bundle.task.candidates, (bundle.circuit, *lesions), some)
     before = folded.of(bundle.circuit)
     for edge, lesion in zip(bundle.circuit, lesions, strict=True):
-        pairs = list(enumerate(zip(before, folded.of(lesion), strict=True)))
-        changed = [(x, one) for x, (own, one) in pairs if own.is_clear and one.decision != own.decision]
-        yield (
-            edge,
-            Needs(
-                tuple(x for x, one in changed if one.is_clear),
-                tuple(x for x, one in changed if not one.is_clear),
-            ),
-        )
+        pairs = zip(mates.values(), before, folded.of(lesion), strict=True)
+        changed = [(x, one) for x, own, one in pairs if own.is_clear and one.decision != own.decision]
+        flips = sorted(place for places, one in changed if one.is_clear for place in places)
+        ties = sorted(place for places, one in changed if not one.is_clear for place in places)
+        yield edge, Needs(tuple(flips), tuple(ties))

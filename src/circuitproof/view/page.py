@@ -1,6 +1,7 @@
 """A page: its parts in order, as one HTML file that needs nothing else, or as text.
 
-A new kind of evidence or claim adds a part to `PARTS` and changes no other.
+A new kind of evidence or claim adds a part to `PARTS` and changes no other; what the part does when it is
+touched is a module of its own in `script/`.
 """
 
 from collections.abc import Callable
@@ -9,9 +10,10 @@ from importlib.resources import files
 from circuitproof.text.canonical import Json
 from circuitproof.version import __version__
 from circuitproof.view.data import page_data
-from circuitproof.view.elements import Element, Source, el, json_source, render
+from circuitproof.view.elements import Element, Source, el, json_source, render, with_prefix
 from circuitproof.view.parts.circuit import circuit
 from circuitproof.view.parts.claim import claim
+from circuitproof.view.parts.cost import cost
 from circuitproof.view.parts.explanation import explanation
 from circuitproof.view.parts.heading import heading, unjudged
 from circuitproof.view.parts.heads import program_heads
@@ -37,14 +39,25 @@ PARTS: tuple[Callable[[Story], Element | None], ...] = (
     spreads,
     witnesses,
     regions,
+    cost,
 )
+_OURS = files("circuitproof.view")
+_ENDS = ("shared.js", "start.js")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """A browser refuses whatever a page would fetch."""
 
 
 def bundle_page(story: Story | Unjudged) -> str:
     """Return the page of a bundle; of one that was not judged to its end it has only the reason."""
-    return page(bundle_parts(story), {} if isinstance(story, Unjudged) else page_data(story))
+    return page(bundle_parts(story), _data(story))
+
+
+def bundle_fragment(story: Story | Unjudged, prefix: str = "") -> str:
+    """Return what the page shows as a piece of HTML, with its style and script, for a notebook.
+
+    Several stand in one document if each has a prefix of its own for its names.
+    """
+    return fragment(bundle_parts(story), _data(story), prefix)
 
 
 def bundle_text(story: Story | Unjudged) -> str:
@@ -74,23 +87,33 @@ def bundle_parts(story: Story | Unjudged) -> tuple[Element, ...]:
     return tuple(made for part in PARTS if (made := part(story)) is not None)
 
 
+def _data(story: Story | Unjudged) -> Json:
+    return {} if isinstance(story, Unjudged) else page_data(story)
+
+
+def fragment(parts: tuple[Element, ...], data: Json, prefix: str = "") -> str:
+    """Return some parts, with the data of their script, as a piece of HTML that stands in any document."""
+    shown = (with_prefix(part, prefix) for part in parts)
+    return render(el("div", el("style", _style()), *shown, *_scripts(data), class_="circuitproof"))
+
+
 def page(parts: tuple[Element, ...], data: Json) -> str:
-    """Return a whole HTML file with these parts and the data of its script."""
+    """Return a whole HTML file with these parts and the data of their script."""
     body = el(
         "body",
         el("a", "to the content", href="#main", class_="skip"),
         el("nav", *(_entry(part) for part in parts if part.attribute("id")), _toggle(), aria_label="parts"),
         el("main", *parts, id="main"),
         el("footer", el("p", f"Made by circuitproof {__version__}. It loads nothing and sends nothing.")),
-        el("script", json_source(data), type="application/json", id="data"),
-        el("script", _ours("page.js")),
+        *_scripts(data),
+        class_="circuitproof",
     )
     return _document(words(_title(parts[0])), body)
 
 
-def fragment(*parts: Element) -> str:
+def alone(*parts: Element) -> str:
     """Return a whole HTML file with nothing but these parts, for a frame in a notebook."""
-    return _document("circuitproof", el("body", el("main", *parts)))
+    return _document("circuitproof", el("body", el("main", *parts), class_="circuitproof"))
 
 
 def _document(title: str, body: Element) -> str:
@@ -100,7 +123,7 @@ def _document(title: str, body: Element) -> str:
         el("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("title", title),
-        el("style", _ours("page.css")),
+        el("style", _style()),
     )
     return "<!doctype html>\n" + render(el("html", head, body, lang="en")) + "\n"
 
@@ -114,8 +137,20 @@ def _entry(part: Element) -> Element:
 
 
 def _toggle() -> Element:
-    return el("button", "light or dark", type="button", id="theme")
+    return el("button", "light or dark", type="button", data_at="theme")
 
 
-def _ours(name: str) -> Source:
-    return Source(files("circuitproof.view").joinpath(name).read_text(encoding="utf-8"))
+def _scripts(data: Json) -> tuple[Element, Element]:
+    return el("script", json_source(data), type="application/json", class_="data"), el("script", _script())
+
+
+def _style() -> Source:
+    return Source(_OURS.joinpath("page.css").read_text(encoding="utf-8"))
+
+
+def _script() -> Source:
+    """Return the modules of the script in one closure: what they share first, what starts them last."""
+    folder = _OURS.joinpath("script")
+    names = sorted(file.name for file in folder.iterdir() if file.name not in _ENDS)
+    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in (_ENDS[0], *names, _ENDS[1])]
+    return Source("\n".join(["(() => {", *texts, "})();"]))

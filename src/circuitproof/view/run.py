@@ -9,7 +9,10 @@ from circuitproof.text.reading import Fields, read_json
 from circuitproof_check.main import Beside, Report, inspect
 
 RUN = "run.json"
+_FOLD = "fold.json"
 _ANY = float("-inf")
+_LADDER = ("base", "installed", "scalar", "diagonal", "readout")
+"""The states of a calibration, from the model that was given to the one that trains the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,8 @@ class Judged:
 
     place: str
     report: Report
+    size: int
+    """How many bytes its files have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,8 @@ class Trial:
 class Rung:
     """A step of a calibration: what is right, with and without its program heads, and what it cost."""
 
-    place: str
+    artifact: str
+    name: str
     prompts: int
     model: int
     circuit: int
@@ -57,12 +63,20 @@ class Rung:
     seconds: float
     passes: bool
 
+    @property
+    def place(self) -> str:
+        """Return what the rung is called."""
+        return f"{self.artifact} {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Lesion:
     """What is left of a behaviour when heads are silenced."""
 
     place: str
+    task: str
+    fate: str
+    """What became of the program heads: whether the behaviour still goes through them."""
     where: str
     silenced: tuple[str, ...]
     right: int
@@ -81,6 +95,17 @@ class Norm:
 
 
 @dataclass(frozen=True, slots=True)
+class Folding:
+    """What folding the norms into the weights changed, measured in floats."""
+
+    largest_error: float
+    agreement: float
+    positions: int
+    measures: tuple[tuple[str, float, float], ...]
+    """A measure of the model with its norms, and of the one without."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunStory:
     """A run folder, read."""
 
@@ -92,6 +117,7 @@ class RunStory:
     rungs: tuple[Rung, ...]
     lesions: tuple[Lesion, ...]
     norms: tuple[Norm, ...]
+    folding: Folding | None
 
 
 def tell_run(path: Path) -> RunStory:
@@ -103,9 +129,10 @@ def tell_run(path: Path) -> RunStory:
         mark.text("recipe_digest"),
         tuple(_bundles(path)),
         tuple(_trial(_fields(file)) for file in sorted(path.rglob("gate.result.json"))),
-        tuple(_rungs(path)),
+        tuple(sorted(_rungs(path), key=lambda rung: (rung.artifact, _step(rung)))),
         tuple(lesion for file in sorted(path.rglob("migration.json")) for lesion in _lesions(path, file)),
         tuple(norm for file in sorted(path.rglob("removal.json"))[:1] for norm in _norms(_fields(file))),
+        _folding(_fields(path / _FOLD)) if (path / _FOLD).is_file() else None,
     )
 
 
@@ -115,7 +142,8 @@ def _fields(path: Path) -> Fields:
 
 def _bundles(path: Path) -> Iterator[Judged]:
     for claim in sorted(path.rglob(CLAIM)):
-        yield Judged(str(claim.parent.relative_to(path)), inspect(claim.parent, Beside()))
+        size = sum(file.stat().st_size for file in claim.parent.iterdir() if file.is_file())
+        yield Judged(str(claim.parent.relative_to(path)), inspect(claim.parent, Beside()), size)
 
 
 def _trial(fields: Fields) -> Trial:
@@ -142,6 +170,10 @@ def _point(fields: Fields, *, is_selected: bool, is_nested: bool) -> Point:
     )
 
 
+def _step(rung: Rung) -> int:
+    return _LADDER.index(rung.name) if rung.name in _LADDER else len(_LADDER)
+
+
 def _rungs(path: Path) -> Iterator[Rung]:
     for file in sorted(path.glob("*/*.json")):
         content = read_json(file)
@@ -151,7 +183,8 @@ def _rungs(path: Path) -> Iterator[Rung]:
         if fields.has("audit") and fields.has("passes"):
             audit = fields.fields("audit")
             yield Rung(
-                place=f"{file.parent.name} {fields.text('name')}",
+                artifact=file.parent.name,
+                name=fields.text("name"),
                 prompts=audit.integer("prompts"),
                 model=audit.integer("model"),
                 circuit=audit.integer("circuit"),
@@ -164,17 +197,27 @@ def _rungs(path: Path) -> Iterator[Rung]:
 
 
 def _lesions(path: Path, file: Path) -> Iterator[Lesion]:
-    fields, place = _fields(file), file.parent.relative_to(path)
-    for one in fields.items("lesions"):
-        lesion = Fields(one, fields.where)
-        yield Lesion(
-            place=f"{place} ({fields.text('fate')})",
-            where=lesion.text("where"),
-            silenced=lesion.texts("silenced"),
-            right=lesion.integer("right"),
-            prompts=lesion.integer("prompts"),
-            margin=lesion.number("worst_margin", above=_ANY),
+    """Return the lesions of every behaviour that was audited, each once."""
+    fields, place = _fields(file), str(file.parent.relative_to(path))
+    for one in fields.items("behaviours"):
+        behaviour = Fields(one, fields.where)
+        found = (
+            _lesion(place, behaviour, Fields(lesion, fields.where)) for lesion in behaviour.items("lesions")
         )
+        yield from dict.fromkeys(found)
+
+
+def _lesion(place: str, behaviour: Fields, lesion: Fields) -> Lesion:
+    return Lesion(
+        place=place,
+        task=behaviour.text("task"),
+        fate=behaviour.text("fate"),
+        where=lesion.text("where"),
+        silenced=lesion.texts("silenced"),
+        right=lesion.integer("right"),
+        prompts=lesion.integer("prompts"),
+        margin=lesion.number("worst_margin", above=_ANY),
+    )
 
 
 def _norms(fields: Fields) -> Iterator[Norm]:
@@ -182,3 +225,17 @@ def _norms(fields: Fields) -> Iterator[Norm]:
         norm = Fields(one, fields.where)
         deviation = norm.number("deviation", above=_ANY)
         yield Norm(norm.text("norm"), norm.integer("first"), norm.integer("last"), deviation)
+
+
+def _folding(fields: Fields) -> Folding:
+    error = fields.fields("error")
+    before, after = (fields.fields(name).fields("measures") for name in ("source", "folded"))
+    return Folding(
+        largest_error=error.number("largest_error", above=_ANY),
+        agreement=error.number("agreement", above=_ANY),
+        positions=error.integer("positions"),
+        measures=tuple(
+            (name, before.number(name, above=_ANY), after.number(name, above=_ANY))
+            for name in before.keys()  # noqa: SIM118  # Fields is not a mapping
+        ),
+    )

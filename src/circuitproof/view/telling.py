@@ -37,9 +37,9 @@ class Told(ABC):
         return as_text(_section(self.told())).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from circuitproof.view.page import fragment  # whoever prints on a terminal needs no page
+        from circuitproof.view.page import alone  # whoever prints on a terminal needs no page
 
-        return framed(fragment(_section(self.told())))
+        return framed(alone(_section(self.told())))
 
 
 def framed(document: str, height: int = 420) -> str:

@@ -24,6 +24,7 @@ from circuitproof.text.reading import write_rational
 
 if TYPE_CHECKING:
     from circuitproof.bundle.opening import AskedTask
+    from circuitproof.prove.fold import Fold
 
 _LONGEST = 60
 """How much of a stranger's text is shown."""
@@ -57,6 +58,11 @@ def token_name(task: "AskedTask", token: int) -> str:
 def prompt_text(task: "AskedTask", prompt: Prompt) -> str:
     """Return a prompt as its tokens' names."""
     return " ".join(token_name(task, token) for token in prompt)
+
+
+def decision_text(task: "AskedTask", found: "Fold") -> str:
+    """Return a decision: a candidate, or those that tie."""
+    return " = ".join(token_name(task, task.candidates[place]) for place in sorted(found.decision))
 
 
 def exact(value: Fraction) -> str:

@@ -46,7 +46,7 @@ def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
             known[id(function)] = _find(found, function, prop.epsilon, effort)
         findings.append(known[id(function)])
     places = [
-        widening(claim, prop.at, function, len(prompt))
+        widening(claim.frozen.architecture.width, prop.at, function, len(prompt))
         for prompt, function in zip(claim.task.prompts, functions, strict=True)
     ]
     prompts = map(Replayed, claim.task.prompts, map(FoldLeaf, folds))
@@ -54,9 +54,8 @@ def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
     return _summed(tuple(prompts), prop, findings, places, ended)
 
 
-def widening(claim: Claim, at: Interface, function: Disturbed, length: int) -> Widening:
+def widening(width: int, at: Interface, function: Disturbed, length: int) -> Widening:
     """Return where a prompt's coordinates stand among the declared ones: position after position."""
-    width = claim.frozen.architecture.width
     if at.is_final_residual:
         return Widening(tuple(range(width)), width)
     declared = at.places(length)

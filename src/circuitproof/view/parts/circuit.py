@@ -5,12 +5,14 @@ from fractions import Fraction
 
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.prove.findings import shown
-from circuitproof.view.drawing import draw_circuit
+from circuitproof.view.drawings.circuit import FEW, draw_circuit
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.numbers import Numbers
-from circuitproof.view.parts.section import link, section
+from circuitproof.view.parts.section import chosen_prompt, link, scrolled, section
 from circuitproof.view.story import Story
 from circuitproof.view.words import plural
+
+_COLUMNS = ("edge", "flips#", "ties#", "brings, least#", "most#")
 
 
 def circuit(story: Story) -> Element:
@@ -20,25 +22,33 @@ def circuit(story: Story) -> Element:
     return section(
         "circuit",
         "The circuit",
+        el("p", _legend(story), class_="note", data_page=True),
+        chosen_prompt(),
         el(
-            "p",
-            "Choose an edge to see which prompts need it, or a prompt to see what edges bring to it.",
+            "div",
+            el(
+                "div",
+                draw_circuit(kept, titles, frozenset(story.bundle.frozen.programs)),
+                class_="scroll",
+                tabindex="0",
+            ),
+            el("div", class_="card", data_at="edge-card", role="tooltip", hidden=True),
+            class_="drawing",
             data_page=True,
         ),
-        el(
-            "div",
-            draw_circuit(kept, titles, frozenset(story.bundle.frozen.programs)),
-            class_="scroll drawing",
-        ),
-        el("p", id="edge-note", class_="note", aria_live="polite", data_page=True),
-        el(
-            "div",
-            table(("edge", "flips#", "ties#", "brings, least#", "most#"), rows, id="edges"),
-            class_="scroll tall",
-            tabindex="0",
-        ),
+        el("div", class_="panel", data_at="edge-panel", aria_live="polite", data_page=True),
+        scrolled(table(_COLUMNS, rows, class_="sortable edges"), tall=True),
         *_notes(story),
     )
+
+
+def _legend(story: Story) -> str:
+    """Say how the drawing is read."""
+    hint = "Blue edges speak for the decision on the chosen prompt, orange ones against it. "
+    ticks = "A tick below a node is its edge from embed, one above it its edge to logits. "
+    programs = "Nodes with a dashed border are programs. " if story.bundle.frozen.programs else ""
+    chooses = "Choose an edge to see the prompts that need it."
+    return f"{hint}{ticks if len(story.bundle.circuit) > FEW else ''}{programs}{chooses}"
 
 
 def _row(story: Story, place: int, edge: Edge) -> tuple[Child, ...]:

@@ -8,7 +8,7 @@ from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.explain import Explanation, explain_place
 from circuitproof.view.numbers import Numbers, Reading
 from circuitproof.view.parts.prompts import closest
-from circuitproof.view.parts.section import facts, section
+from circuitproof.view.parts.section import chosen_prompt, facts, section
 from circuitproof.view.story import Story
 from circuitproof.view.words import exact, moved, plural, prompt_text, shown_text, token_name
 
@@ -28,11 +28,12 @@ def explained(title: str, found: Explanation) -> Element:
     return section(
         "explanation",
         title,
-        el("div", facts(*_facts(found)), id="explanation-facts"),
+        chosen_prompt(),
+        el("div", facts(*_facts(found)), data_at="explanation-facts"),
         el("h3", "What each edge brings to the margin"),
-        el("div", _shares(found), class_="scroll", id="explanation-shares"),
+        el("div", _shares(found), class_="scroll tall", tabindex="0", data_at="explanation-shares"),
         el("h3", "Where heads look"),
-        el("div", _readings(found), class_="scroll", id="explanation-reads"),
+        el("div", _readings(found), class_="scroll tall", tabindex="0", data_at="explanation-reads"),
     )
 
 

@@ -1,31 +1,48 @@
-"""Program heads: their rules as text."""
+"""Program heads: their rules as text, and where they look in the chosen prompt."""
 
+from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.lines import to_lines
 from circuitproof.view.elements import Element, el
-from circuitproof.view.parts.section import section
+from circuitproof.view.parts.section import chosen_prompt, section
 from circuitproof.view.story import Story
 from circuitproof.view.words import plural
 
 
+def program_nodes(story: Story) -> list[Head]:
+    """Return the heads of the circuit that have a program."""
+    nodes = frozenset(story.bundle.circuit.nodes())
+    return sorted(
+        (head for head in story.bundle.frozen.programs if head in nodes), key=lambda head: head.place
+    )
+
+
 def program_heads(story: Story) -> Element | None:
-    """Return the program of each head of the circuit that has one; where it looks is told for each prompt."""
-    programs = story.bundle.frozen.programs
-    heads = [
-        head for head in sorted(programs, key=lambda head: head.place) if head in story.bundle.circuit.nodes()
-    ]
-    if not heads:
+    """Return each program with the heads that have it; the page draws where it looks in the chosen prompt."""
+    programs, nodes = story.bundle.frozen.programs, program_nodes(story)
+    if not nodes:
         return None
-    unused = len(programs) - len(heads)
+    unused = len(programs) - len(nodes)
+    note = f"{plural(unused, 'program head')} of the model not in the circuit."
     return section(
         "programs",
         "Program heads",
+        chosen_prompt(),
         *(
-            el("div", el("h3", str(head)), el("pre", "\n".join(to_lines(programs[head])), tabindex="0"))
-            for head in heads
+            _program(number, [head for head in nodes if programs[head] == program], to_lines(program))
+            for number, program in enumerate(dict.fromkeys(programs[head] for head in nodes))
         ),
-        *(
-            [el("p", f"{plural(unused, 'program head')} of the model not in the circuit.", class_="note")]
-            if unused
-            else []
+        *([el("p", note, class_="note")] if unused else []),
+    )
+
+
+def _program(number: int, heads: list[Head], lines: list[str]) -> Element:
+    return el(
+        "div",
+        el("h3", ", ".join(map(str, heads))),
+        el(
+            "div",
+            el("pre", "\n".join(lines), tabindex="0"),
+            el("div", class_="scroll", tabindex="0", data_at=f"attention {number}", data_page=True),
+            class_="program",
         ),
     )

@@ -2,10 +2,10 @@
 
 from circuitproof.prove.findings import shown
 from circuitproof.view.elements import Child, Element, el, table
-from circuitproof.view.numbers import Cell, Numbers
-from circuitproof.view.parts.section import link, section
+from circuitproof.view.numbers import Numbers
+from circuitproof.view.parts.section import link, scrolled, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural, prompt_text, shown_text, token_name
+from circuitproof.view.words import decision_text, plural, prompt_text, shown_text, token_name
 
 ROWS = 50
 """How many prompts a table shows at first."""
@@ -22,14 +22,14 @@ def prompts(story: Story) -> Element:
         el("p", _summary(story)),
         el(
             "p",
-            el("label", "search ", el("input", type="search", id="search", autocomplete="off")),
-            el("button", "all prompts", type="button", id="unfilter", hidden=True),
-            el("span", id="found", aria_live="polite"),
+            el("label", "search ", el("input", type="search", autocomplete="off", data_at="search")),
+            el("button", "all prompts", type="button", data_at="unfilter", hidden=True),
+            el("span", data_at="found", aria_live="polite"),
             class_="controls",
             data_page=True,
         ),
-        el("div", table(COLUMNS, rows, id="prompt-table"), class_="scroll tall", tabindex="0"),
-        el("p", el("button", "more", type="button", id="more"), data_page=True),
+        scrolled(table(COLUMNS, rows, class_="prompts", data_at="prompt-table"), tall=True),
+        el("p", el("button", "more", type="button", data_at="more"), data_page=True),
     )
 
 
@@ -45,14 +45,6 @@ def closest(story: Story) -> list[int]:
     return sorted(places, key=lambda place: ranks[found.cell_of[place]])
 
 
-def decided(story: Story, cell: Cell) -> str:
-    """Return the decision of a cell: a candidate, or those that tie."""
-    candidates = story.bundle.task.candidates
-    return " = ".join(
-        token_name(story.bundle.task, candidates[place]) for place in sorted(cell.fold.decision)
-    )
-
-
 def _row(story: Story, place: int) -> tuple[Child, ...]:
     task = story.bundle.task
     text = shown_text(prompt_text(task, story.bundle.domain.prompts[place]), most=200)
@@ -62,7 +54,7 @@ def _row(story: Story, place: int) -> tuple[Child, ...]:
     number = story.numbers.cell_of[place]
     cell = story.numbers.cells[number]
     radius = "–" if cell.flip is None else shown(cell.flip.radius)
-    return (*known, el("bdi", decided(story, cell)), shown(cell.margin), radius, f"{number}")
+    return (*known, el("bdi", decision_text(task, cell.fold)), shown(cell.margin), radius, f"{number}")
 
 
 def _summary(story: Story) -> str:

@@ -1,12 +1,17 @@
-"""What every part is: a section with a title that can be linked to."""
+"""What every part is: a section with a title that can be linked to. And what several parts share."""
 
 from circuitproof.view.elements import Child, Element, el
 
 
 def section(name: str, title: str, *children: Child) -> Element:
-    """Return a part; `name` is where it is linked to."""
+    """Return a part; `name` is where it is linked to, and how its script finds it."""
     return el(
-        "section", el("h2", title, id=f"{name}-title"), *children, id=name, aria_labelledby=f"{name}-title"
+        "section",
+        el("h2", title, id=f"{name}-title"),
+        *children,
+        id=name,
+        data_part=name,
+        aria_labelledby=f"{name}-title",
     )
 
 
@@ -24,3 +29,19 @@ def link(text: str, target: str, **data: str | int) -> Element:
 def verdict_badge(verdict: str) -> Element:
     """Return a verdict's word with its colour."""
     return el("span", verdict, class_=f"badge {verdict}")
+
+
+def chosen_prompt() -> Element:
+    """Return the place of a bar that says which prompt is chosen and goes on to the next one."""
+    return el("div", class_="chosen-prompt", data_at="chosen-prompt", data_page=True)
+
+
+def scrolled(made: Element, *, tall: bool = False) -> Element:
+    """Return something wide, or long, that is scrolled by itself, with the keyboard too."""
+    return el("div", made, class_="scroll tall" if tall else "scroll", tabindex="0")
+
+
+def share_bar(count: int, of: int) -> Element:
+    """Return how many of how many, with a bar as long as that."""
+    share = round(100 * count / of) if of else 0
+    return el("span", f"{count:,}/{of:,}", class_="share", style=f"--share:{share}%")

@@ -1,11 +1,10 @@
 """How margins and radii are spread over the prompts."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 from circuitproof.prove.findings import shown, spread
 from circuitproof.prove.properties import Robustness
-from circuitproof.view.drawing import draw_histogram
+from circuitproof.view.drawings.charts import draw_histogram
 from circuitproof.view.elements import Element, el
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.parts.section import section
@@ -18,33 +17,28 @@ def spreads(story: Story) -> Element | None:
         return None
     cells = [story.numbers.cells[place] for place in story.numbers.cell_of]
     radii = [cell.flip.radius for cell in cells if cell.flip is not None]
-    return section(
-        "spread",
-        "Margins and radii",
-        el("div", *_figure([cell.margin for cell in cells], "margins", ""), class_="figures")
-        if not radii
-        else el(
-            "div",
-            *_figure([cell.margin for cell in cells], "margins", ""),
-            *_figure(radii, "radii", _against(story)),
-            class_="figures",
-        ),
-        *([] if radii else [el("p", _unknown(story), class_="note")]),
-    )
+    figures = [_figure([cell.margin for cell in cells], "margins", "")]
+    figures += [_figure(radii, "radii", _against(story), _claimed(story))] if radii else []
+    unknown = [] if radii else [el("p", _unknown(story), class_="note")]
+    return section("spread", "Margins and radii", el("div", *figures, class_="figures"), *unknown)
 
 
-def _figure(values: list[Fraction], what: str, further: str) -> Iterator[Element]:
+def _figure(values: list[Fraction], what: str, further: str, mark: Fraction | None = None) -> Element:
     sizes = ", ".join(f"{name} {shown(size)}" for name, size in spread(values).items())
-    yield el(
-        "figure", draw_histogram(values, what), el("figcaption", f"{len(values):,} {what}: {sizes}{further}")
-    )
+    caption = el("figcaption", f"{len(values):,} {what}: {sizes}{further}")
+    return el("figure", draw_histogram(values, what, mark), caption)
+
+
+def _claimed(story: Story) -> Fraction | None:
+    """Return the size at which robustness of the final residual was claimed."""
+    asked = [answer.prop for answer in story.bundle.answers if isinstance(answer.prop, Robustness)]
+    return next((prop.epsilon for prop in asked if prop.at.is_final_residual), None)
 
 
 def _against(story: Story) -> str:
-    asked = [answer.prop for answer in story.bundle.answers if isinstance(answer.prop, Robustness)]
-    final = [prop.epsilon for prop in asked if prop.at.is_final_residual]
     about = "; the radius is how far the final residual must move, in each coordinate, to change the decision"
-    return about + (f"; robustness was claimed at {shown(final[0])}" if final else "")
+    claimed = _claimed(story)
+    return about + ("" if claimed is None else f"; robustness was claimed at ε = {shown(claimed)}")
 
 
 def _unknown(story: Story) -> str:

@@ -2,7 +2,7 @@
 
 from circuitproof.view.elements import Element, el, table
 from circuitproof.view.evidence import rests_on
-from circuitproof.view.parts.section import section, verdict_badge
+from circuitproof.view.parts.section import scrolled, section, verdict_badge
 from circuitproof.view.story import Story
 from circuitproof.view.words import meaning, property_name, remark_meaning, shown_text
 
@@ -21,12 +21,7 @@ def verdicts(story: Story) -> Element:
     return section(
         "verdicts",
         "The verdicts",
-        el(
-            "div",
-            table(("property", "verdict", "remarks", "rests on"), rows),
-            class_="scroll",
-            tabindex="0",
-        ),
+        scrolled(table(("property", "verdict", "remarks", "rests on"), rows, class_="stacked")),
     )
 
 
@@ -50,13 +45,20 @@ def _uncompared(story: Story) -> list[Element]:
     beside, said = story.judgement.beside, list[Element]()
     if beside.against is None:
         said.append(
-            el("li", "The model was not compared: the weights are those of the bundle. Give --against MODEL.")
+            el(
+                "li",
+                "The model was not compared: the weights are those of the bundle. Give ",
+                el("code", "--against MODEL"),
+                ".",
+            )
         )
     if beside.task is None:
         said.append(
             el(
                 "li",
-                "The task was not compared: prompts and answers are those of the bundle. Give --task FILE.",
+                "The task was not compared: prompts and answers are those of the bundle. Give ",
+                el("code", "--task FILE"),
+                ".",
             )
         )
     return said

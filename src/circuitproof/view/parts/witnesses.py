@@ -1,44 +1,52 @@
 """Counterexamples and witnesses: the prompts on which anyone can see what is said."""
 
-from circuitproof.prove.verdict import Verdict
+from circuitproof.prove.findings import shown
+from circuitproof.prove.fold import Fold
 from circuitproof.view.elements import Child, Element, el, table
-from circuitproof.view.evidence import Witness
-from circuitproof.view.parts.section import link, section
+from circuitproof.view.evidence import Shown, Witness
+from circuitproof.view.numbers import lead
+from circuitproof.view.parts.section import link, scrolled, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import moved, prompt_text, property_name, shown_text
+from circuitproof.view.words import decision_text, moved, prompt_text, property_name, shown_text
+
+_COLUMNS = ("what it shows", "prompt", "decides", "what is changed", "then decides")
 
 
 def witnesses(story: Story) -> Element | None:
-    """Return a table of what the evidence replays, refutations first."""
-    if not story.witnesses:
+    """Return a table of what the evidence replays, refutations first; the page goes through them."""
+    found = ordered(story)
+    if not found:
         return None
-    ordered = sorted(story.witnesses, key=lambda one: one.verdict is not Verdict.REFUTED)
-    rows = [_row(story, one) for one in ordered]
+    rows = [_row(story, place, one, entry) for place, one in enumerate(found) for entry in one.shown]
     return section(
         "witnesses",
         "Counterexamples and witnesses",
-        el("div", table(("shows", "prompt", "what is changed"), rows), class_="scroll tall", tabindex="0"),
+        el("div", class_="walk", data_at="walk", data_page=True),
+        scrolled(table(_COLUMNS, rows, class_="stacked"), tall=True),
     )
 
 
-def _row(story: Story, one: Witness) -> tuple[Child, ...]:
-    refutes = "refutes" if one.verdict is Verdict.REFUTED else "shows"
-    prompts = [
-        link(_prompt(story, place), "explanation", data_prompt=place, class_="prompt")
-        for place in one.prompts
-    ]
-    return (f"{refutes} {property_name(one.prop)}", el("span", *_joined(prompts)), _changed(one))
+def ordered(story: Story) -> list[Witness]:
+    """Return what the evidence replays, refutations first."""
+    return sorted(story.witnesses, key=lambda one: not one.is_refutation)
 
 
-def _prompt(story: Story, place: int) -> str:
-    return shown_text(prompt_text(story.bundle.task, story.bundle.domain.prompts[place]), most=200)
+def says(one: Witness) -> str:
+    """Return what a witness is for."""
+    return f"{'refutes' if one.is_refutation else 'shows'} {property_name(one.prop)}"
 
 
-def _joined(links: list[Element]) -> list[Child]:
-    return [part for place, one in enumerate(links) for part in ((" and ", one) if place else (one,))]
+def _row(story: Story, place: int, one: Witness, entry: Shown) -> tuple[Child, ...]:
+    prompt = shown_text(prompt_text(story.bundle.task, story.bundle.domain.prompts[entry.prompt]), most=200)
+    changed = one.change() + (f": {moved(entry.perturbation)}" if entry.perturbation else "")
+    return (
+        says(one),
+        link(prompt, "witnesses", data_witness=place, class_="prompt"),
+        _decided(story, entry.fold),
+        changed or "nothing",
+        "" if entry.other is None else _decided(story, entry.other),
+    )
 
 
-def _changed(one: Witness) -> str:
-    if one.edge is not None:
-        return f"without {one.edge}"
-    return moved(one.perturbation) if one.perturbation else "nothing"
+def _decided(story: Story, found: Fold) -> Element:
+    return el("bdi", f"{decision_text(story.bundle.task, found)} by {shown(lead(found))}")
