@@ -12,7 +12,6 @@ from circuitproof.exact.forms import (
     Form,
     Region,
     Sign,
-    covers,
     make_form,
     sign_of,
 )
@@ -111,10 +110,3 @@ def test_what_is_inside_is_in_the_region(region, share):
     if region.holds_inside(point):
         assert keeps(region, point)
         assert all(b.is_equality or b.form.at(point) for b in region.bounds)
-
-
-def test_signs_cover_what_they_have_together():
-    """Splits are checked by it."""
-    assert covers([Sign.LESS, Sign.AT_LEAST], Sign.ANY)
-    assert not covers([Sign.LESS, Sign.MORE], Sign.ANY)
-    assert covers([Sign.AT_MOST], Sign.EQUAL)
