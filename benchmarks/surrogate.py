@@ -14,13 +14,12 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.lab.surrogate.equivalence import enumerate_words
 from circuitproof.lab.surrogate.fitting import Fitting, exact_network, fit_network
 from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
-from circuitproof.lab.surrogate.program import FilledTemplate
 from circuitproof.lab.surrogate.queries import disagreement, symbols
 from circuitproof.lab.surrogate.refutation import MOST_MEANINGS, list_meanings
 from circuitproof.lab.surrogate.registers import Counter
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.synthesis import Exhausted, Specification, synthesise
-from circuitproof.lab.surrogate.template import Signature
+from circuitproof.lab.surrogate.template import FilledTemplate, Signature
 from circuitproof.lab.surrogate.words import Word, Words
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.results import Unsatisfiable
@@ -43,8 +42,8 @@ def timed(work: Callable[[], object]) -> tuple[object, str]:
 
 def equivalence_row(longest: int) -> tuple[str, ...]:
     """Prove the counter equal to its surrogate on words up to a length, in three ways."""
-    words, signature = Words(TOKENS, 1, longest), Signature(TOKENS, ANSWERS, longest)
-    automaton = FilledTemplate(Counter(2), signature, {**COUNT, **LEVELS}).automaton
+    words = Words(TOKENS, 1, longest)
+    automaton = FilledTemplate(Counter(2), Signature(words, ANSWERS), {**COUNT, **LEVELS}).automaton
     relation = relation_of("brackets", words, ANSWERS, automaton.answer)
     fitted = fit_network(relation, Fitting(hidden=(32,), steps=4000, learning_rate=0.01, attempts=5, seed=7))
     network = exact_network(fitted.shape, load(fitted.weights))
@@ -69,7 +68,7 @@ def palindromes() -> Relation:
 
 def family_rows(relation: Relation) -> list[tuple[str, ...]]:
     """Refute each template by its tree and, where they are few enough, program by program."""
-    words, signature = relation.words, Signature(TOKENS, ANSWERS, relation.words.longest)
+    words, signature = relation.words, relation.signature
     taught = np.array(relation.decided)
 
     def oracle(program: FilledTemplate) -> Word | None:
@@ -86,7 +85,7 @@ def family_rows(relation: Relation) -> list[tuple[str, ...]]:
         assert isinstance(found[0], Exhausted)  # noqa: S101  # the same
         programs, naive = count_programs(template, signature), ""
         if programs <= MOST_MEANINGS:
-            naive = timed(lambda template=template: list_meanings(template, signature, relation))[1]
+            naive = timed(lambda template=template: list_meanings(template, relation))[1]
         rows.append((template.name, f"{programs}", seconds, naive))
     return rows
 

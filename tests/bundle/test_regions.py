@@ -10,7 +10,7 @@ from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import EMBED, LOGITS
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface, Span
-from circuitproof.prove.balls.answers import disturbed_prompts
+from circuitproof.prove.balls.disturbed import disturbed_prompts
 from circuitproof.prove.balls.search import Effort
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim, reads_prompt
@@ -65,7 +65,11 @@ def test_the_checker_confirms_what_the_engine_answers_about_any_place(portion, t
         if answer.verdict is Verdict.PROVED:
             (prop,) = claim.properties
             for function, found in zip(
-                disturbed_prompts(claim, prop.at), battery.folded.of(claim.circuit), strict=True
+                disturbed_prompts(
+                    claim.frozen, claim.task.candidates, claim.circuit, claim.task.prompts, prop.at
+                ),
+                battery.folded.of(claim.circuit),
+                strict=True,
             ):
                 parts = [draw.choice((-1, 0, 1, Fraction(1, 3))) for _ in range(function.variables)]
                 assert function.fold([prop.epsilon * part for part in parts]).decision == found.decision

@@ -103,7 +103,7 @@ class AssertionLog:
         return self.groups[-1]
 
     def define(self, value: Sum, source: Source) -> Sum:
-        """Do the same in a group of its own."""
+        """Return the variable of a value, which a new group defines, or the value if it needs no name."""
         if self.is_plain(value) or value in self.names:
             return self.names.get(value, value)
         return self.group(source).define(value)

@@ -39,7 +39,7 @@ def stable_radius(question: Question, radius: Fraction) -> Fraction:
 
 
 def relaxed_radius(question: Question, radius: Fraction) -> Fraction:
-    """Return the same below which bends may change, but not the decision; zero unless one layer bends."""
+    """Return a size below which bends may change, but not the decision; zero unless one layer bends."""
     cut = _Cut(Region(radius), question.zero())
     try:
         logits = question.disturbed.logits(cut)
