@@ -31,7 +31,10 @@ FILES = {
         "ledger_head": "0" * 64,
     },
     "quotes/exact.json": STATE,
-    "seed-0/healed/migration.json": {"fate": "used", "lesions": [{**LESION, "worst_margin": -1.0}]},
+    "seed-0/healed/migration.json": {
+        "round": "healed",
+        "behaviours": [{"task": EVIL, "fate": "held", "lesions": [{**LESION, "worst_margin": -1.0}]}],
+    },
     "attenuated/removal.json": {"norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}]},
 }
 

@@ -8,7 +8,7 @@ from circuitproof.bundle.files import CLAIM
 from circuitproof.text.reading import Fields, read_json
 from circuitproof_check.main import Beside, Report, inspect
 
-RUN = "run.json"
+RUN, GATE, MIGRATION = "run.json", "gate.result.json", "migration.json"
 _ANY = float("-inf")
 
 
@@ -40,14 +40,22 @@ class Trial:
 
     generation: str
     task: str
+    seen: int
+    """How many prompts had been looked at before the gate was opened."""
     points: tuple[Point, ...]
+
+    @property
+    def selected(self) -> Point:
+        """Return the circuit that the gate was opened for."""
+        return next(point for point in self.points if point.is_selected)
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
     """A step of a calibration: what is right, with and without its program heads, and what it cost."""
 
-    place: str
+    task: str
+    state: str
     prompts: int
     model: int
     circuit: int
@@ -57,12 +65,20 @@ class Rung:
     seconds: float
     passes: bool
 
+    @property
+    def place(self) -> str:
+        """Return which step of which calibration it is."""
+        return f"{self.task} {self.state}"
+
 
 @dataclass(frozen=True, slots=True)
 class Lesion:
     """What is left of a behaviour when heads are silenced."""
 
     place: str
+    task: str
+    fate: str
+    """What became of the behaviour: whether its programs are used or bypassed."""
     where: str
     silenced: tuple[str, ...]
     right: int
@@ -102,9 +118,9 @@ def tell_run(path: Path) -> RunStory:
         mark.text("recipe"),
         mark.text("recipe_digest"),
         tuple(_bundles(path)),
-        tuple(_trial(_fields(file)) for file in sorted(path.rglob("gate.result.json"))),
-        tuple(_rungs(path)),
-        tuple(lesion for file in sorted(path.rglob("migration.json")) for lesion in _lesions(path, file)),
+        tuple(read_trial(file) for file in sorted(path.rglob(GATE))),
+        tuple(rung for folder in sorted(path.glob("*/")) for rung in read_rungs(folder)),
+        tuple(lesion for file in sorted(path.rglob(MIGRATION)) for lesion in read_lesions(file, path)),
         tuple(norm for file in sorted(path.glob("*/removal.json"))[:1] for norm in _norms(_fields(file))),
     )
 
@@ -118,7 +134,9 @@ def _bundles(path: Path) -> Iterator[Judged]:
         yield Judged(str(claim.parent.relative_to(path)), inspect(claim.parent, Beside()))
 
 
-def _trial(fields: Fields) -> Trial:
+def read_trial(file: Path) -> Trial:
+    """Read what came of a gate."""
+    fields = _fields(file)
     swept, nested = fields.items("points"), fields.items("nested")
     chosen = fields.integer("selected")
     points = [
@@ -126,7 +144,8 @@ def _trial(fields: Fields) -> Trial:
         for place, one in enumerate(swept)
     ]
     points += [_point(Fields(one, fields.where), is_selected=False, is_nested=True) for one in nested]
-    return Trial(fields.text("generation"), fields.text("task"), tuple(points))
+    seen = Fields(swept[chosen], fields.where).fields("development").integer("prompts")
+    return Trial(fields.text("generation"), fields.text("task"), seen, tuple(points))
 
 
 def _point(fields: Fields, *, is_selected: bool, is_nested: bool) -> Point:
@@ -142,8 +161,9 @@ def _point(fields: Fields, *, is_selected: bool, is_nested: bool) -> Point:
     )
 
 
-def _rungs(path: Path) -> Iterator[Rung]:
-    for file in sorted(path.glob("*/*.json")):
+def read_rungs(folder: Path) -> Iterator[Rung]:
+    """Read the steps of the calibration that stand in a folder; other files are passed over."""
+    for file in sorted(folder.glob("*.json")):
         content = read_json(file)
         if not isinstance(content, dict):
             continue
@@ -151,7 +171,8 @@ def _rungs(path: Path) -> Iterator[Rung]:
         if fields.has("audit") and fields.has("passes"):
             audit = fields.fields("audit")
             yield Rung(
-                place=f"{file.parent.name} {fields.text('name')}",
+                task=folder.name,
+                state=fields.text("name"),
                 prompts=audit.integer("prompts"),
                 model=audit.integer("model"),
                 circuit=audit.integer("circuit"),
@@ -163,18 +184,23 @@ def _rungs(path: Path) -> Iterator[Rung]:
             )
 
 
-def _lesions(path: Path, file: Path) -> Iterator[Lesion]:
-    fields, place = _fields(file), file.parent.relative_to(path)
-    for one in fields.items("lesions"):
-        lesion = Fields(one, fields.where)
-        yield Lesion(
-            place=f"{place} ({fields.text('fate')})",
-            where=lesion.text("where"),
-            silenced=lesion.texts("silenced"),
-            right=lesion.integer("right"),
-            prompts=lesion.integer("prompts"),
-            margin=lesion.number("worst_margin", above=_ANY),
-        )
+def read_lesions(file: Path, run: Path) -> Iterator[Lesion]:
+    """Read what a round of healing came to: each lesion of each behaviour."""
+    fields, place = _fields(file), file.parent.relative_to(run)
+    for one in fields.items("behaviours"):
+        behaviour = Fields(one, fields.where)
+        for entry in behaviour.items("lesions"):
+            lesion = Fields(entry, fields.where)
+            yield Lesion(
+                place=str(place),
+                task=behaviour.text("task"),
+                fate=behaviour.text("fate"),
+                where=lesion.text("where"),
+                silenced=lesion.texts("silenced"),
+                right=lesion.integer("right"),
+                prompts=lesion.integer("prompts"),
+                margin=lesion.number("worst_margin", above=_ANY),
+            )
 
 
 def _norms(fields: Fields) -> Iterator[Norm]:

@@ -108,7 +108,7 @@ def lesions(run: RunStory) -> Element | None:
     """Return what is left of each behaviour when program heads are silenced."""
     rows = [
         (
-            shown_text(one.place, most=120),
+            shown_text(f"{one.place} {one.task} ({one.fate})", most=120),
             one.where,
             shown_text(", ".join(one.silenced) or "nothing", most=200),
             f"{one.right}/{one.prompts}",
