@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-fast lint bench nightly clean
+.PHONY: demo test test-fast lint docs bench nightly clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,solvers,report,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,solvers,report,docs,dev]'
 	touch $(READY)
 
 demo: $(READY)
@@ -35,6 +35,10 @@ lint: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 	$(BIN)/vulture
+
+# The site, in build/site; a page outside the order of pages, or a link or anchor that leads nowhere, is an error.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 bench: $(READY)
 	for script in circuits battery extraction robustness synthesis surrogate patterns solvers page; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done

@@ -21,12 +21,15 @@ def construct(
         typer.Option("--base", help="A model directory to build on instead.", show_default=False),
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option("--figure", help="Draw the lesions into this PNG.", show_default=False)
+        Path | None,
+        typer.Option("--figure", help="Draw the lesions into this .png or .svg.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""
-    from circuitproof.lab.reports.figures import refuse_undrawable
+    from circuitproof.lab.reports.gallery import rungs_in
+    from circuitproof.lab.reports.lesions import draw_lesions, ladder_panels
+    from circuitproof.lab.reports.style import refuse_undrawable, write_drawing
     from circuitproof.lab.runs.construction import construct as build
     from circuitproof.lab.runs.construction_recipe import load_construction
     from circuitproof.prove.verdict import EXIT_CODES, worst
@@ -36,7 +39,7 @@ def construct(
     folder = out or Path("build") / loaded.name
     found = build(loaded, folder, lambda stage: show_note(f"{loaded.name}: {stage}"))
     if figure is not None:
-        _draw(found, figure)
+        write_drawing(draw_lesions(ladder_panels(rungs_in(folder))), figure)
     if as_json:
         show_json(to_json(found))
     else:
@@ -92,22 +95,3 @@ def _lines(artifact: "Artifact") -> list[str]:
         f"{proof.anchors} anchors evaluated alone gave the same logits, tracing {proof.signs} signs",
         f"{artifact.model} holds the artifact, {proof.bundle} the bundle",
     ]
-
-
-def _draw(found: "tuple[Artifact, ...]", path: Path) -> None:
-    from circuitproof.lab.reports.lesions import Panel, draw_lesions
-
-    draw_lesions(
-        [
-            Panel(
-                title=artifact.task,
-                prompts=artifact.states[0].audit.prompts,
-                states=tuple(state.name for state in artifact.states),
-                model=tuple(state.audit.model for state in artifact.states),
-                silenced=tuple(state.audit.without_heads for state in artifact.states),
-                without_circuit=tuple(state.audit.without_circuit for state in artifact.states),
-            )
-            for artifact in found
-        ],
-        path,
-    )

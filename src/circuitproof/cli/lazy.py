@@ -45,6 +45,7 @@ COMMANDS = {
     "construct": Entry("construction", _CHANGE, resumes=True),
     "surrogate": Entry("surrogate", _CHANGE, resumes=True),
     "report": Entry("viewing", _SHARE),
+    "figures": Entry("viewing", _SHARE),
     "show": Entry("viewing", _SHARE),
     "explain": Entry("viewing", _SHARE),
     "queries": Entry("solvers", _SHARE),

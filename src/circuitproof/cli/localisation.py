@@ -9,10 +9,6 @@ from circuitproof.cli.options import AsJson, RunFolder
 from circuitproof.cli.show import show_json, show_line, show_note, show_table, show_told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from circuitproof.lab.reports.frontier import Mark
-    from circuitproof.lab.runs.frontier import Point
     from circuitproof.lab.runs.localisation import Localisation
 
 
@@ -29,12 +25,14 @@ def localise(
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option("--figure", help="Draw the frontier into this PNG.", show_default=False),
+        typer.Option("--figure", help="Draw the frontier into this .png or .svg.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Extract circuits, open each generation's gate once, and prove what is left; runs can be resumed."""
-    from circuitproof.lab.reports.figures import refuse_undrawable
+    from circuitproof.lab.reports.frontier import draw_frontier
+    from circuitproof.lab.reports.gallery import trials_in
+    from circuitproof.lab.reports.style import refuse_undrawable, write_drawing
     from circuitproof.lab.runs.localisation import localise as run
     from circuitproof.lab.runs.protocol import load_protocol
     from circuitproof.prove.verdict import EXIT_CODES
@@ -44,7 +42,7 @@ def localise(
     folder = out or Path("build") / protocol.name
     found = run(protocol, folder, ledger, lambda stage: show_note(f"{protocol.name}: {stage}"))
     if figure is not None:
-        _draw(found, figure)
+        write_drawing(draw_frontier(trials_in(folder)), figure)
     if as_json:
         show_json(found.to_json())
     else:
@@ -107,31 +105,3 @@ def _show(found: "Localisation") -> None:
             f"on all {claim.task.size} prompts looked at"
         )
         show_told([answers_table(title, proof.battery)])
-
-
-def _draw(found: "Localisation", path: Path) -> None:
-    from circuitproof.lab.reports.frontier import Series, draw_frontier
-
-    draw_frontier(
-        [
-            Series(
-                generation=outcome.generation,
-                task=outcome.task,
-                candidates=_marks(outcome.points),
-                nested=_marks(outcome.nested),
-                selected=_marks([outcome.trial])[0],
-            )
-            for outcome in found.outcomes
-        ],
-        path,
-    )
-
-
-def _marks(points: "Sequence[Point]") -> "tuple[Mark, ...]":
-    from circuitproof.lab.reports.frontier import Mark
-
-    ranked = sorted(points, key=lambda point: len(point.circuit))
-    return tuple(
-        Mark(len(point.circuit), point.gate.prompts - point.gate.agreed, point.gate.prompts)
-        for point in ranked
-    )

@@ -21,18 +21,21 @@ def variants(
         typer.Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option("--figure", help="Draw the changes into this PNG.", show_default=False)
+        Path | None,
+        typer.Option("--figure", help="Draw the changes into this .png or .svg.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train variants of a language model alike and compare them; an interrupted run goes on."""
-    from circuitproof.lab.reports.figures import refuse_undrawable
+    from circuitproof.lab.reports.changes import COMPARISON, draw_changes, read_changes
+    from circuitproof.lab.reports.style import refuse_undrawable, write_drawing
     from circuitproof.lab.runs.variants import compare_variants
     from circuitproof.lab.runs.variants_recipe import load_variants_recipe
     from circuitproof.lab.train.loop import Watcher
 
     refuse_undrawable(figure)
     loaded = load_variants_recipe(recipe)
+    folder = out or Path("build") / loaded.name
     with progress(loaded.name, 1) as bar:
         task = bar.task_ids[0]
 
@@ -43,9 +46,9 @@ def variants(
                 lambda step, loss: bar.update(task, completed=step, note=step_note(bar, loss, tokens))
             )
 
-        found = compare_variants(loaded, out or Path("build") / loaded.name, watch, seeds)
+        found = compare_variants(loaded, folder, watch, seeds)
     if figure is not None:
-        _draw(found, figure)
+        write_drawing(draw_changes(read_changes(folder / COMPARISON)), figure)
     show_result(found.to_json(), lambda: _show(found), as_json=as_json)
 
 
@@ -92,31 +95,3 @@ def _change(found: "Spread") -> str:
     """Return a mean, and where seeds differ, the least and the most of them."""
     spread = f" ({found.least:+.4f} to {found.most:+.4f})" if found.least < found.most else ""
     return f"{found.mean:+.4f}{spread}"
-
-
-def _draw(found: "Comparison", path: Path) -> None:
-    from circuitproof.lab.reports.changes import Bar, Changes, draw_changes
-
-    panels = (
-        ("change of the loss on held-out text", [row.loss_change for row in found.rows]),
-        ("change of the perplexity on the second corpus", [row.perplexity_change for row in found.rows]),
-    )
-    draw_changes(
-        [
-            Changes(
-                title,
-                tuple(
-                    Bar(
-                        label=row.name,
-                        mean=change.mean,
-                        least=change.least,
-                        most=change.most,
-                        paper=None if row.paper_change is None else row.paper_change[place],
-                    )
-                    for row, change in zip(found.rows, changes, strict=True)
-                ),
-            )
-            for place, (title, changes) in enumerate(panels)
-        ],
-        path,
-    )

@@ -1,11 +1,11 @@
-"""Commands that show what a bundle says: as a page, as text, and for a single prompt."""
+"""Commands that show what bundles and runs say: as a page, as figures, as text, for a single prompt."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from circuitproof.cli.options import AsJson, Deadline
+from circuitproof.cli.options import AsJson, Deadline, Out
 
 _BUNDLE = typer.Argument(metavar="BUNDLE", help="A bundle directory.", show_default=False)
 Against = Annotated[
@@ -52,6 +52,34 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
         show_told([] if made.bundles is None else [made.bundles])
         show_line(f"{place} holds the page of {path}: {made.says}")
     raise typer.Exit(made.exit_code)
+
+
+def figures(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Run folders, bundles, files of cost --json.", show_default=False
+        ),
+    ],
+    out: Out,
+    as_json: AsJson = False,
+) -> None:
+    """Draw every figure that runs and bundles give, as SVG and PNG, and say which are not there and why."""
+    from circuitproof.cli.show import show_line, show_result
+    from circuitproof.lab.reports.gallery import write_figures
+    from circuitproof.text.codec import to_json
+
+    found = write_figures(paths, out)
+
+    def tell() -> None:
+        for one in found:
+            if one.name is not None:
+                show_line(f"{out / one.name}.svg and .png: the {one.kind} of {one.about}")
+        for one in found:
+            if one.name is None:
+                show_line(f"no {one.kind} of {one.about}: {one.reason}")
+
+    show_result(to_json(found), tell, as_json=as_json)
 
 
 def show(

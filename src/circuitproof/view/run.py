@@ -8,8 +8,7 @@ from circuitproof.bundle.files import CLAIM
 from circuitproof.text.reading import Fields, read_json
 from circuitproof_check.main import Beside, Report, inspect
 
-RUN = "run.json"
-_FOLD = "fold.json"
+RUN, GATE, MIGRATION, _FOLD = "run.json", "gate.result.json", "migration.json", "fold.json"
 _ANY = float("-inf")
 _LADDER = ("base", "installed", "scalar", "diagonal", "readout")
 """The states of a calibration, from the model that was given to the one that trains the most."""
@@ -45,15 +44,22 @@ class Trial:
 
     generation: str
     task: str
+    seen: int
+    """How many prompts had been looked at before the gate was opened."""
     points: tuple[Point, ...]
+
+    @property
+    def selected(self) -> Point:
+        """Return the circuit that the gate was opened for."""
+        return next(point for point in self.points if point.is_selected)
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
     """A step of a calibration: what is right, with and without its program heads, and what it cost."""
 
-    artifact: str
-    name: str
+    task: str
+    state: str
     prompts: int
     model: int
     circuit: int
@@ -65,8 +71,8 @@ class Rung:
 
     @property
     def place(self) -> str:
-        """Return what the rung is called."""
-        return f"{self.artifact} {self.name}"
+        """Return which step of which calibration it is."""
+        return f"{self.task} {self.state}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,7 @@ class Lesion:
     place: str
     task: str
     fate: str
-    """What became of the program heads: whether the behaviour still goes through them."""
+    """What became of the behaviour: whether its programs are used or bypassed."""
     where: str
     silenced: tuple[str, ...]
     right: int
@@ -128,9 +134,9 @@ def tell_run(path: Path) -> RunStory:
         mark.text("recipe"),
         mark.text("recipe_digest"),
         tuple(_bundles(path)),
-        tuple(_trial(_fields(file)) for file in sorted(path.rglob("gate.result.json"))),
-        tuple(sorted(_rungs(path), key=lambda rung: (rung.artifact, _step(rung)))),
-        tuple(lesion for file in sorted(path.rglob("migration.json")) for lesion in _lesions(path, file)),
+        tuple(read_trial(file) for file in sorted(path.rglob(GATE))),
+        tuple(rung for folder in _folders(path) for rung in read_rungs(folder)),
+        tuple(lesion for file in sorted(path.rglob(MIGRATION)) for lesion in read_lesions(file, path)),
         tuple(norm for file in sorted(path.rglob("removal.json"))[:1] for norm in _norms(_fields(file))),
         _folding(_fields(path / _FOLD)) if (path / _FOLD).is_file() else None,
     )
@@ -146,7 +152,9 @@ def _bundles(path: Path) -> Iterator[Judged]:
         yield Judged(str(claim.parent.relative_to(path)), inspect(claim.parent, Beside()), size)
 
 
-def _trial(fields: Fields) -> Trial:
+def read_trial(file: Path) -> Trial:
+    """Read what came of a gate."""
+    fields = _fields(file)
     swept, nested = fields.items("points"), fields.items("nested")
     chosen = fields.integer("selected")
     points = [
@@ -154,7 +162,8 @@ def _trial(fields: Fields) -> Trial:
         for place, one in enumerate(swept)
     ]
     points += [_point(Fields(one, fields.where), is_selected=False, is_nested=True) for one in nested]
-    return Trial(fields.text("generation"), fields.text("task"), tuple(points))
+    seen = Fields(swept[chosen], fields.where).fields("development").integer("prompts")
+    return Trial(fields.text("generation"), fields.text("task"), seen, tuple(points))
 
 
 def _point(fields: Fields, *, is_selected: bool, is_nested: bool) -> Point:
@@ -171,11 +180,22 @@ def _point(fields: Fields, *, is_selected: bool, is_nested: bool) -> Point:
 
 
 def _step(rung: Rung) -> int:
-    return _LADDER.index(rung.name) if rung.name in _LADDER else len(_LADDER)
+    return _LADDER.index(rung.state) if rung.state in _LADDER else len(_LADDER)
 
 
-def _rungs(path: Path) -> Iterator[Rung]:
-    for file in sorted(path.glob("*/*.json")):
+def _folders(path: Path) -> list[Path]:
+    """Return every folder of a run, however deep."""
+    return sorted(folder for folder in path.rglob("*") if folder.is_dir())
+
+
+def read_rungs(folder: Path) -> list[Rung]:
+    """Read the steps of the calibration that stands in a folder, in their order."""
+    return sorted(_rungs(folder), key=_step)
+
+
+def _rungs(folder: Path) -> Iterator[Rung]:
+    """Read what is a step of a calibration; other files are passed over."""
+    for file in sorted(folder.glob("*.json")):
         content = read_json(file)
         if not isinstance(content, dict):
             continue
@@ -183,8 +203,8 @@ def _rungs(path: Path) -> Iterator[Rung]:
         if fields.has("audit") and fields.has("passes"):
             audit = fields.fields("audit")
             yield Rung(
-                artifact=file.parent.name,
-                name=fields.text("name"),
+                task=folder.name,
+                state=fields.text("name"),
                 prompts=audit.integer("prompts"),
                 model=audit.integer("model"),
                 circuit=audit.integer("circuit"),
@@ -196,9 +216,9 @@ def _rungs(path: Path) -> Iterator[Rung]:
             )
 
 
-def _lesions(path: Path, file: Path) -> Iterator[Lesion]:
-    """Return the lesions of every behaviour that was audited, each once."""
-    fields, place = _fields(file), str(file.parent.relative_to(path))
+def read_lesions(file: Path, run: Path) -> Iterator[Lesion]:
+    """Read what a round of healing came to: every lesion of each behaviour, each once."""
+    fields, place = _fields(file), str(file.parent.relative_to(run))
     for one in fields.items("behaviours"):
         behaviour = Fields(one, fields.where)
         found = (

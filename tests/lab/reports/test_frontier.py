@@ -1,33 +1,55 @@
-import sys
+"""The frontier and the timeline of a protocol: drawn for any trials, also where nothing is missed."""
 
 import pytest
 
-from circuitproof.errors import InputError
-from circuitproof.lab.reports.frontier import Mark, Series, draw_frontier
-
-SERIES = Series(
-    generation="A",
-    task="quotes",
-    candidates=(Mark(2, 1, 8), Mark(4, 0, 8)),
-    nested=tuple(Mark(edges, 4, 8) for edges in range(1, 12)),
-    selected=Mark(4, 0, 8),
-)
+from circuitproof.lab.reports.frontier import draw_frontier
+from circuitproof.lab.reports.style import write_drawing
+from circuitproof.lab.reports.timeline import draw_timeline
+from circuitproof.view.run import Point, Trial
 
 
-def test_a_figure_is_the_same_bytes_for_the_same_data(tmp_path):
-    """So that a figure can be checked in and compared."""
-    for name in ("one.png", "other.png"):
-        draw_frontier([SERIES], tmp_path / name)
-    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
+def trial(generation, edges, agreed, margin, task="quotes"):
+    """Return a gate of eight prompts, opened for the first of two circuits, one of them nested."""
+    points = tuple(
+        Point(
+            origin="threshold",
+            edges=count,
+            agreed=agreed,
+            prompts=8,
+            margin=margin,
+            is_selected=place == 0,
+            is_nested=place == 1,
+        )
+        for place, count in enumerate((edges, edges + 1))
+    )
+    return Trial(generation, task, 16, points)
 
 
-def test_shares_are_percentages_of_the_gate():
-    """One of eight is 12.5."""
-    assert Mark(2, 1, 8).percent == 12.5
+EXACT = [trial("A", 3, 8, 0.5), trial("B", 3, 8, 0.5, "brackets")]
+TRIALS = {
+    "all exact": EXACT,
+    "one margin, one size": [trial("A", 1, 8, 0.0)],
+    "some missed": [*EXACT, trial("C", 340, 2, -4.0)],
+    "names of any kind": [trial("$a$ \u4e2d", 3, 8, 0.5, "<b>\u202e")],
+}
 
 
-def test_without_matplotlib_there_is_a_sentence(tmp_path, monkeypatch):
-    """Figures are an extra; results do not depend on them."""
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match="figures need the package matplotlib; install the report extra"):
-        draw_frontier([SERIES], tmp_path / "one.png")
+@pytest.mark.parametrize("name", TRIALS)
+@pytest.mark.parametrize("draw", [draw_frontier, draw_timeline])
+def test_every_protocol_can_be_drawn_and_to_the_same_bytes(draw, name, tmp_path):
+    """Warnings are errors, so a sign that the font lacks or an axis without room would fail."""
+    files = [tmp_path / f"{place}.{kind}" for place in range(2) for kind in ("png", "svg")]
+    for first in (0, 2):
+        write_drawing(draw(TRIALS[name]), *files[first : first + 2])
+    contents = [file.read_bytes() for file in files]
+    assert contents[:2] == contents[2:]
+    assert contents[0].startswith(b"\x89PNG")
+    assert b"<svg" in contents[1]
+
+
+def test_what_a_gate_says_changes_both_figures(tmp_path):
+    """One missed prompt is seen."""
+    for draw in (draw_frontier, draw_timeline):
+        for name, agreed in (("exact", 8), ("missed", 7)):
+            write_drawing(draw([trial("A", 3, agreed, 0.5)]), tmp_path / f"{name}.png")
+        assert (tmp_path / "exact.png").read_bytes() != (tmp_path / "missed.png").read_bytes()

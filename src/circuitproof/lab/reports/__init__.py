@@ -1,5 +1,5 @@
-"""Reports: results as figures. What they show is computed elsewhere.
+"""Reports: results as figures, found in run folders, bundles and accounts; nothing is computed here.
 
-May use: text.
-Names: `frontier.draw_frontier`, `lesions.draw_lesions`, `changes.draw_changes`.
+May use: text, errors, declare, prove, bundle, view.
+Names: `gallery.write_figures`, `gallery.KINDS`, `style.write_drawing`, `style.Drawing`.
 """

@@ -5,12 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from circuitproof.lab.reports.figures import new_figure, save_figure
+from circuitproof.lab.reports.style import COLOURS, GREY, WIDTH, Drawing, legend_below, legible
+from circuitproof.text.reading import Fields, read_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+COMPARISON = "comparison.json"
+"""The file in which a run of variants keeps its comparison."""
 _HEIGHT = 0.38
+_ANY = float("-inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,24 +37,76 @@ class Changes:
     bars: tuple[Bar, ...]
 
 
-def draw_changes(panels: Sequence[Changes], path: Path) -> None:
-    """Write a PNG with one panel per measure; a line over a bar spans the seeds."""
-    figure = new_figure(6.2 * len(panels), 3.8)
-    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+def read_changes(path: Path) -> tuple[Changes, ...]:
+    """Read the comparison that a run of variants wrote: loss, and perplexity on the second corpus."""
+    fields = Fields(read_json(path), str(path))
+    rows = [Fields(row, f"{path}.variants[{place}]") for place, row in enumerate(fields.items("variants"))]
+    return tuple(
+        Changes(title, tuple(_bar(row, key, place) for row in rows[1:]))
+        for place, (title, key) in enumerate(
+            (
+                (f"held-out loss above {rows[0].text('name')}", "loss_change"),
+                (f"second corpus's perplexity above {rows[0].text('name')}", "perplexity_change"),
+            )
+        )
+    )
+
+
+def _bar(row: Fields, key: str, place: int) -> Bar:
+    change = row.fields(key)
+    mean, least, most = (change.number(name, above=_ANY) for name in ("mean", "least", "most"))
+    told = row.value("paper_change")
+    paper = None if told is None else Fields({"paper": row.items("paper_change")[place]}, row.where)
+    return Bar(
+        label=row.text("name"),
+        mean=mean,
+        least=least,
+        most=most,
+        paper=None if paper is None else paper.number("paper", above=_ANY),
+    )
+
+
+def draw_changes(panels: Sequence[Changes]) -> Drawing:
+    """Return one panel per measure; a line over a bar spans the seeds."""
+    return Drawing(
+        WIDTH, 1.2 + 0.42 * max(len(panel.bars) for panel in panels), lambda figure: _paint(figure, panels)
+    )
+
+
+def _paint(figure: "Figure", panels: Sequence[Changes]) -> None:
+    (row,) = figure.subplots(1, len(panels), squeeze=False, sharey=True)
+    for axes, panel in zip(row, panels, strict=True):
         _draw(axes, panel)
-    save_figure(figure, path)
+    legend_below(figure, row[0], 2)
 
 
 def _draw(axes: "Axes", panel: Changes) -> None:
     places = range(len(panel.bars))
-    means = [bar.mean for bar in panel.bars]
-    spread = [[bar.mean - bar.least for bar in panel.bars], [bar.most - bar.mean for bar in panel.bars]]
-    axes.barh([place - _HEIGHT / 2 for place in places], means, _HEIGHT, xerr=spread, capsize=3, label="here")
     told = [(place + _HEIGHT / 2, bar.paper) for place, bar in enumerate(panel.bars) if bar.paper is not None]
+    spread = [[bar.mean - bar.least for bar in panel.bars], [bar.most - bar.mean for bar in panel.bars]]
+    axes.barh(
+        [place - (_HEIGHT / 2 if bar.paper is not None else 0) for place, bar in enumerate(panel.bars)],
+        [bar.mean for bar in panel.bars],
+        _HEIGHT,
+        xerr=spread,
+        error_kw={"elinewidth": 1, "capsize": 2.5},
+        color=COLOURS[0],
+        label="here; the line spans the seeds",
+    )
     if told:
-        axes.barh([place for place, _ in told], [paper for _, paper in told], _HEIGHT, label="paper, GPT-2")
-    axes.set_yticks(places, [bar.label for bar in panel.bars], fontsize=8)
-    axes.invert_yaxis()
-    axes.axvline(0, color="grey", linewidth=0.8)
-    axes.set_title(panel.title, fontsize=10)
-    axes.legend(frameon=False, fontsize=8)
+        heights, papers = [place for place, _ in told], [paper for _, paper in told]
+        axes.barh(
+            heights,
+            papers,
+            _HEIGHT,
+            color="white",
+            edgecolor=COLOURS[1],
+            hatch="////",
+            label="the paper, GPT-2",
+        )
+    axes.set_yticks(places, [legible(bar.label) for bar in panel.bars])
+    axes.set_ylim(len(panel.bars) - 0.5, -0.5)
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.grid(visible=True, axis="x")
+    axes.tick_params(axis="y", length=0)
+    axes.set_title(legible(panel.title, 60), fontsize=8)

@@ -1,73 +1,118 @@
-"""The localisation frontier as a figure: edges kept against the share of a gate that is missed."""
+"""The localisation frontier: edges kept against what a fresh gate says, its mistakes and its worst margin."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Sequence
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-from circuitproof.lab.reports.figures import new_figure, save_figure
+from circuitproof.lab.reports.style import COLOURS, GREY, SHAPES, WIDTH, Drawing, legend_below, legible
+from circuitproof.view.run import Point, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-_CROWD = 8
-"""With more different counts than this, their labels are turned."""
-_SHAPES = ("o", "s", "^", "D", "v", "P")
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One circuit in the figure."""
-
-    edges: int
-    missed: int
-    prompts: int
-
-    @property
-    def percent(self) -> float:
-        """Return the share of the gate that was decided otherwise than wanted."""
-        return 100 * self.missed / self.prompts
+_APART = 0.022
+"""By which share of the axis the marks of generations stand apart: equal ones must not hide each other."""
+_LABEL = 0.09
+"""The share of an axis that the label of a count takes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """One generation of one task: the candidates of its sweep, and nested circuits for comparison."""
-
-    generation: str
-    task: str
-    candidates: tuple[Mark, ...]
-    nested: tuple[Mark, ...]
-    selected: Mark
+def draw_frontier(trials: Sequence[Trial]) -> Drawing:
+    """Return a column per task; where nothing is missed, the margins below still tell circuits apart."""
+    tasks = tuple(dict.fromkeys(trial.task for trial in trials))
+    return Drawing(
+        max(WIDTH * 0.6, 3.3 * len(tasks)), 4.2, lambda figure: _paint(figure, tasks, tuple(trials))
+    )
 
 
-def draw_frontier(series: Sequence[Series], path: Path) -> None:
-    """Write a PNG with one panel per task; a ring marks the circuit that the rule selected."""
-    tasks = tuple(dict.fromkeys(one.task for one in series))
-    figure = new_figure(5 * len(tasks), 3.8)
-    for axes, task in zip(figure.subplots(1, len(tasks), squeeze=False)[0], tasks, strict=True):
-        _draw_task(axes, [one for one in series if one.task == task])
-        axes.set_title(task)
-    save_figure(figure, path)
+def _paint(figure: "Figure", tasks: tuple[str, ...], trials: tuple[Trial, ...]) -> None:
+    panels = figure.subplots(2, len(tasks), squeeze=False, sharex="col", sharey="row")
+    generations = tuple(dict.fromkeys(trial.generation for trial in trials))
+    counts = {point.edges for trial in trials for point in trial.points if point.edges}
+    reach = max(counts) / min(counts)
+    for (missed, margin), task in zip(panels.T, tasks, strict=True):
+        for trial in trials:
+            if trial.task == task:
+                place = generations.index(trial.generation)
+                aside = reach ** (_APART * (place - (len(generations) - 1) / 2))
+                _series(missed, trial, place, aside, is_missed=True)
+                _series(margin, trial, place, aside, is_missed=False)
+        missed.set_title(legible(task))
+        margin.set_xlabel("edges kept")
+    _scale(panels[0][0], panels[1][0], trials)
+    for axes in panels.flat:
+        _edges_axis(axes, counts)
+    legend_below(figure, panels[0][0], min(len(generations), 4))
+    figure.suptitle(
+        "ring: selected before its gate was opened; dotted: the most important edges alone; "
+        "equal counts stand side by side",
+        fontsize=7,
+        color=GREY,
+    )
 
 
-def _draw_task(axes: "Axes", series: Sequence[Series]) -> None:
-    for place, one in enumerate(series):
-        colour, shape = f"C{place}", _SHAPES[place % len(_SHAPES)]
-        axes.plot(*_places(one.nested), ":", color=colour, alpha=0.7)
-        axes.plot(*_places(one.candidates), shape, color=colour, label=_label(one), alpha=0.8)
-        axes.scatter(*_places([one.selected]), s=140, facecolors="none", edgecolors=colour, zorder=3)
-    axes.set(xlabel="edges kept", ylabel="gate prompts missed (%)", xscale="log")
-    counts = sorted({mark.edges for one in series for mark in (*one.candidates, *one.nested)})
-    axes.set_xticks(counts, [str(count) for count in counts], rotation=45 * (len(counts) > _CROWD))
+def _series(axes: "Axes", trial: Trial, place: int, aside: float, *, is_missed: bool) -> None:
+    def spots(points: Sequence[Point]) -> tuple[list[float], list[float]]:
+        ranked = sorted(points, key=lambda point: point.edges)
+        heights = [point.prompts - point.agreed if is_missed else point.margin for point in ranked]
+        return [point.edges * aside for point in ranked], heights
+
+    colour, shape = COLOURS[place % len(COLOURS)], SHAPES[place % len(SHAPES)]
+    nested = [point for point in trial.points if point.is_nested]
+    swept = [point for point in trial.points if not point.is_nested]
+    label = f"{legible(trial.generation)}: {swept[0].prompts} fresh prompts"
+    axes.plot(*spots(nested), ":", color=colour, marker=".", markersize=3, linewidth=0.9)
+    axes.plot(*spots(swept), shape, color=colour, markersize=4, label=label)
+    chosen = spots([point for point in swept if point.is_selected])
+    axes.scatter(*chosen, s=60, facecolors="none", edgecolors=colour, zorder=3)
+
+
+def _scale(missed: "Axes", margin: "Axes", trials: Sequence[Trial]) -> None:
+    """Give both rows an axis that shows zero and sizes of all orders."""
+    points = [point for trial in trials for point in trial.points]
+    most = max(1, *(point.prompts - point.agreed for point in points))
+    _orders_axis(missed, 0, most, 1)
+    missed.set_ylabel("gate prompts missed")
+    sizes = sorted(abs(point.margin) for point in points if point.margin) or [1.0]
+    least = 10.0 ** floor(log10(sizes[len(sizes) // 2] / 2))
+    margins = [point.margin for point in points]
+    _orders_axis(margin, min(0, *margins), max(0, *margins), least)
+    margin.axhline(0, color=GREY, linewidth=0.8)
+    margin.set_ylabel("worst margin on the gate")
+
+
+def _orders_axis(axes: "Axes", low: float, high: float, least: float) -> None:
+    """Show zero, and on both sides every order of magnitude from a least size on, as far as is needed."""
+    from matplotlib.ticker import FixedLocator, StrMethodFormatter
+
+    axes.set_yscale("symlog", linthresh=least)
+    axes.set_ylim(2 * low if low < -least else low - least / 2, 2 * high if high > least else 2 * least)
+    orders = [least * 10**place for place in range(1 + max(0, ceil(log10(max(high, -low, least) / least))))]
+    axes.yaxis.set_major_locator(FixedLocator([*(-one for one in orders), 0, *orders]))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.minorticks_off()
-    axes.set_ylim(-2, max(5, 1.1 * axes.get_ylim()[1]))
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False, title="ring: selected; dotted: most important edges", title_fontsize="small")
 
 
-def _places(marks: Sequence[Mark]) -> tuple[list[int], list[float]]:
-    return [mark.edges for mark in marks], [mark.percent for mark in marks]
+def _edges_axis(axes: "Axes", counts: Collection[int]) -> None:
+    from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(apart(counts)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.grid(visible=True)
 
 
-def _label(series: Series) -> str:
-    return f"{series.generation} ({series.selected.prompts} fresh prompts)"
+def apart(counts: Collection[int]) -> list[int]:
+    """Return those of some counts whose labels do not touch on an axis of orders of magnitude.
+
+    >>> apart({1, 2, 24, 25, 26})
+    [1, 2, 24]
+    """
+    ranked = sorted(counts)
+    gap = (ranked[-1] / ranked[0]) ** _LABEL
+    kept = ranked[:1]
+    for count in ranked:
+        if count > kept[-1] * gap:
+            kept.append(count)
+    return kept

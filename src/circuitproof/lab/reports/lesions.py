@@ -1,41 +1,150 @@
-"""The causal audit as a figure: what is still decided right when something is taken away."""
+"""The causal audit as a figure: how many prompts are still decided right when something is taken away."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import groupby
+from typing import TYPE_CHECKING
 
-from circuitproof.lab.reports.figures import new_figure, save_figure
+from circuitproof.lab.reports.style import INK, PALE, WIDTH, Drawing, legible
+from circuitproof.view.run import Lesion, Rung
 
-_WIDTH = 0.27
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DARK = 0.65
+"""From this share on a tile is so dark that its number is written in white."""
+_LADDER = ("base", "installed", "scalar", "diagonal", "readout")
+_ROUNDS = ("unhealed", "plain", "ablation_aware", "core_aware", "chase")
+_CONDITIONS = (
+    "model",
+    "model without\nprograms",
+    "model without\nleast missed",
+    "circuit",
+    "circuit without\nprograms",
+    "circuit without\nleast missed",
+)
+"""What is right without the program that is least missed shows whether it is used."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Panel:
-    """One artifact: for each state, how many prompts are right in three conditions."""
+    """Rows of counts under named conditions, each of so many prompts; none where nothing was measured."""
 
     title: str
-    prompts: int
+    conditions: tuple[str, ...]
     states: tuple[str, ...]
-    model: tuple[int, ...]
-    silenced: tuple[int, ...]
-    without_circuit: tuple[int, ...]
+    right: tuple[tuple[int | None, ...], ...]
+    prompts: int
 
 
-def draw_lesions(panels: Sequence[Panel], path: Path) -> None:
-    """Write a PNG with one panel per artifact."""
-    figure = new_figure(6 * len(panels), 3.8)
-    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-        bars = (
-            ("nothing lesioned", panel.model),
-            ("program heads silenced", panel.silenced),
-            ("circuit's edges gone", panel.without_circuit),
+def ladder_panels(rungs: Sequence[Rung]) -> tuple[Panel, ...]:
+    """Return a panel per artifact: each step of its construction, from the base on."""
+    conditions = ("model", "circuit", "program heads\nsilenced", "circuit's\nedges gone")
+    panels: list[Panel] = []
+    for task, group in groupby(
+        sorted(rungs, key=lambda one: (one.task, _step(one))), key=lambda one: one.task
+    ):
+        steps = tuple(group)
+        right = tuple((one.model, one.circuit, one.without_heads, one.without_circuit) for one in steps)
+        states = tuple(one.state for one in steps)
+        panels.append(
+            Panel(
+                f"{task}: right of {steps[0].prompts:,} prompts", conditions, states, right, steps[0].prompts
+            )
         )
-        for place, (label, counts) in enumerate(bars):
-            places = [state + (place - 1) * _WIDTH for state in range(len(counts))]
-            drawn = axes.bar(places, counts, _WIDTH, label=label)
-            axes.bar_label(drawn, fontsize=7)
-        axes.set_xticks(range(len(panel.states)), panel.states)
-        axes.set(title=panel.title, ylabel="prompts decided right", ylim=(0, 1.35 * panel.prompts))
-        axes.axhline(panel.prompts, color="grey", linewidth=0.8, linestyle=":")
-        axes.legend(frameon=False, fontsize=8, loc="upper left")
-    save_figure(figure, path)
+    return tuple(panels)
+
+
+def _step(rung: Rung) -> int:
+    return _LADDER.index(rung.state) if rung.state in _LADDER else len(_LADDER)
+
+
+def migration_panels(lesions: Sequence[Lesion]) -> tuple[Panel, ...]:
+    """Return a panel per task: each round of healing, with all programs and with fewer."""
+    panels: list[Panel] = []
+    for task, group in groupby(sorted(lesions, key=_round), key=lambda one: one.task):
+        rounds: dict[str, list[Lesion]] = {}
+        for one in group:
+            rounds.setdefault(f"{one.place} ({one.fate})", []).append(one)
+        prompts = next(iter(rounds.values()))[0].prompts
+        right = tuple(map(_counts, rounds.values()))
+        panels.append(
+            Panel(f"{task}: right of {prompts:,} prompts", _CONDITIONS, tuple(rounds), right, prompts)
+        )
+    return tuple(panels)
+
+
+def _round(lesion: Lesion) -> tuple[str, str, int]:
+    """Rank by task, by seed, and by the order in which rounds follow each other."""
+    seed, _, name = lesion.place.rpartition("/")
+    return lesion.task, seed, _ROUNDS.index(name) if name in _ROUNDS else len(_ROUNDS)
+
+
+def _counts(lesions: Sequence[Lesion]) -> tuple[int | None, ...]:
+    """Return what is right in model and circuit: with all programs, without any, without the least missed.
+
+    Only programs that the circuit reads count: each of them was silenced alone in the circuit too.
+    """
+    core = {one.silenced for one in lesions if one.where == "circuit" and len(one.silenced) == 1}
+    counts: list[int | None] = []
+    for where in ("model", "circuit"):
+        here = {one.silenced: one.right for one in lesions if one.where == where}
+        alone = [here[head] for head in core if head in here]
+        counts += [here.get(()), here[max(here, key=len)], max(alone, default=None)]
+    return tuple(counts)
+
+
+def draw_lesions(panels: Sequence[Panel]) -> Drawing:
+    """Return tiles: a row per state, a column per condition, the darker the more is right."""
+    states, conditions = sum(len(panel.states) for panel in panels), len(panels[0].conditions)
+    return Drawing(
+        max(WIDTH * 0.7, 1.9 + 0.82 * conditions),
+        0.3 + 0.75 * len(panels) + 0.24 * states,
+        lambda figure: _paint(figure, panels),
+    )
+
+
+def _paint(figure: "Figure", panels: Sequence[Panel]) -> None:
+    rows = figure.subplots(
+        len(panels), 1, squeeze=False, height_ratios=[len(panel.states) for panel in panels]
+    )
+    for (axes,), panel in zip(rows, panels, strict=True):
+        _tiles(axes, panel)
+
+
+def _tiles(axes: "Axes", panel: Panel) -> None:
+    shares = [[-0.0 if one is None else one / panel.prompts for one in row] for row in panel.right]
+    axes.imshow(shares, cmap="Blues", vmin=-0.08, vmax=1.25, aspect="auto")
+    for place, row in enumerate(panel.right):
+        for column, count in enumerate(row):
+            share = shares[place][column]
+            axes.text(
+                column,
+                place,
+                "" if count is None else f"{count:,}",
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="white" if share > _DARK else INK,
+            )
+    axes.set_xticks(range(len(panel.conditions)), panel.conditions, fontsize=6.5)
+    axes.set_yticks(range(len(panel.states)), [legible(state) for state in panel.states])
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.hlines(
+        [place - 0.5 for place in range(1, len(panel.states))],
+        -0.5,
+        len(panel.conditions) - 0.5,
+        color=PALE,
+        linewidth=1,
+    )
+    axes.vlines(
+        [place - 0.5 for place in range(1, len(panel.conditions))],
+        -0.5,
+        len(panel.states) - 0.5,
+        color="white",
+        linewidth=2,
+    )
+    axes.set_title(legible(panel.title, 80), loc="left", pad=8)

@@ -7,6 +7,7 @@ from statistics import mean
 from typing import TypeAlias
 
 from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.lab.reports.changes import COMPARISON
 from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
 from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import training_size
@@ -14,7 +15,7 @@ from circuitproof.lab.runs.training import CORPUS, MODEL, material_of, train_rec
 from circuitproof.lab.runs.variants_recipe import Removal, Reported, Variant, VariantsRecipe
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.loop import Watcher
-from circuitproof.text.canonical import Json
+from circuitproof.text.canonical import Json, readable_json, write_file
 from circuitproof.text.codec import record_to_json, to_json
 
 Watch: TypeAlias = Callable[[str, int], Watcher]
@@ -107,13 +108,16 @@ class _Job:
 def compare_variants(recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int | None = None) -> Comparison:
     """Train and measure every variant with each of the first `seeds` seeds, in the run folder `out`.
 
-    What is finished is not repeated, so that a later call with more seeds adds to an earlier one.
+    What is finished is not repeated, so that a later call with more seeds adds to an earlier one. The
+    comparison is written into the folder anew each time.
     """
     size = len(recipe.seeds[:seeds]) * (1 + len(recipe.names)) * training_size(recipe.base.architecture)
     with begin_run(out, recipe.name, recipe.digest, size) as run:
         data = material_of(recipe.base, out / CORPUS).data
         assert isinstance(data, CorpusData)  # noqa: S101  # a recipe of variants has a corpus
-        return _compare(_Job(recipe, run, watch, data), recipe.seeds[:seeds])
+        found = _compare(_Job(recipe, run, watch, data), recipe.seeds[:seeds])
+        write_file(out / COMPARISON, readable_json(found.to_json()))
+        return found
 
 
 def _compare(job: _Job, seeds: Sequence[int]) -> Comparison:

@@ -1,0 +1,61 @@
+"""The protocol as a figure: what had been looked at, which gate was then opened, and what it said."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from circuitproof.lab.reports.style import COLOURS, PALE, WIDTH, Drawing, legend_below, legible
+from circuitproof.view.run import Trial
+from circuitproof.view.words import plural
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_RIGHT, _MISSED = COLOURS[0], COLOURS[1]
+_THIN = 0.012
+"""A miss is drawn at least as wide as this share of the axis: one of 512 must be seen."""
+
+
+def draw_timeline(trials: Sequence[Trial]) -> Drawing:
+    """Return a row per generation and task, in the order in which gates were burned."""
+    return Drawing(WIDTH, 1.1 + 0.3 * len(trials), lambda figure: _paint(figure, trials))
+
+
+def _paint(figure: "Figure", trials: Sequence[Trial]) -> None:
+    axes = figure.subplots()
+    whole = max(trial.seen + trial.selected.prompts for trial in trials)
+    for row, trial in enumerate(trials):
+        chosen = trial.selected
+        missed = chosen.prompts - chosen.agreed
+        wide = max(missed, _THIN * whole) if missed else 0
+        axes.barh(row, trial.seen, color=PALE, label="looked at before: development data")
+        axes.barh(
+            row, chosen.prompts - wide, left=trial.seen, color=_RIGHT, label="the gate: decided as wanted"
+        )
+        axes.barh(
+            row,
+            wide,
+            left=trial.seen + chosen.prompts - wide,
+            color=_MISSED,
+            hatch="////",
+            edgecolor="white",
+            label="the gate: missed",
+        )
+        said = f"{chosen.agreed}/{chosen.prompts}, {plural(chosen.edges, 'edge')}"
+        axes.text(trial.seen + chosen.prompts + 0.01 * whole, row, said, va="center", fontsize=7)
+    axes.set_yticks(
+        range(len(trials)), [f"{legible(trial.generation)}  {legible(trial.task)}" for trial in trials]
+    )
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.22 * whole)
+    axes.set_xlabel("prompts; a gate that was opened is development data from then on")
+    axes.tick_params(axis="y", length=0)
+    _legend_once(figure, trials)
+
+
+def _legend_once(figure: "Figure", trials: Sequence[Trial]) -> None:
+    (axes,) = figure.axes
+    for bars in axes.containers[3:]:
+        bars.set_label("_")
+    if all(trial.selected.agreed == trial.selected.prompts for trial in trials):
+        axes.containers[2].set_label("_")
+    legend_below(figure, axes, 3)

@@ -1,0 +1,40 @@
+"""Circuits as figures: from one path to hundreds of edges."""
+
+from itertools import combinations
+from math import dist
+
+import pytest
+
+from circuitproof.declare.circuits.circuit import circuit_of, whole
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
+from circuitproof.lab.reports.circuit import Sketch, _label_spots, _layout, draw_circuit
+from circuitproof.lab.reports.style import write_drawing
+
+PATH = circuit_of(Graph(1, 1), [Edge(EMBED, Head(0, 0)), Edge(Head(0, 0), Mlp(0)), Edge(Mlp(0), LOGITS)])
+TANGLE = circuit_of(Graph(2, 2), list(Graph(2, 2).edges())[:14])
+
+
+@pytest.mark.parametrize("circuit", [PATH, TANGLE, whole(Graph(4, 4))], ids=["path", "tangle", "many"])
+def test_a_circuit_of_any_size_can_be_drawn(circuit, tmp_path):
+    """With a program, and with counts on its edges where they have room."""
+    sketch = Sketch(
+        "quotes", circuit, {Head(0, 0): "default 0; " * 30}, dict.fromkeys(circuit, 64), ("proved",)
+    )
+    write_drawing(draw_circuit(sketch), tmp_path / "one.svg", tmp_path / "one.png")
+    assert (tmp_path / "one.png").stat().st_size > 1000
+
+
+def test_numbers_on_edges_do_not_touch():
+    """Where fourteen edges cross, each number can still be read."""
+    layout = _layout(TANGLE, 6.5, 0.5, 3.0)
+    spots = _label_spots(layout, TANGLE)
+    assert min(dist(one, other) for one, other in combinations(spots.values(), 2)) > 0.12
+
+
+def test_edges_stay_on_the_sheet():
+    """However far an edge reaches, its bow ends below the title and above the small print."""
+    circuit = whole(Graph(6, 3))
+    layout = _layout(circuit, 6.5, 0.5, 2.0)
+    heights = [layout.along(edge, place / 10)[1] for edge in circuit for place in range(11)]
+    assert min(heights) >= 0.5 - 1e-9
+    assert max(heights) <= 2.0 + 1e-9

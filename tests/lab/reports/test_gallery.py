@@ -1,0 +1,110 @@
+"""Figures are found by what files are, wherever in a folder they stand; what is not there is told."""
+
+import json
+import shutil
+
+import pytest
+
+import viewed
+from circuitproof.errors import InputError
+from circuitproof.lab.reports.gallery import KINDS, write_figures
+from circuitproof.lab.reports.radii import Spread, spread_of
+from circuitproof.view.story import Story
+
+GATE = {"kl": 0.1, "agreed": 15, "prompts": 16, "worst_margin": -0.25}
+CIRCUIT = {"layers": 1, "heads": 1, "ablation": "zero", "edges": ["embed -> logits"]}
+POINT = {"origin": "threshold", "circuit": CIRCUIT, "development": GATE, "gate": GATE}
+AUDIT = {"prompts": 8, "model": 8, "circuit": 7, "without_heads": 1, "without_circuit": 2}
+STATE = {"name": "base", "audit": AUDIT, "radius": 0.5, "loss": None, "seconds": 1.5, "passes": True}
+EFFECT = {"where": "model", "silenced": [], "right": 3, "prompts": 8, "worst_margin": -1.0}
+SPREAD = {"mean": 0.5, "least": 0.25, "most": 1.0}
+VARIANT = {"name": "one", "loss_change": SPREAD, "perplexity_change": SPREAD, "paper_change": None}
+ACCOUNT = {
+    "model": "build/model",
+    "variant": "BandNorm",
+    "verdict": "refuted",
+    "edges": 2,
+    "total": {"assertions": {"norm": 4, "mlp": 0}},
+    "paper_per_edge": 113000,
+}
+FILES = {
+    "found/A/quotes/gate.result.json": {
+        "generation": "A",
+        "task": "quotes",
+        "points": [POINT],
+        "nested": [POINT],
+        "selected": 0,
+    },
+    "made/quotes/base.json": STATE,
+    "healed/seed-1/plain/migration.json": {
+        "behaviours": [
+            {"task": "quotes", "fate": "held", "lesions": [EFFECT, {**EFFECT, "where": "circuit"}]}
+        ]
+    },
+    "compared/comparison.json": {"variants": [VARIANT, VARIANT]},
+    "cost.json": {"accounts": [ACCOUNT]},
+    "taught/quotes/study.json": {"lesson": {"name": "quotes", "verdict": "proved", "words": 3}},
+}
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A folder as a study of several runs leaves it: runs in folders of their own, and a bundle."""
+    for name, content in FILES.items():
+        (tmp_path / "study" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "study" / name).write_text(json.dumps(content))
+    bundle = next(story.bundle.path for story in stories() if isinstance(spread_of(story), Spread))
+    shutil.copytree(bundle, tmp_path / "study" / "proof" / "bundle")
+    return tmp_path / "study"
+
+
+def stories():
+    """Yield bundles of every kind of claim."""
+    for seed in viewed.seeds():
+        yield viewed.story_of(seed)
+
+
+def test_every_kind_of_figure_is_found_in_a_tree_of_runs(study, tmp_path):
+    """One command for all, as SVG and as PNG; names say where a figure comes from."""
+    found = write_figures([study], tmp_path / "figures")
+    assert {one.kind for one in found if one.name} == {"modes", *(kind.name for kind in KINDS)}
+    names = [one.name for one in found]
+    assert {"study-found-frontier", "study-healed-lesions", "study-proof-bundle-radii"} <= set(names)
+    assert len(set(names)) == len(names)
+    files = {file.name for file in (tmp_path / "figures").iterdir()}
+    assert files == {f"{name}.{ending}" for name in names for ending in ("svg", "png")}
+
+
+def test_what_is_not_there_is_told_in_a_sentence(study, tmp_path):
+    """With the command that makes it."""
+    found = write_figures([study / "proof"], tmp_path / "figures")
+    lacks = {one.kind: one.reason for one in found if one.name is None}
+    assert set(lacks) == {"timeline", "frontier", "lesions", "changes", "cost"}
+    assert all("circuitproof" in reason for reason in lacks.values())
+    with pytest.raises(InputError, match="nothing to draw; want a run, a bundle, or what circuitproof cost"):
+        write_figures([study / "taught"], tmp_path / "figures")
+    with pytest.raises(InputError, match="there is no such run, bundle or file"):
+        write_figures([study / "nowhere"], tmp_path / "figures")
+
+
+def test_a_bundle_that_does_not_hold_is_not_drawn(study, tmp_path):
+    """A figure of it would look like a result."""
+    (study / "proof" / "bundle" / "claim.json").write_text("{}")
+    found = write_figures([study], tmp_path / "figures")
+    assert [one.name for one in found if one.kind in ("circuit", "radii")] == [None, None]
+
+
+def test_two_sources_of_one_name_have_figures_of_two_names(study, tmp_path):
+    """None overwrites another."""
+    shutil.copytree(study, tmp_path / "again" / "study")
+    found = write_figures([study / "cost.json", tmp_path / "again" / "study" / "cost.json"], tmp_path / "out")
+    assert [one.name for one in found if one.kind == "cost"] == ["cost-cost", "cost-cost-2"]
+
+
+@pytest.mark.slow
+def test_every_kind_of_claim_can_be_drawn(tmp_path):
+    """Lists and patterns, with norms and without, proved and refuted."""
+    for place, story in enumerate(stories()):
+        assert isinstance(story, Story)
+        found = write_figures([story.bundle.path], tmp_path / f"{place}")
+        assert any(one.kind == "circuit" and one.name for one in found)

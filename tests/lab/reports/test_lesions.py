@@ -1,0 +1,63 @@
+from circuitproof.lab.reports.lesions import draw_lesions, ladder_panels, migration_panels
+from circuitproof.lab.reports.style import write_drawing
+from circuitproof.view.run import Lesion, Rung
+
+
+def rung(task, state, model):
+    """Return a step of a calibration."""
+    return Rung(
+        task=task,
+        state=state,
+        prompts=8,
+        model=model,
+        circuit=8,
+        without_heads=4,
+        without_circuit=2,
+        radius=0.5,
+        seconds=1.0,
+        passes=True,
+    )
+
+
+def lesion(place, where, silenced, right):
+    """Return a lesion of a model with two programs."""
+    return Lesion(
+        place=place,
+        task="quotes",
+        fate="held",
+        where=where,
+        silenced=silenced,
+        right=right,
+        prompts=8,
+        margin=0.0,
+    )
+
+
+def test_the_steps_of_a_construction_stand_in_their_order(tmp_path):
+    """From the base up the ladder, though files have another order."""
+    rungs = [
+        rung(task, state, 5) for task in ("quotes", "tags") for state in ("readout", "base", "installed")
+    ]
+    panels = ladder_panels(rungs)
+    assert [panel.states for panel in panels] == [("base", "installed", "readout")] * 2
+    assert panels[0].right[0] == (5, 8, 4, 2)
+    write_drawing(draw_lesions(panels), tmp_path / "one.png")
+
+
+def test_the_least_missed_program_is_one_that_the_circuit_reads(tmp_path):
+    """A program of another behaviour is missed by nobody, and would say that every circuit is bypassed."""
+    both = ("head 0.0", "head 0.1")
+    rows = [
+        ("model", (), 8),
+        ("model", both, 1),
+        ("model", ("head 0.0",), 3),
+        ("model", ("head 0.1",), 8),
+        ("circuit", (), 7),
+        ("circuit", both, 2),
+        ("circuit", ("head 0.0",), 4),
+    ]
+    places = ("seed-1/core_aware", "seed-1/plain", "seed-1/unhealed")
+    (panel,) = migration_panels([lesion(place, *row) for place in places for row in rows])
+    assert panel.states == ("seed-1/unhealed (held)", "seed-1/plain (held)", "seed-1/core_aware (held)")
+    assert panel.right[0] == (8, 1, 3, 7, 2, 4)
+    write_drawing(draw_lesions([panel]), tmp_path / "one.png")
