@@ -9,11 +9,11 @@ import typer
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import (
     progress,
-    show_answers,
     show_line,
     show_note,
     show_result,
     show_table,
+    show_told,
     step_note,
 )
 
@@ -99,6 +99,8 @@ def _show(found: "StudyReport", page: Path) -> None:
 
 
 def _show_task(report: "TaskReport") -> None:
+    from circuitproof.view.answers import answers_table
+
     show_line("")
     show_line(report.viability.sentence)
     if report.outcomes:
@@ -109,7 +111,8 @@ def _show_task(report: "TaskReport") -> None:
         _show_healed(report)
     if report.artifact is not None:
         _show_ladder(report.artifact)
-        show_answers(f"{report.task}: {report.artifact.proof.verdict}", report.artifact.proof.battery)
+        title = f"{report.task}: {report.artifact.proof.verdict}"
+        show_told([answers_table(title, report.artifact.proof.battery)])
     if report.checked is not None:
         show_line(f"the checker says {report.checked.outcome}: {report.checked.reason}")
     if report.beyond is not None:
@@ -153,6 +156,8 @@ def _show_programs(report: "TaskReport") -> None:
     show_table(title, ("head", "program", "overlap#", "tried#", "seconds#"), rows)
     exact, prompts = report.installed.exact, report.viability.wanted
     show_line(f"with these programs the circuit decides {exact} of {prompts} prompts right, exactly")
+    if report.again is not None:
+        show_line(f"extracted again among them, {len(report.again)} edges are left")
 
 
 def _show_healed(report: "TaskReport") -> None:

@@ -22,16 +22,22 @@ class Pruned:
 
 
 def prune(
-    meter: Meter, order: Sequence[Part], tolerance: Tolerance, guess: Sequence[bool] | None = None
+    meter: Meter,
+    order: Sequence[Part],
+    tolerance: Tolerance,
+    guess: Sequence[bool] | None = None,
+    start: Circuit | None = None,
 ) -> Pruned:
-    """Return what greedy removal leaves, the same as trying one part after the other.
+    """Return what greedy removal leaves of the model, or of a circuit that it starts from.
+
+    It is the same as trying one part after the other.
 
     Which circuit is tried next depends on what became of the parts before, so a run of parts is tried at
     once under a guess of which of them go (without one: the next ones fare as the last did), up to the
     first part that the guess has wrong. A guess changes nothing but how many batches it takes: one for each
     wrong guess, and a few for the windows, which double as long as the guess is right.
     """
-    kept = whole(meter.model.graph)
+    kept = start or whole(meter.model.graph)
     (measure,) = meter.measure([kept])
     removed: list[bool] = []
     most = max(1, _TOKENS_AT_ONCE // meter.tokens)

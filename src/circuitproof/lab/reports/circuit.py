@@ -11,7 +11,7 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge, Embed, Head, Logits, Mlp, Node
 from circuitproof.declare.programs.text import to_text
 from circuitproof.lab.reports.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, legible
-from circuitproof.prove.properties import Robustness, kind_of
+from circuitproof.prove.properties import Robustness
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.story import Story
 from circuitproof.view.words import plural
@@ -48,7 +48,7 @@ def sketch_of(story: Story) -> Sketch:
     bundle, circuit = story.bundle, story.bundle.circuit
     needs = story.numbers.needs if isinstance(story.numbers, Numbers) else {}
     answers = [
-        f"{kind_of(one.prop)}{f' at {one.prop.epsilon}' if isinstance(one.prop, Robustness) else ''}: "
+        f"{one.prop.kind}{f' at {one.prop.epsilon}' if isinstance(one.prop, Robustness) else ''}: "
         f"{one.verdict}{f' ({one.remarks[0]})' if one.remarks else ''}"
         for one in bundle.answers
     ]

@@ -17,6 +17,7 @@ from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode, InputError
+from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model
@@ -82,6 +83,8 @@ class TaskReport:
     circuit: Circuit | None = None
     """Extracted on the whole declared domain."""
     installed: Installed | None = None
+    again: Circuit | None = None
+    """Extracted again from the circuit of the programs."""
     artifact: Artifact | None = None
     checked: Checked | None = None
     beyond: Beyond | None = None
@@ -242,15 +245,22 @@ def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outc
     report = replace(report, installed=installed)
     if not installed.programs:
         return replace(report, stopped="no head of the circuit has a program in bounds")
-    behaviour = Behaviour(domain, installed.circuit_of(behaviour))
-    if not reads_prompt(behaviour.circuit):
-        return replace(
-            report, stopped="without heads that have no program, the circuit does not read the prompt"
-        )
+    if not reads_prompt(installed.circuit_of(behaviour)):
+        return replace(report, stopped="without heads that have no program, the circuit reads no prompt")
+    again = extract_again(run, site.stored.model, behaviour, installed)
+    return _build(site, run, replace(report, again=again), Behaviour(domain, again))
+
+
+def _build(site: _Site, run: Run, report: TaskReport, behaviour: Behaviour) -> TaskReport:
+    """Heal the model with the programs of a circuit, and beside that calibrate, prove and check its artifact."""
+    study, installed = site.study, report.installed
+    programs = {} if installed is None else installed.programs_of(behaviour.circuit)
+    if not programs:
+        return replace(report, stopped="extracted again, the circuit reads no program")
     therapist = Therapist(study.healing, study.gates, site.quality, site.data)
-    report = replace(report, healed=therapist.heal(run.within("healing"), site.stored, behaviour, installed))
+    report = replace(report, healed=therapist.heal(run.within("healing"), site.stored, behaviour, programs))
     try:
-        artifact = _constructed(site, run, behaviour, installed)
+        artifact = _constructed(site, run, behaviour, programs)
     except InputError as error:  # no rung passes: that is a result
         return replace(report, stopped=str(error))
     report = replace(report, artifact=artifact, checked=_checked(site, run, artifact))
@@ -270,12 +280,12 @@ def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
     return load_circuit(run.stage("circuit.json", write, f"{domain.name}: extracting on the whole domain"))
 
 
-def _constructed(site: _Site, run: Run, behaviour: Behaviour, installed: Installed) -> Artifact:
+def _constructed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramHeads) -> Artifact:
     study = site.study
     construction = Construction(
         name=study.name,
         base=site.base,
-        blueprints=(Blueprint(behaviour.task, installed.programs, behaviour.circuit),),
+        blueprints=(Blueprint(behaviour.task, programs, behaviour.circuit),),
         rungs=study.ladder.rungs,
         calibration=study.ladder.calibration,
         choice=study.ladder.choice,

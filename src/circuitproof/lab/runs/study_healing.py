@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import exp
 from pathlib import Path
 
+from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.lab.distill.audit import Audit, audit
 from circuitproof.lab.distill.heal import Healing, TextTerm
 from circuitproof.lab.distill.install import install
@@ -12,7 +13,6 @@ from circuitproof.lab.distill.migrate import LesionGates
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.runs.construction_recipe import Quality
 from circuitproof.lab.runs.run import Run
-from circuitproof.lab.runs.study_programs import Installed
 from circuitproof.lab.runs.study_recipe import CoreHealing
 from circuitproof.lab.runs.training import MODEL
 from circuitproof.lab.train.data import CorpusData
@@ -54,16 +54,14 @@ class Therapist:
     quality: Quality
     data: CorpusData
 
-    def heal(self, run: Run, stored: StoredModel, behaviour: Behaviour, installed: Installed) -> Healed:
+    def heal(self, run: Run, stored: StoredModel, behaviour: Behaviour, programs: ProgramHeads) -> Healed:
         """Train every parameter of the model with programs, then audit it; a killed run goes on."""
         plan = self.healing.plan
 
         def train(path: Path) -> None:
-            model = install(stored.model, installed.programs)
+            model = install(stored.model, programs)
             text = TextTerm(self.data, self.healing.text)
-            goal = Healing(
-                [behaviour], tuple(installed.programs), self.healing.weighing, self.healing.draw, text
-            )
+            goal = Healing([behaviour], tuple(programs), self.healing.weighing, self.healing.draw, text)
             healed = fit(model, goal, plan, path.parent / "checkpoints", Watcher())
             history = readable_json(to_json(healed.evaluations))
             save_model(path, StoredModel(healed.model, stored.alphabet), {_HISTORY: history})

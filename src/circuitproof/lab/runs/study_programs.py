@@ -2,15 +2,21 @@
 
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.programs.candidates import Grammar, Word, words_of
 from circuitproof.declare.programs.features import WordKind
 from circuitproof.declare.programs.lines import parse_lines, to_lines
 from circuitproof.declare.tasks.rules import OnlyOpener
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.lab.discover.attribute import arrange
+from circuitproof.lab.discover.choices import Objective, Order
+from circuitproof.lab.discover.objective import Meter, Tolerance
+from circuitproof.lab.discover.prune import prune
 from circuitproof.lab.distill.ground import Ground
 from circuitproof.lab.distill.install import install
 from circuitproof.lab.distill.lesion import Behaviour, silence
@@ -22,8 +28,11 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.prompts import TaskPrompts
 from circuitproof.lab.runs.run import Run
 from circuitproof.prove.fold import fold
+from circuitproof.text.canonical import readable_json, write_file
 from circuitproof.text.codec import Count, Positive
 
+_ANY_DIVERGENCE = 1e9
+"""Nothing but decisions is kept, so that any rise of the divergence is allowed."""
 _STRIDE = 13
 """A candidate is first asked about one prompt in so many."""
 
@@ -73,6 +82,11 @@ class Installed:
         neural = [one.head for one in self.searches if one.program is None]
         return silence(behaviour.circuit, neural).live()
 
+    def programs_of(self, circuit: Circuit) -> ProgramHeads:
+        """Return the programs of the heads that a circuit reads."""
+        read = {edge.source for edge in circuit.live()}
+        return {head: program for head, program in self.programs.items() if head in read}
+
 
 @dataclass(frozen=True, slots=True)
 class _Accepted:
@@ -111,6 +125,25 @@ def find_programs(
 
     accepted = run.record("accepted.json", _Accepted, decide, f"{task.name}: deciding exactly")
     return replace(found, exact=accepted.exact)
+
+
+def extract_again(run: Run, model: Transformer, behaviour: Behaviour, installed: Installed) -> Circuit:
+    """Return the circuit of the programs without edges that no decision depends on, in floats.
+
+    Heads that are dropped with their last edge keep no program: the model is changed as little as it can be.
+    """
+
+    def write(path: Path) -> None:
+        programmed = install(model, installed.programs)
+        meter = Meter(programmed, behaviour.task, Objective.PROGRAM)
+        edges = [(edge,) for edge in installed.circuit_of(behaviour)]
+        order = arrange(programmed, behaviour.task, meter.target, edges, Order.ATTRIBUTION)
+        start = installed.circuit_of(behaviour)
+        found = prune(meter, order, Tolerance(_ANY_DIVERGENCE), start=start)
+        write_file(path, readable_json(found.circuit.to_json()))
+
+    telling = f"{behaviour.task.name}: extracting again among the programs"
+    return load_circuit(run.stage("programs.circuit.json", write, telling))
 
 
 def heads_of(behaviour: Behaviour) -> tuple[Head, ...]:
