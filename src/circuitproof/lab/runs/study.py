@@ -33,7 +33,7 @@ from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.study_healing import Healed, Therapist
 from circuitproof.lab.runs.study_limits import Beyond, beyond
-from circuitproof.lab.runs.study_programs import Installed, find_programs
+from circuitproof.lab.runs.study_programs import Installed, extract_again, find_programs
 from circuitproof.lab.runs.study_recipe import ListedTask, Study
 from circuitproof.lab.runs.training import CORPUS, MODEL, material_of
 from circuitproof.lab.runs.viability import Viability, viability_of
@@ -252,7 +252,7 @@ def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outc
 
 
 def _build(site: _Site, run: Run, report: TaskReport, behaviour: Behaviour) -> TaskReport:
-    """Heal the model with the programs of a circuit, and beside that calibrate, prove and check its artifact."""
+    """Heal the model with the programs of a circuit; beside that calibrate, prove and check its artifact."""
     study, installed = site.study, report.installed
     programs = {} if installed is None else installed.programs_of(behaviour.circuit)
     if not programs:
