@@ -12,7 +12,7 @@ from circuitproof.prove.findings import Survey, shown
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.reading import scientific
-from circuitproof.view.drawing import draw_circuit
+from circuitproof.view.drawings.circuit import draw_circuit
 from circuitproof.view.elements import Element, el
 from circuitproof.view.telling import Table
 from circuitproof.view.words import property_name
