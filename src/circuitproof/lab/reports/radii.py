@@ -69,6 +69,7 @@ def _paint(figure: "Figure", spread: Spread) -> None:
     )
     if is_wide:
         _orders_axis(axes)
+    axes.yaxis.get_major_locator().set_params(integer=True)
     for claimed in spread.claimed:
         _mark_claim(axes, claimed)
     axes.set(xlabel="radius: how far the final residual must move, in each coordinate", ylabel="prompts")
