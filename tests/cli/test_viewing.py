@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 import viewed
 from circuitproof.cli.main import app
+from circuitproof.errors import InputError
 from circuitproof_check.main import Outcome
 
 SEEDS = viewed.seeds()
@@ -72,3 +73,19 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path, command):
     result = run(*command, tmp_path / "absent")
     assert isinstance(result.exception, InputError)
     assert "\n" not in str(result.exception)
+
+
+def test_figures_are_written_and_those_that_are_not_are_told(tmp_path):
+    """A sentence for each, in words and as JSON; a source without any figure is a failure."""
+    bundle = viewed.bundle_of(SEEDS[0])
+    made = run("figures", bundle, "--out", tmp_path / "figures")
+    assert made.exit_code == 0
+    assert f"{tmp_path / 'figures' / 'modes'}.svg and .png: the modes of all" in made.output
+    assert "no gate was opened; circuitproof localise opens some" in made.output
+    assert (
+        len(list((tmp_path / "figures").glob("*.svg"))) == len(list((tmp_path / "figures").glob("*.png"))) > 1
+    )
+    told = json.loads(run("figures", bundle, "--out", tmp_path / "figures", "--json").output)
+    assert {one["kind"]: one["name"] for one in told}["timeline"] is None
+    (tmp_path / "empty").mkdir()
+    assert isinstance(run("figures", tmp_path / "empty", "--out", tmp_path / "figures").exception, InputError)

@@ -7,7 +7,7 @@ import pytest
 
 from circuitproof.declare.circuits.circuit import circuit_of, whole
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
-from circuitproof.lab.reports.circuit import Sketch, _label_spots, _layout, draw_circuit
+from circuitproof.lab.reports.circuit import Sketch, _label_spots, _layout, _lines_of, draw_circuit
 from circuitproof.lab.reports.style import write_drawing
 
 PATH = circuit_of(Graph(1, 1), [Edge(EMBED, Head(0, 0)), Edge(Head(0, 0), Mlp(0)), Edge(Mlp(0), LOGITS)])
@@ -38,3 +38,11 @@ def test_edges_stay_on_the_sheet():
     heights = [layout.along(edge, place / 10)[1] for edge in circuit for place in range(11)]
     assert min(heights) >= 0.5 - 1e-9
     assert max(heights) <= 2.0 + 1e-9
+
+
+def test_an_answer_is_never_broken_between_lines():
+    """Each stands with its verdict, as words that can be read."""
+    answers = [f"robustness at 1/{place}: proved (unreached prompts: {place})" for place in range(10, 20)]
+    lines = _lines_of(answers)
+    assert len(lines) > 1
+    assert "   ".join(lines) == "   ".join(answers)

@@ -1,6 +1,6 @@
 """A verified circuit as a figure: nodes in the order of computation, what edges are needed for, programs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import dist, hypot
@@ -64,7 +64,7 @@ def sketch_of(story: Story) -> Sketch:
         },
         {edge: len(one.flips) + len(one.ties) for edge, one in needs.items()},
         (
-            *wrap("   ".join(one.replace(" ", _TIED) for one in answers), _SIGNS),
+            *_lines_of(answers),
             *(
                 ["on an edge: prompts decided otherwise, or tied, without it"]
                 if needs and len(circuit) <= _FEW
@@ -72,6 +72,12 @@ def sketch_of(story: Story) -> Sketch:
             ),
         ),
     )
+
+
+def _lines_of(answers: Sequence[str]) -> list[str]:
+    """Return answers in lines, none of them broken."""
+    tied = "   ".join(one.replace(" ", _TIED) for one in answers)
+    return [line.replace(_TIED, " ") for line in wrap(tied, _SIGNS)]
 
 
 def draw_circuit(sketch: Sketch) -> Drawing:

@@ -55,6 +55,8 @@ def draw_radii(spread: Spread) -> Drawing:
 
 
 def _paint(figure: "Figure", spread: Spread) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes = figure.subplots()
     values = sorted(one for found in spread.radii.values() for one in found)
     is_wide = 0 < _WIDE * values[0] < values[-1]
@@ -69,6 +71,7 @@ def _paint(figure: "Figure", spread: Spread) -> None:
     )
     if is_wide:
         _orders_axis(axes)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     for claimed in spread.claimed:
         _mark_claim(axes, claimed)
     axes.set(xlabel="radius: how far the final residual must move, in each coordinate", ylabel="prompts")

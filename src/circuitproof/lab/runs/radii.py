@@ -24,7 +24,7 @@ from circuitproof.prove.properties import Robustness
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import write_rational
 from circuitproof.view.counterexamples import prompt_line
-from circuitproof.view.drawing import draw_histogram
+from circuitproof.view.drawings.charts import draw_histogram
 from circuitproof.view.telling import Said, Table, Told
 from circuitproof.view.words import named
 
