@@ -73,7 +73,7 @@ def _show(found: "Radii") -> None:
     names = found.task.alphabet.named()
     for place in found.weakest:
         line = prompt_line(names, found.task.prompts[place])
-        show_line(f"weakest: {_size(found.prompts[place])} at prompt {place}: {line}")
+        show_line(f"weakest: {_size(found.prompts[place])}, prompt {place}: {line}")
     if found.ties:
         count = len(found.prompts)
         show_line(f"{found.ties} of {count} prompts tie: there is no decision to keep, and no radius")
