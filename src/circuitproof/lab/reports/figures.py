@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def refuse_undrawable(path: Path | None) -> None:
     """Refuse, before any work, a figure that could not be drawn after it; none is no matter."""
     if path is not None:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder, want the name of a PNG; choose another place")
         refuse_unwritable(path)
         new_figure(1, 1)
 
