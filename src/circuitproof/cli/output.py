@@ -54,10 +54,9 @@ def kept_exit_code() -> Iterator[None]:
     try:
         yield
     finally:
-        for stream in (sys.stdout, sys.stderr):
+        for stream in (one for one in (sys.stdout, sys.stderr) if one is not None):
             try:
-                if stream is not None:
-                    stream.flush()
+                stream.flush()
             except (OSError, ValueError):
                 _discard(stream)
 

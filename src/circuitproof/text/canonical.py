@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,7 +144,7 @@ def refuse_unwritable(path: Path) -> None:
 
 
 @contextmanager
-def _telling_of(path: Path) -> Iterator[None]:
+def _telling_of(path: Path) -> Generator[None, None, None]:
     """Say which file a disk that is full, or not there any more, does not take."""
     try:
         yield
