@@ -132,7 +132,7 @@ MODELS: Mapping[str, tuple[Callable[[Path], None], str]] = {
     "missing": (rmtree, "model"),
     "a file": (lambda path: (rmtree(path), path.write_text("model")), "model"),
     "empty": (lambda path: [file.unlink() for file in path.iterdir()], ".json"),
-    "unsealed": (lambda path: (path / "manifest.json").unlink(), "manifest.json"),
+    "unsealed": (lambda path: (path / "manifest.json").unlink(), "circuitproof model AT/model --seal"),
     "a manifest of nothing": (content("manifest.json", b'{"files": {}}', is_sealed=False), "manifest.json"),
     "a manifest that is no JSON": (content("manifest.json", b"{", is_sealed=False), "manifest.json"),
     "a manifest that leads outside": (
@@ -202,6 +202,10 @@ CIRCUITS: Mapping[str, bytes | None] = {
     "with a node outside": _circuit(edges=["embed -> head 7.0", "head 7.0 -> logits"]),
     "with an edge backwards": _circuit(edges=["logits -> embed"]),
     "with an edge twice": _circuit(edges=["embed -> logits", "embed -> logits"]),
+    "with a node without end": _circuit(edges=[f"embed -> head {'9' * 5000}.0", "head 0.0 -> logits"]),
+    "with an edge to its own node": _circuit(edges=["head 0.0 -> head 0.0"]),
+    "with an arrow of another kind": _circuit(edges=["embed → logits"]),
+    "of a layer that is true": _circuit(layers=True),
     "without a way to the logits": _circuit(edges=["embed -> head 0.0"]),
     "of another ablation": _circuit(ablation="mean"),
     "with edges as numbers": _circuit(edges=[1, 2]),
@@ -297,6 +301,33 @@ TASKS: Mapping[str, tuple[bytes | None, str]] = {
         (TEMPLATED_TASK + TEMPLATED_TASK[TEMPLATED_TASK.index("[[") :]).encode(),
         "name",
     ),
+    "without a name": (changed(LISTED_TASK, 'name = "letters"', 'name = ""'), "task.toml.name"),
+    "with a name that rings": (changed(LISTED_TASK, "letters", "let\\u0007ters"), "task.toml.name"),
+    "with an endless name": (changed(LISTED_TASK, "letters", "x" * 5000), "task.toml.name"),
+    "with dates as classes": (
+        changed(LISTED_TASK, 'classes = ["a", "b"]', "classes = [2020-01-01, 2020-01-02]"),
+        "2020-01-01",
+    ),
+    "with a slot that is formatted": (changed(TEMPLATED_TASK, "{noun} near", "{noun!r} near"), "{noun}"),
+    "with a slot that is padded": (changed(TEMPLATED_TASK, "{noun} near", "{noun:>9} near"), "{noun}"),
+    "with one slot that is distinct": (TEMPLATED_TASK.encode() + b'distinct = ["other"]\n', "distinct"),
+    "with answers from two slots": (
+        changed(TEMPLATED_TASK, "answer = { noun", 'answer = { other = { dog = "run" }, noun'),
+        "task.toml.templates[0].answer has tables for ['other', 'noun']",
+    ),
+    "with a missing answer": (changed(TEMPLATED_TASK, ', dogs = "run"', ""), "'dogs'"),
+    "with a token that is true": (changed(LISTED_TASK, '"a c"', "[true]"), "prompts[0][0]"),
+    "with a token that is negative": (changed(LISTED_TASK, '"a c"', "[-1]"), "none negative"),
+    "with too large a token": (changed(LISTED_TASK, '"a c"', "[9]"), "token 9"),
+    "of a deep pattern": (
+        changed(GOOD_TASK, "any{1..6}", "(" * 3000 + "any{1..6}" + ")" * 3000),
+        "nested more than 64 deep",
+    ),
+    "of a pattern with endless digits": (
+        changed(GOOD_TASK, "{1..6}", f"{{1..{'9' * 5000}}}"),
+        "a whole number",
+    ),
+    "of a pattern with an unknown token": (changed(GOOD_TASK, "of [9, 10]", "of [9, 40]"), "task.toml"),
     "listed with a name twice": (changed(LISTED_TASK, '["a", "b", "c"]', '["a", "b", "a"]'), "a"),
 }
 OF_A_TASK: Mapping[str, Callable[[Path], list[object]]] = {
@@ -376,6 +407,26 @@ def zero_models() -> Iterator[Case]:
         yield Case(f"{command}: a model of zeros", make, (word,), code)
 
 
+def _fill(header: dict[str, Any], data: bytearray) -> None:  # noqa: ARG001  # every tensor alike
+    data[:] = struct.pack("<f", 3e38) * (len(data) // 4)
+
+
+def huge_models() -> Iterator[Case]:
+    """Finite weights whose products no float holds: what measures in floats names the model."""
+    for command in ("evaluate", "extract"):
+
+        def make(at: Path, command=command) -> list[object]:
+            weights(_fill)(at / "model")
+            return OF_A_MODEL[command](at)
+
+        yield Case(f"{command}: a model of huge weights", make, ("AT/model: ", "NaN or infinite"))
+
+
+def _reported(at: Path) -> list[object]:
+    (at / "out.report.json").touch()
+    return OF_A_MODEL["extract"](at)
+
+
 def spoiled_tasks() -> Iterator[Case]:
     """Every fault of a task file, told or verified."""
     for command, arguments in OF_A_TASK.items():
@@ -425,11 +476,27 @@ def spoiled_recipes() -> Iterator[Case]:
         yield _recipe(command, "that is missing", None, "recipe.toml")
 
 
+def spoiled_protocols() -> Iterator[Case]:
+    """Values of a protocol that contradict each other, named with their file before anything is burned."""
+    whole = (RECIPES / "toy-localisation.toml").read_text()
+    for name, before, after, words in (
+        ("of more agreement than all", "agreement = 1.0", "agreement = 2.0", ("recipe.toml.method: agreement",)),
+        ("of a threshold twice", "[0.0001, 0.001,", "[0.001, 0.001,", ("recipe.toml.method: thresholds",)),
+        ("of no thresholds", "[0.0001, 0.001, 0.01, 0.1, 1.0]", "[]", ("recipe.toml.method: no thresholds",)),
+        ("of an unknown slot", "{first} {opener}", "{zeroth} {opener}", ("recipe.toml.tasks[0]: ", "zeroth")),
+        ("of more prompts than there are", "gate = 64", "gate = 640", ("toy-localisation: splits", "ask for fewer")),
+        ("of prompts that are not balanced", "gate = 64", "gate = 63", ("toy-localisation: a split of 63",)),
+        ("of a generation called training", 'name = "B"', 'name = "training"', ("'training'", "another name")),
+        ("of a LayerNorm model", "toy-band.toml", "toy.toml", ("LayerNorm has no exact value",)),
+    ):  # fmt: skip
+        yield _recipe("localise", name, changed(whole, before, after).decode(), *words)
+
+
 def _named(lines: Sequence[str], name: str) -> str:
     return "\n".join(f'name = "{name}"' if line.startswith("name = ") else line for line in lines)
 
 
-def _recipe(command: str, fault: str, text: str | None, word: str) -> Case:
+def _recipe(command: str, fault: str, text: str | None, *words: str) -> Case:
     def make(at: Path) -> list[object]:
         for file in RECIPES.glob("*.toml"):  # recipes name each other
             (at / file.name).symlink_to(file)
@@ -437,7 +504,7 @@ def _recipe(command: str, fault: str, text: str | None, word: str) -> Case:
             (at / "recipe.toml").write_text(text)
         return [command, at / "recipe.toml", "--out", at / "out"]
 
-    return Case(f"{command}: a recipe {fault}", make, (word,))
+    return Case(f"{command}: a recipe {fault}", make, words)
 
 
 def _lost(tensors: Tensors) -> None:
@@ -572,6 +639,9 @@ FLAGS = (
     command("minimal", "AT/model", "--task", "quotes", "--most", "0", words=("most",), code=2),
     command("radius", "AT/model", "--task", "brackets", "--at", "head 0.0", words=("head 0.0",)),
     command("extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/model", words=("already exists",)),
+    Case("extract: a report that is there", _reported, ("AT/out.report.json already exists",)),
+    command("localise", str(RECIPES / "toy-localisation.toml"), "--out", "AT/out", "--figure", "AT/model", words=("AT/model is a folder",)),
+    command("import-hf", "nobody/nothing", "--out", "AT/out", words=("nobody/nothing is no directory here", "name a directory")),
     command(
         "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "-1", words=("threshold",)
     ),
@@ -601,8 +671,10 @@ def cases() -> list[Case]:
         spoiled_circuits,
         spoiled_tasks,
         spoiled_recipes,
+        spoiled_protocols,
         spoiled_directories,
         other_alphabets,
         zero_models,
+        huge_models,
     )
     return [*(case for make in spoiled for case in make()), *FLAGS]

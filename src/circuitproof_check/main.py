@@ -9,9 +9,11 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from . import FORMAT, __version__
 from .claim import Claim, Property, read_claim
@@ -33,6 +35,9 @@ from .reading import (
 from .task import check_task
 from .tensors import Weights, read_safetensors
 from .work import ExceededError, allow, usual
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 CLAIM, DOMAIN, WEIGHTS, CERTIFICATE = "claim.json", "domain.json", "weights.safetensors", "certificate.json"
 BUNDLE = frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE})
@@ -77,18 +82,41 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     report = inspect(options.bundle, Beside(options.against, options.base, options.task, options.operations))
     line = f"{report.outcome.name.lower()}: {_printable(report.reason)}"
-    said = report.to_json() if options.as_json else line
-    try:
-        print(said.encode(sys.stdout.encoding or "ascii", "backslashreplace").decode(), flush=True)
-    except (OSError, ValueError):
-        os._exit(Outcome.FAILURE)  # what cannot be said must not read as an answer
+    _say(report.to_json() if options.as_json else line)
     sys.exit(report.outcome)
 
 
+def _say(text: str) -> None:
+    """Print to standard output; what cannot be said must not read as an answer."""
+    if sys.stdout is None:
+        _fail("it is closed")
+    try:
+        print(text.encode(sys.stdout.encoding or "ascii", "backslashreplace").decode(), flush=True)
+    except OSError as error:
+        _fail(error.strerror or str(error))
+    except ValueError as error:
+        _fail(str(error))
+
+
+def _fail(reason: str) -> NoReturn:
+    """Say where it may still be heard that there is no answer; what is left to be written is given up."""
+    with suppress(OSError, ValueError):
+        print(f"failure: standard output cannot be written: {reason}", file=sys.stderr, flush=True)
+    os._exit(Outcome.FAILURE)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help and version are output like any other."""
+
+    def _print_message(self, message: str, file: "SupportsWrite[str] | None" = None) -> None:
+        if file is sys.stdout and file is not sys.stderr:
+            _say(message.rstrip())
+        else:
+            super()._print_message(message, file)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="circuitproof-check", description="Check a bundle with nothing installed."
-    )
+    parser = _Parser(prog="circuitproof-check", description="Check a bundle with nothing installed.")
     parser.add_argument("bundle", type=Path, help="the directory to check")
     parser.add_argument("--against", type=Path, metavar="MODEL", help="the model directory it must be about")
     parser.add_argument("--base", type=Path, metavar="MODEL", help="the model directory it was built on")
@@ -118,7 +146,11 @@ def inspect(bundle: Path, beside: Beside) -> Report:
     try:
         _refuse_path(bundle)
         return _judge(bundle, beside)
-    except (UnreadableError, OSError, MemoryError) as error:
+    except OSError as error:
+        return Report(
+            Outcome.FAILURE, f"{bundle} cannot be judged: cannot read {error.filename}: {error.strerror}"
+        )
+    except (UnreadableError, MemoryError) as error:
         return Report(Outcome.FAILURE, f"{bundle} cannot be judged: {error}")
     except ExceededError as error:
         return Report(Outcome.INCOMPLETE, str(error))

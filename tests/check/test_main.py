@@ -1,6 +1,7 @@
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from importlib.metadata import version
@@ -226,11 +227,17 @@ def test_a_module_planted_in_a_bundle_is_not_imported(sealed):
     assert "is on Python's path" in plain.stdout
 
 
-def test_an_answer_that_cannot_be_printed_is_a_failure(sealed):
-    """It must not read as refuted, nor as anything else."""
-    with Path("/dev/full").open("w") as full:
-        ended = run("-m", "circuitproof_check", str(sealed), stdout=full, stderr=subprocess.PIPE)
-    assert (ended.returncode, ended.stderr) == (3, "")
+@pytest.mark.parametrize(
+    ("shell", "reason"), [("> /dev/full", "No space left on device"), (">&-", "it is closed")]
+)
+@pytest.mark.parametrize("given", ["BUNDLE", "--help", "--version"])
+def test_an_answer_that_cannot_be_printed_is_a_failure(sealed, given, shell, reason):
+    """It must not read as refuted, nor as anything else; help and version are output too."""
+    words = [sys.executable, "-m", "circuitproof_check", str(sealed) if given == "BUNDLE" else given]
+    command = ["bash", "-c", f"{shlex.join(words)} {shell}"]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  # ours
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert ended.stderr == f"failure: standard output cannot be written: {reason}\n"
 
 
 def test_an_answer_is_said_in_any_encoding(sealed):
@@ -240,6 +247,15 @@ def test_an_answer_is_said_in_any_encoding(sealed):
         "-m", "circuitproof_check", str(named), capture_output=True, env={"PYTHONIOENCODING": "ascii"}
     )
     assert (ended.returncode, ended.stderr) == (4, "")
+
+
+def test_a_file_that_is_not_there_is_named_in_words(sealed, monkeypatch):
+    """Not by the number of an error."""
+    absent = sealed / "absent"
+    monkeypatch.setattr("circuitproof_check.main.read_sealed", lambda _: absent.read_bytes())
+    outcome, reason = check(sealed)
+    assert outcome is Outcome.FAILURE
+    assert reason == f"{sealed} cannot be judged: cannot read {absent}: No such file or directory"
 
 
 def test_a_fault_of_the_checker_is_no_verdict(sealed, monkeypatch):

@@ -1,9 +1,12 @@
 """Every command of every document runs as it stands, or the document says why it does not."""
 
+import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.alphabet import TOY
@@ -15,6 +18,7 @@ from hand_models import QUOTE_EDGES, circuit_of, quote_model
 from places import RECIPES, ROOT
 from releases import release_files, write_release
 
+README = ROOT / "README.md"
 BLOCKS = [block for document in DOCUMENTS for block in blocks(document)]
 
 
@@ -67,6 +71,59 @@ def test_the_commands_of_all_documents_run_as_they_stand(run):
                 assert code in (0, 1, 4), (block.name, words, out, err)
     assert list(Path().glob("**/*.html"))
     assert load_circuit(Path("build/quotes.json")).edges
+
+
+def test_an_own_task_an_own_circuit_and_a_model_made_elsewhere_end_in_a_checked_bundle(
+    run, tmp_path, monkeypatch
+):
+    """The task and the circuit are those that README shows; nothing of ours writes the model."""
+    monkeypatch.chdir(tmp_path)
+    for name, kind in (("agreement.toml", "toml"), ("circuit.json", "json")):
+        Path(name).write_text(re.search(rf"```{kind}\n(.*?)```", README.read_text(), re.DOTALL)[1])
+    write_model_elsewhere(Path("mine"))
+    assert run("task", "agreement.toml")[0] == 0
+    assert run("circuit", "circuit.json")[0] == 0
+    assert run("model", "mine", "--seal")[0] == 0
+    claim = ("--model", "mine", "--circuit", "circuit.json", "--task", "agreement.toml")
+    code, out, err = run("verify", *claim, "--epsilon", "1/1000", "--out", "bundle")
+    assert code == 0, out + err
+    with pytest.raises(SystemExit) as end:
+        check(["bundle", "--against", "mine"])
+    assert end.value.code == 0
+
+
+def write_model_elsewhere(folder):
+    """Write a model whose head reads the token at position 1, by docs/models.md, numpy and safetensors."""
+    tokens, context, width = 6, 5, 11
+    sizes = {"vocabulary": tokens, "context": context, "layers": 1, "heads": 1, "mlp_width": 1}
+    operators = {"norm": {"kind": "none"}, "attention": "sparsemax", "activation": {"kind": "relu"}}
+    options = {"attention_scale": "1", "tied": False, "biases": False, "logit_bias": False}
+    widths = {"width": width, "head_width": width}
+    tensors = {
+        "embed.token": np.eye(tokens, width),
+        "embed.position": np.eye(context, width, tokens),
+        "head.0.0.query.weight": matrix(width, width, {(0, tokens + 4): 2}),
+        "head.0.0.key.weight": matrix(width, width, {(0, tokens + 1): 1}),
+        "head.0.0.value.weight": np.eye(width),
+        "head.0.0.output.weight": matrix(width, width, {(4, 1): 1, (5, 2): 1}),
+        "mlp.0.up.weight": matrix(1, width, {}),
+        "mlp.0.down.weight": matrix(width, 1, {}),
+        "logits.weight": np.eye(tokens, width),
+    }
+    folder.mkdir()
+    save_file({name: one.astype(np.float32) for name, one in tensors.items()}, folder / "weights.safetensors")
+    architecture = {**sizes, **widths, **operators, **options}
+    names = ["the", "dog", "dogs", "near", "runs", "run"]
+    declaration = {"architecture": architecture, "alphabet": names, "programs": {}}
+    (folder / "model.json").write_text(json.dumps(declaration))
+
+
+def matrix(rows, columns, entries):
+    """Return a matrix of zeros but for some entries."""
+    made = np.zeros((rows, columns))
+    for place, value in entries.items():
+        made[place] = value
+    return made
 
 
 def do(run, words, text):

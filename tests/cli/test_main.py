@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import signal
 import subprocess
@@ -348,7 +349,7 @@ def test_a_crash_is_a_failure_and_not_a_refutation(monkeypatch, capsys):
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["task", "quotes"], ["task", "quotes", "--json"], ["--version"]]
 )
-@pytest.mark.parametrize("shell", ["| true", "> /dev/full"])
+@pytest.mark.parametrize("shell", ["| true", "> /dev/full", ">&-"])
 def test_output_that_cannot_be_written_is_a_failure_and_no_answer(arguments, shell):
     """A closed pipe and a full disk have exit code 3 and a sentence, whoever was writing."""
     command = f"{sys.executable} -m circuitproof.cli.main {' '.join(arguments)}"
@@ -357,6 +358,17 @@ def test_output_that_cannot_be_written_is_a_failure_and_no_answer(arguments, she
     assert ended.returncode == 3
     assert ended.stderr.startswith("circuitproof: standard output cannot be written: ")
     assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("streams", ["> /dev/full", "2> /dev/full", "> /dev/full 2> /dev/full", ">&- 2>&-"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_refusal_that_cannot_be_told_keeps_its_exit_code(streams, unbuffered):
+    """Python itself ends with 120 where its last words cannot be written."""
+    command = f"{sys.executable} -m circuitproof.cli.main task dance --json {streams}"
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, env=environment)  # noqa: S603, S607
+    assert ended.returncode == 3
+    assert b"Exception" not in ended.stderr
 
 
 def test_an_interrupted_proof_does_not_speak_of_runs(run, monkeypatch):
@@ -380,6 +392,7 @@ def test_the_help_has_panels_of_at_most_seven_commands(run):
     """In the order of use, each command once."""
     out = run("--help").out
     panels = Counter(entry.panel for entry in COMMANDS.values())
+    assert list(panels) == ["Bring in", "Find", "Prove", "Change", "Look", "Share"]
     assert max(panels.values()) <= 7
     assert [out.index(f"\n{panel}:") for panel in panels] == sorted(
         out.index(f"\n{panel}:") for panel in panels

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError, InputError, OutputError
 from circuitproof.text import canonical
 from circuitproof.text.canonical import (
     Digest,
@@ -152,7 +152,7 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypa
     path = tmp_path / "file"
     write_file(path, b"old")
     monkeypatch.setattr(os, step, _full_disk)
-    with pytest.raises(OSError, match="disk is full"):
+    with pytest.raises(OutputError, match=f"{path} cannot be written: the disk is full; choose"):
         write_file(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
@@ -188,8 +188,16 @@ def test_a_failing_fill_leaves_nothing_behind(tmp_path):
         (folder / "claim.json").write_bytes(b"{")
         _full_disk()
 
-    with pytest.raises(OSError, match="disk is full"):
+    with pytest.raises(OutputError, match=f"{tmp_path}/bundle cannot be written: the disk is full"):
         write_directory(tmp_path / "bundle", fill)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_a_directory_has_no_room_for_is_named_as_it_would_be(tmp_path, monkeypatch):
+    """The folder in which it was to be filled is gone when the sentence is read."""
+    monkeypatch.setattr(os, "fsync", _full_disk)
+    with pytest.raises(OutputError, match=f"{tmp_path}/bundle/claim.json cannot be written: the disk"):
+        write_directory(tmp_path / "bundle", lambda folder: write_file(folder / "claim.json", b"{}"))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -211,7 +211,7 @@ def test_only_an_object_has_keys(content, found):
 def test_a_missing_key_is_named_with_its_path():
     """The reader is sent to the spot, however deep."""
     inner = box(lid={"hinges": {}}).fields("lid").fields("hinges")
-    with pytest.raises(InputError, match=r"^box\.lid\.hinges\.count is missing$"):
+    with pytest.raises(InputError, match=r"^box\.lid\.hinges\.count is missing; add it$"):
         inner.integer("count")
 
 

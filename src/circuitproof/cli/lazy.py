@@ -20,7 +20,7 @@ class Entry:
     resumes: bool = False
 
 
-_IN, _FIND, _PROVE, _CHANGE, _SHARE = "Bring in", "Find", "Prove", "Change", "Share"
+_IN, _FIND, _PROVE, _CHANGE, _LOOK, _SHARE = "Bring in", "Find", "Prove", "Change", "Look", "Share"
 COMMANDS = {
     "task": Entry("tasks", _IN),
     "model": Entry("models", _IN),
@@ -28,8 +28,8 @@ COMMANDS = {
     "import-release": Entry("discovery", _IN),
     "import-hf": Entry("models", _IN),
     "train": Entry("training", _IN, resumes=True),
+    "variants": Entry("variants", _IN, resumes=True),
     "evaluate": Entry("training", _FIND),
-    "variants": Entry("variants", _FIND, resumes=True),
     "extract": Entry("discovery", _FIND),
     "localise": Entry("localisation", _FIND, resumes=True),
     "synthesise": Entry("synthesis", _FIND),
@@ -44,14 +44,14 @@ COMMANDS = {
     "distill": Entry("distillation", _CHANGE, resumes=True),
     "construct": Entry("construction", _CHANGE, resumes=True),
     "surrogate": Entry("surrogate", _CHANGE, resumes=True),
+    "show": Entry("viewing", _LOOK),
+    "explain": Entry("viewing", _LOOK),
+    "ledger": Entry("localisation", _LOOK),
     "report": Entry("viewing", _SHARE),
     "figures": Entry("viewing", _SHARE),
-    "show": Entry("viewing", _SHARE),
-    "explain": Entry("viewing", _SHARE),
+    "recheck": Entry("synthesis", _SHARE),
     "queries": Entry("solvers", _SHARE),
     "export-hf": Entry("models", _SHARE),
-    "recheck": Entry("synthesis", _SHARE),
-    "ledger": Entry("localisation", _SHARE),
 }
 """Every command, by the panels of the help and in the order of use."""
 

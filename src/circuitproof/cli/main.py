@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
-from circuitproof.cli.output import watched_output
+from circuitproof.cli.output import kept_exit_code, watched_output
 from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError
 from circuitproof.extras import missing
 from circuitproof.version import __version__
@@ -41,6 +41,11 @@ circuitproof --help lists all commands, circuitproof COMMAND --help what one of 
 
 def main() -> None:
     """Run the command line; what a user can mend is one sentence on standard error and an exit code."""
+    with kept_exit_code():
+        _main()
+
+
+def _main() -> None:
     signal.signal(signal.SIGINT, _interrupt)
     os.environ.setdefault(
         "OMP_WAIT_POLICY", "PASSIVE"
@@ -92,7 +97,8 @@ def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
     if "--json" in sys.argv:
         with suppress(OSError):
             show_json({"error": sentence, "code": int(code)})
-    show_note(f"circuitproof: {sentence}")
+    with suppress(OSError):
+        show_note(f"circuitproof: {sentence}")
     raise SystemExit(code)
 
 

@@ -4,9 +4,18 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from errno import EBADF
+from io import StringIO
 from typing import Any, TextIO
 
 from circuitproof.errors import OutputError
+
+
+class _Closed(StringIO):
+    """What stands for a standard output that was closed before the program began."""
+
+    def write(self, text: str, /) -> int:  # noqa: ARG002  # nothing is written
+        raise OSError(EBADF, "it is closed")
 
 
 class _Watched:
@@ -31,15 +40,25 @@ class _Watched:
 def watched_output() -> Iterator[None]:
     """Watch standard output while a command runs, its last line too."""
     stream = sys.stdout
-    sys.stdout = _Watched(stream)
+    sys.stdout = _Watched(_Closed() if stream is None else stream)
     try:
         yield
         sys.stdout.flush()
-    except OutputError:
-        _discard(stream)
-        raise
     finally:
         sys.stdout = stream
+
+
+@contextmanager
+def kept_exit_code() -> Iterator[None]:
+    """Let what a stream cannot write at the end of the program go nowhere: Python would exit with 120."""
+    try:
+        yield
+    finally:
+        for stream in (one for one in (sys.stdout, sys.stderr) if one is not None):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                _discard(stream)
 
 
 @contextmanager

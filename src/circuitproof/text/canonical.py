@@ -5,12 +5,13 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError, InputError, OutputError
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -81,19 +82,20 @@ def write_file(path: Path, content: bytes) -> None:
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Write a file part by part, as `write_file` does; what is written need not fit in memory at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(parts)
-            file.flush()
-            _flush(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    _flush_directory(path.parent)
+    with _telling_of(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.writelines(parts)
+                file.flush()
+                _flush(file.fileno())
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _flush_directory(path.parent)
 
 
 def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
@@ -102,17 +104,20 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
     A directory that is already there is an error: nothing is overwritten.
     """
     refuse_existing(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    try:
-        fill(temporary)
-        temporary.chmod(0o755)
-        _flush_directory(temporary)
-        refuse_existing(path)
-        temporary.rename(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    _flush_directory(path.parent)
+    with _telling_of(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+        try:
+            fill(temporary)
+            temporary.chmod(0o755)
+            _flush_directory(temporary)
+            refuse_existing(path)
+            temporary.rename(path)
+        except OutputError as error:
+            raise OutputError(str(error).replace(str(temporary), str(path))) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        _flush_directory(path.parent)
 
 
 def refuse_existing(*paths: Path | None) -> None:
@@ -131,7 +136,20 @@ def refuse_unwritable(path: Path) -> None:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {nearest}: {error.strerror}") from error
+        raise InputError(
+            f"{path} cannot be written: {nearest}: {error.strerror}; choose another place"
+        ) from error
+
+
+@contextmanager
+def _telling_of(path: Path) -> Generator[None, None, None]:
+    """Say which file a disk that is full, or not there any more, does not take."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror or error}; choose another place"
+        ) from error
 
 
 def nearest_folder(path: Path) -> Path:

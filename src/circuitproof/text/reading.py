@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError, InputError, NumericError
 
 Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
@@ -52,7 +52,7 @@ class Fields:
         """Return whatever stands at `key`, which must be there."""
         self._asked.add(key)
         if key not in self._content:
-            raise InputError(f"{self.path(key)} is missing")
+            raise InputError(f"{self.path(key)} is missing; add it")
         return self._content[key]
 
     def text(self, key: str) -> str:
@@ -167,8 +167,20 @@ def reading(content: object, where: str) -> Generator[Fields, None, None]:
     circuitproof.errors.InputError: box.sise is not a known key; known here: size
     """
     fields = Fields(content, where)
-    yield fields
+    with about(where):
+        yield fields
     fields.finish()
+
+
+@contextmanager
+def about(where: str) -> Generator[None, None, None]:
+    """Let a sentence about a contradiction, or about a number that is none, begin with where it is."""
+    try:
+        yield
+    except DeclarationError as error:
+        raise InputError(f"{where}: {error}") from error
+    except NumericError as error:
+        raise NumericError(f"{where}: {error}") from error
 
 
 @contextmanager

@@ -55,6 +55,10 @@ def check_seal(path: Path, names: frozenset[str]) -> None:
 def read_manifest(path: Path) -> Mapping[str, Digest]:
     """Return the digest of each file that a sealed directory lists."""
     manifest = path / MANIFEST
+    if path.is_dir() and not manifest.exists():
+        raise InputError(
+            f"cannot read {manifest}: {path} is not sealed; seal a model by circuitproof model {path} --seal"
+        )
     with reading(read_json(manifest), str(manifest)) as fields, reading_part(fields, "files") as files:
         return {_plain(name, manifest): _digest(files.text(name), files.path(name)) for name in files.keys()}  # noqa: SIM118  # Fields is not a mapping
 

@@ -128,4 +128,4 @@ class Reader:
 
 
 def _show(text: str) -> str:
-    return _SHOWN.get(text, repr(str(text)))
+    return _SHOWN.get(text, repr(str(text)) if len(text) <= _REACH else f"{text[:_REACH]!r}...")

@@ -14,7 +14,7 @@ from circuitproof.declare.tasks.patterns import (
     longest_of,
     read_pattern,
 )
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError
 from circuitproof.text.reading import reading
 
 TEXTS = (
@@ -59,7 +59,7 @@ def test_atoms_are_the_largest_sets_that_no_class_cuts():
     classes = [Tokens((1, 2)), Tokens((2, 3), is_complement=True)]
     assert atoms_of(classes, 6) == ((1,), (2,), (3,), (0, 4, 5))
     assert atoms_of([Tokens((0, 1))], 2) == ((0, 1),)
-    with pytest.raises(InputError, match="token 6 is unknown; the vocabulary has tokens 0 to 5"):
+    with pytest.raises(DeclarationError, match="token 6 is unknown; the vocabulary has tokens 0 to 5"):
         atoms_of([Tokens((6,))], 6)
 
 

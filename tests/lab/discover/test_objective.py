@@ -6,7 +6,7 @@ import torch
 
 from circuitproof.declare.circuits.circuit import empty, whole
 from circuitproof.declare.circuits.graph import EMBED, Edge, Mlp
-from circuitproof.errors import InputError, NumericError
+from circuitproof.errors import DeclarationError, InputError, NumericError
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.discover.objective import Measure, Meter, Target, Tolerance, target_of
 from circuitproof.text.codec import to_json
@@ -146,7 +146,7 @@ def test_a_threshold_is_a_number_of_nats(threshold):
 @pytest.mark.parametrize("agreement", [0, -1, 1.01, float("nan")])
 def test_an_agreement_is_a_share(agreement):
     """With 0 every circuit would do."""
-    with pytest.raises(InputError, match="want a share of the prompts, above 0 and at most 1"):
+    with pytest.raises(DeclarationError, match="want a share of the prompts, above 0 and at most 1"):
         Tolerance(0.1, agreement)
 
 

@@ -29,6 +29,8 @@ _NAMES = re.compile(
 )
 _EAP_IG_EDGE = re.compile(r"(?P<source>.+)->(?P<target>[^<]+)(?:<(?P<input>[qkv])>)?")
 _HEAD_INPUTS = frozenset("qkv")
+_SHOWN = 40
+"""How much of a name is enough to recognise it."""
 
 
 def load_circuit(path: Path) -> Circuit:
@@ -51,7 +53,9 @@ def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
     """Return the node that a name in any spelling stands for, or the heads of a block."""
     match = _NAMES.fullmatch(name)
     if match is None:
-        raise InputError(f"{where}: {name!r} is not a node; want embed, head L.H, attn L, mlp L or logits")
+        raise InputError(
+            f"{where}: {name[:_SHOWN]!r} is not a node; want embed, head L.H, attn L, mlp L or logits"
+        )
     nodes = _nodes_of(match, graph)
     if outside := [node for node in nodes if node not in graph]:
         raise InputError(f"{where}: {outside[0]} is outside {graph.layers} layers of {graph.heads} heads")

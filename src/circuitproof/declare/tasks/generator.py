@@ -64,11 +64,16 @@ class Template:
 def slot_names(template: str, text: str) -> tuple[str, ...]:
     """Return the names of the slots of a text, in order of appearance."""
     try:
-        names = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+        found = [part[1:] for part in Formatter().parse(text) if part[1] is not None]
     except ValueError as error:
         raise DeclarationError(f"template {template!r} is {text!r}: {error}") from error
+    names = [name or "" for name, _, _ in found]
     if wrong := [name for name in names if not name.isidentifier()]:
         raise DeclarationError(f"template {template!r} has the slot {{{wrong[0]}}}, want a plain name")
+    if formatted := [name for name, form, conversion in found if form or conversion]:
+        raise DeclarationError(
+            f"template {template!r} prints {{{formatted[0]}}} in a form, want the name only"
+        )
     return tuple(names)
 
 

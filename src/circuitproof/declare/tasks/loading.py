@@ -6,7 +6,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.catalogue import TASK_NAMES, find_task
 from circuitproof.declare.tasks.task import Task, read_task
 from circuitproof.declare.tasks.written import read_written, read_written_pattern
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.text.reading import Fields, read_json, read_toml, reading
 
 _FILES = (".toml", ".json")
@@ -32,10 +32,7 @@ def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None =
         raise InputError(f"--pattern is given, but {spec} is no TOML file about a pattern; leave one out")
     if not is_task_file(spec):
         return find_task(spec)
-    try:
-        return _load_file(Path(spec), alphabet, pattern)
-    except DeclarationError as error:
-        raise InputError(f"{spec}: {error}") from error
+    return _load_file(Path(spec), alphabet, pattern)
 
 
 def load_listed_task(spec: str, alphabet: Alphabet | None = None) -> Task:

@@ -38,6 +38,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9-]*")
 _RESERVED = frozenset(
     {"any", "but", "with", "and", "exactly", "at", "most", "least", "of", "only", "up", "to", "tokens"}
 )
+_MOST_LEVELS = 64
+"""How deeply brackets may be nested."""
 _SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 Sets = Mapping[str, tuple[int, ...]]
@@ -69,6 +71,7 @@ class _Parser(Reader):
     def __init__(self, text: str, sets: Sets, where: str) -> None:
         super().__init__(text, where, _GRAMMAR)
         self._sets = sets
+        self._level = 0
 
     def pattern(self) -> Pattern:
         """Read to the end."""
@@ -117,8 +120,12 @@ class _Parser(Reader):
     def _unit(self) -> Shape:
         start = self.word
         if self.skip("("):
+            self._level += 1
+            if self._level > _MOST_LEVELS:
+                raise self.refusal(start, f"brackets are nested more than {_MOST_LEVELS} deep, want fewer")
             shape = self._choice()
             self.expect(")")
+            self._level -= 1
         else:
             shape = self._class()
         if self.word.text in _SIGNS:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, reading, reading_part
 
@@ -158,7 +158,9 @@ def atoms_of(classes: Iterable[Tokens], vocabulary: int) -> tuple[tuple[int, ...
     distinct = tuple(dict.fromkeys(classes))
     listed = sorted({token for one in distinct for token in one.listed})
     if listed and listed[-1] >= vocabulary:
-        raise InputError(f"token {listed[-1]} is unknown; the vocabulary has tokens 0 to {vocabulary - 1}")
+        raise DeclarationError(
+            f"token {listed[-1]} is unknown; the vocabulary has tokens 0 to {vocabulary - 1}"
+        )
     members = [frozenset(one.listed) for one in distinct]
     groups: dict[tuple[bool, ...], list[int]] = {}
     for token in listed:

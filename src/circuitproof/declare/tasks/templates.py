@@ -16,7 +16,7 @@ from itertools import product
 from typing import TypeAlias
 
 from circuitproof.declare.tasks.generator import Slot, refuse_misfit, slot_names
-from circuitproof.errors import DeclarationError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.reading import Fields, reading_part
 
 Words: TypeAlias = Mapping[str, str]
@@ -78,6 +78,8 @@ class TaskTemplate:
         for key, names in {"irrelevant": self.irrelevant, "distinct": self.distinct}.items():
             if len(set(names)) < len(names):
                 raise DeclarationError(f"template {self.name!r}: {key} names a slot twice; name each once")
+        if len(self.distinct) == 1:
+            raise DeclarationError(f"template {self.name!r}: distinct names one slot, want two or none")
         asked = {"answer": self.answer.slots(), "irrelevant": self.irrelevant, "distinct": self.distinct}
         for key, names in asked.items():
             if absent := [name for name in names if name not in self.slots()]:
@@ -136,7 +138,7 @@ def _read_answer(fields: Fields) -> SpelledAnswer | TabledAnswer:
                 with reading_part(part, slot) as table:
                     return TabledAnswer(slot, {word: table.text(word) for word in table.keys()})  # noqa: SIM118  # Fields is not a mapping
             case slots:
-                raise DeclarationError(f"{part.where} has tables for {list(slots)}, want one slot's")
+                raise InputError(f"{part.where} has tables for {list(slots)}, want one slot's")
 
 
 def _refuse_unknown_words(template: TaskTemplate, words: Mapping[str, tuple[str, ...]]) -> None:

@@ -46,6 +46,9 @@ class Spelling:
         return self.prompt(list(fields.items(key)), fields.path(key))
 
 
+_LONGEST_NAME = 100
+
+
 def read_written(fields: Fields, model: Alphabet | None) -> Task:
     """Read a task that lists its prompts or gives templates; `model` are the names of the model's tokens."""
     alphabet = _read_alphabet(fields, model)
@@ -77,7 +80,7 @@ def _read_listed(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task
         with reading_part(fields, "openers") as part:
             pairs = {spelling.token(name, part.where): part.value(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
         answers = {opener: spelling.token(entry, fields.path("openers")) for opener, entry in pairs.items()}
-        return listed_opener_task(fields.text("name"), alphabet, prompts, answers)
+        return listed_opener_task(_name(fields), alphabet, prompts, answers)
     tabled = spelling.tokens(fields, "answers")
     if len(tabled) != len(prompts):
         raise InputError(
@@ -85,13 +88,21 @@ def _read_listed(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task
             "give one per prompt"
         )
     strata = tuple(alphabet.text((answer,)) for answer in tabled)
-    return _tabled(fields.text("name"), alphabet, Domain(prompts, strata), (tabled, _read_labels(fields)))
+    return _tabled(_name(fields), alphabet, Domain(prompts, strata), (tabled, _read_labels(fields)))
+
+
+def _name(fields: Fields) -> str:
+    """Read what a task is called: a name that can be printed in a line."""
+    name = fields.text("name")
+    if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise InputError(f"{fields.path('name')} is {name[:9]!r}, want 1 to {_LONGEST_NAME} printable signs")
+    return name
 
 
 def _read_labels(fields: Fields) -> tuple[Hashable, ...]:
     labels = fields.items("classes")
     if wrong := [label for label in labels if not isinstance(label, (str, int)) or isinstance(label, bool)]:
-        raise InputError(f"{fields.path('classes')} has {wrong[0]!r}, want whole numbers or names")
+        raise InputError(f"{fields.path('classes')} has {wrong[0]}, want whole numbers or names")
     return tuple(label for label in labels if isinstance(label, (str, int)))
 
 
@@ -100,7 +111,7 @@ def _read_templates(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> T
     prompts = tuple(spelling.prompt(one.text, f"{where}, {one.text!r}") for one in filled)
     answers = tuple(spelling.token(one.answer, f"{where}, the answer to {one.text!r}") for one in filled)
     domain = Domain(prompts, tuple(one.template for one in filled))
-    return _tabled(fields.text("name"), alphabet, domain, (answers, [one.group for one in filled]))
+    return _tabled(_name(fields), alphabet, domain, (answers, [one.group for one in filled]))
 
 
 def _tabled(
@@ -143,7 +154,7 @@ def read_written_pattern(fields: Fields, text: str | None = None) -> Task:
         raise InputError(f"{fields.path('pattern')} is missing; write it there or give one with --pattern")
     classes = fields.integers("classes") if fields.has("classes") else tuple(opener for opener, _ in pairs)
     return Task(
-        name=fields.text("name"),
+        name=_name(fields),
         alphabet=read_vocabulary(fields),
         candidates=fields.integers("candidates"),
         domain=parse_pattern(spelled, sets, fields.path("pattern") if text is None else "--pattern"),

@@ -12,7 +12,7 @@ from torch import Tensor
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError, NumericError, OverdueError
+from circuitproof.errors import DeclarationError, InputError, NumericError, OverdueError
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.transformer import Transformer
@@ -160,7 +160,9 @@ def measures_of(target: Target, logits: Float[Tensor, "circuit prompt candidate"
 def refuse_bad_agreement(agreement: float) -> None:
     """Refuse a share that is not one, and zero, which would ask for nothing."""
     if not 0 < agreement <= 1:
-        raise InputError(f"agreement is {agreement}, want a share of the prompts, above 0 and at most 1")
+        raise DeclarationError(
+            f"agreement is {agreement}, want a share of the prompts, above 0 and at most 1"
+        )
 
 
 def _maximal(logits: Float[Tensor, "*any candidate"]) -> Bool[Tensor, "*any candidate"]:

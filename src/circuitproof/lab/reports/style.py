@@ -62,6 +62,8 @@ class Drawing:
 def refuse_undrawable(path: Path | None) -> None:
     """Refuse, before any work, a figure that could not be drawn after it; none is no matter."""
     if path is not None:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder, want the name of a figure; choose another place")
         if path.suffix not in _FORMATS:
             raise InputError(f"{path} is no name of a figure: want one that ends in .png or .svg")
         refuse_unwritable(path)

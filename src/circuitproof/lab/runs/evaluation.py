@@ -13,6 +13,7 @@ from circuitproof.lab.model.decisions import Score, score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json
+from circuitproof.text.reading import about
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ def evaluate(
     rows: list[CircuitScore] = []
     for name in task_names or TASK_NAMES:
         task = stored.declaration.listed_task(name)
-        rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))
+        with about(str(model_path)):
+            rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))
     return tuple(rows)
 
 

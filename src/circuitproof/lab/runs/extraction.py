@@ -7,7 +7,7 @@ from pathlib import Path
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.declaration import WEIGHTS, ProgramHeads, read_declaration
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
@@ -20,7 +20,7 @@ from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_file
 from circuitproof.text.codec import Positive, record_to_json
-from circuitproof.text.reading import Fields, read_json
+from circuitproof.text.reading import Fields, about, read_json
 from circuitproof.text.sealed import read_manifest
 from circuitproof.view.answers import drawn
 from circuitproof.view.telling import Said, Table, Told
@@ -43,9 +43,9 @@ class Method:
 
     def __post_init__(self) -> None:
         if not self.thresholds:
-            raise InputError("no thresholds to sweep; give at least one")
+            raise DeclarationError("no thresholds to sweep; give at least one")
         if len(set(self.thresholds)) != len(self.thresholds):
-            raise InputError(f"thresholds are {self.thresholds}; give each of them once")
+            raise DeclarationError(f"thresholds are {self.thresholds}; give each of them once")
         self.tolerances()
 
     def tolerances(self) -> tuple[Tolerance, ...]:
@@ -123,7 +123,7 @@ def extract(
     pace: Pace = UNHURRIED,
 ) -> Extraction:
     """Find circuits, choose one, and write it to `out`, if there is such a place, with the report beside."""
-    refuse_existing(out)
+    refuse_existing(*(() if out is None else (out, report_path(out))))
     asked = read_declaration(model_path).listed_task(task)
     found = find_circuits(model_path, asked, method, pace)
     refuse_senseless(found)
@@ -147,10 +147,11 @@ def find_circuits(model_path: Path, task: Task, method: Method, pace: Pace = UNH
     """Find circuits of a stored model on a task and choose one by the method's rule."""
     stored = load_model(model_path)
     stored.declaration.refuse_unfit(task)
-    meter = Meter(stored.model, task, method.objective, pace)
     parts = parts_of(stored.model.graph, method.granularity)
-    order = arrange(stored.model, task, meter.target, parts, method.order)
-    candidates = sweep(meter, order, method.tolerances(), method.search)
+    with about(str(model_path)):
+        meter = Meter(stored.model, task, method.objective, pace)
+        order = arrange(stored.model, task, meter.target, parts, method.order)
+        candidates = sweep(meter, order, method.tolerances(), method.search)
     return Extraction(
         task=task.name,
         task_digest=task.digest,

@@ -69,9 +69,9 @@ def locate(source: str, revision: str | None = None) -> Path:
     try:
         return Path(snapshot_download(source, revision=revision, allow_patterns=wanted))
     except (HfHubHTTPError, OSError, ValueError) as error:
-        first = str(error).partition("\n")[0]
         raise InputError(
-            f"{source} is no directory here, and the Hub did not give a model of that name: {first}"
+            f"{source} is no directory here, and the Hub did not give a model of that name "
+            f"({type(error).__name__}); name a directory, or try again where the Hub can be reached"
         ) from error
 
 

@@ -29,7 +29,7 @@ from circuitproof.lab.runs.frontier import Outcome, Point, load_outcome
 from circuitproof.lab.runs.ledger import Ledger, Trial
 from circuitproof.lab.runs.manifest import Development, Gate, Split
 from circuitproof.lab.runs.prompts import Prompts
-from circuitproof.lab.runs.protocol import Generation, Protocol
+from circuitproof.lab.runs.protocol import BUNDLES, TRAINING, TRIMMED, Generation, Protocol
 from circuitproof.lab.runs.recipe import Recipe
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
@@ -41,10 +41,10 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import four_properties
 from circuitproof.prove.verdict import Battery, Verdict, worst
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_unwritable, write_file
+from circuitproof.text.reading import about
 from circuitproof.text.sealed import read_manifest
 
 LEDGER = "ledger.jsonl"
-_TRAINING = "training"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class _Job:
     def model(self) -> Path:
         """Return where the model is."""
         source = self.protocol.model
-        return self.run.folder / _TRAINING / MODEL if isinstance(source, Recipe) else source
+        return self.run.folder / TRAINING / MODEL if isinstance(source, Recipe) else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Localisation:
 
 def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
     """Run a protocol in `out` and prove its last circuits; what is finished there is not done again."""
-    rounds = [rounds_of(protocol, generator) for generator in protocol.generators]
+    rounds = _rounds(protocol)
     with _begun(protocol, rounds, out, ledger, tell) as job:
         outcomes = _generations(job, rounds)
         last = len(outcomes) // len(rounds) - 1
@@ -130,9 +130,14 @@ def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Te
 
 def open_gates(protocol: Protocol, out: Path, tell: Tell = silent) -> tuple[Outcome, ...]:
     """Run a protocol up to its last gate and prove nothing: what came of every gate that was opened."""
-    rounds = [rounds_of(protocol, generator) for generator in protocol.generators]
+    rounds = _rounds(protocol)
     with _begun(protocol, rounds, out, None, tell) as job:
         return _generations(job, rounds)
+
+
+def _rounds(protocol: Protocol) -> list[Rounds]:
+    with about(protocol.name):
+        return [rounds_of(protocol, generator) for generator in protocol.generators]
 
 
 @contextmanager
@@ -163,7 +168,7 @@ def _generations(job: _Job, rounds: Sequence[Rounds]) -> tuple[Outcome, ...]:
     protocol = job.protocol
     job.ledger.declare(protocol.name, protocol.digest)
     if isinstance(protocol.model, Recipe):
-        train_recipe(protocol.model, job.run.folder / _TRAINING, Watcher(), job.run.tell)
+        train_recipe(protocol.model, job.run.folder / TRAINING, Watcher(), job.run.tell)
     outcomes: list[Outcome] = []
     for place in range(len(protocol.generations)):
         found = [_generation(job, place, task) for task in rounds]
@@ -269,10 +274,10 @@ def _prove(job: _Job, generation: int, rounds: Rounds) -> Proof:
     last, task = job.protocol.generations[generation], rounds.everything(generation)
     frozen = open_model(job.model)
     selected = load_circuit(job.part(last, task.name).folder / "circuit.json")
-    circuit = trimmed(job.run.within("trimmed"), f"{task.name}.json", frozen, task, selected)
+    circuit = trimmed(job.run.within(TRIMMED), f"{task.name}.json", frozen, task, selected)
     job.run.tell(f"proving {task.name}")
     battery = prove(Claim(frozen, circuit, task, four_properties(job.protocol.epsilon)))
-    bundle = job.run.within("bundles").stage(task.name, lambda path: write_bundle(path, battery))
+    bundle = job.run.within(BUNDLES).stage(task.name, lambda path: write_bundle(path, battery))
     return Proof(battery, len(selected), bundle)
 
 

@@ -20,6 +20,9 @@ from circuitproof.text.codec import Codec, Count, FolderName, Radius
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
+TRAINING, TRIMMED, BUNDLES = FOLDERS = ("training", "trimmed", "bundles")
+"""The folders of a run that are of no generation."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
@@ -153,5 +156,7 @@ def _refuse_misfit(protocol: Protocol, where: str) -> None:
         raise InputError(f"{where}.tasks are {tasks}, want some, with distinct plain names")
     if not names or len(set(names)) != len(names):
         raise InputError(f"{where}.generations are {names}, want some, with distinct names")
+    if taken := [name for name in names if name in FOLDERS]:
+        raise InputError(f"{where}.generations: {taken[0]!r} is a folder of every run; choose another name")
     if protocol.generations[0].development < 1:
         raise InputError(f"{where}.generations[0].development is 0; the first generation has nothing else")
