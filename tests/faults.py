@@ -404,7 +404,7 @@ _KEY = re.compile(r"([a-z_]+) = [^#\n]*", re.ASCII)
 def spoiled_recipes() -> Iterator[Case]:
     """Every key of a shipped recipe with a value that fits none, and files that are no recipes."""
     for command, shipped in OF_A_RECIPE.items():
-        lines = (RECIPES / shipped).read_text().splitlines()
+        lines = _shortened((RECIPES / shipped).read_text()).splitlines()
         for place, line in enumerate(lines):
             if found := _KEY.match(line):
                 key = found[1]
@@ -423,6 +423,14 @@ def spoiled_recipes() -> Iterator[Case]:
         yield _recipe(command, "that is empty", "", "recipe.toml")
         yield _recipe(command, "that is no TOML", "name = ", "recipe.toml")
         yield _recipe(command, "that is missing", None, "recipe.toml")
+
+
+def _shortened(text: str) -> str:
+    """Return a recipe of prompts with one word for each slot: a fault is found as well among fewer."""
+    one_word = re.sub(
+        r'^(verb|name|place|body) = (\["[^"]*")(, "[^"]*")+\]', r"\1 = \2]", text, flags=re.MULTILINE
+    )
+    return one_word.replace("count = 1280", "count = 20")
 
 
 def _named(lines: Sequence[str], name: str) -> str:
