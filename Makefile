@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-fast lint docs bench nightly clean
+.PHONY: demo test test-fast portability lint docs bench nightly clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
@@ -29,6 +29,16 @@ test: $(READY)
 test-fast: $(READY)
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow" tests/text tests/declare tests/exact tests/forward tests/bundle/test_golden.py tests/check/test_gates.py tests/check/test_grammar.py tests/cli/test_main.py tests/test_architecture_page.py
 
+# The whole suite, or TESTS, as other machines would see it: a line for each of torch's kernels, threads and seeds.
+portability: $(READY)
+	@mkdir -p build/portability; failed=0; \
+	for kernels in default avx2; do for threads in 1 2; do for seed in 1 2 3; do \
+	    log=build/portability/$$kernels-$$threads-$$seed.txt; \
+	    ATEN_CPU_CAPABILITY=$$kernels OMP_NUM_THREADS=$$threads $(BIN)/pytest -q -n auto --dist worksteal \
+	        --hypothesis-seed=$$seed $(TESTS) > $$log 2>&1 || failed=1; \
+	    echo "$$kernels kernels, $$threads threads, seed $$seed: $$(tail -n 1 $$log)"; \
+	done; done; done; exit $$failed
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -43,12 +53,14 @@ docs: $(READY)
 bench: $(READY)
 	for script in circuits battery extraction robustness synthesis surrogate patterns solvers page; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
-# What is too long for a test: every liar, and random bundles by a range of seeds. Both go on where they were stopped.
+# What is too long for a test: every liar, and random bundles by a range of seeds (both go on where they were
+# stopped), thousands of changes and examples, and the shapes of tensors enforced wherever they occur.
 SEEDS ?= 0:100000
 nightly: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/attack.py --seeds $(SEEDS) --out build/attack
 	PYTHONPATH=tests $(BIN)/python tests/liars.py --out build/liars
 	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check tests/lab/runs/test_radii.py
+	CIRCUITPROOF_SHAPES=1 $(BIN)/pytest -n auto --dist worksteal tests/lab tests/cli
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .ruff_cache .hypothesis .coverage* .import_linter_cache

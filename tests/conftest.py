@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from jaxtyping import config as shapes
 
 from places import REFERENCE
 
@@ -22,6 +23,17 @@ if "CIRCUITPROOF_ROUNDING" in os.environ:
     from rounding import other_rounding
 
     other_rounding(int(os.environ["CIRCUITPROOF_ROUNDING"]))
+
+
+SHAPED = ("tests/lab/model/", "tests/lab/train/")
+"""The tests of what has shapes in its annotations. Elsewhere they would be half of all work in torch."""
+EVERYWHERE = "CIRCUITPROOF_SHAPES" in os.environ
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let shapes in annotations be enforced in the tests of models and training; by night in all tests."""
+    shapes.update("jaxtyping_disable", not (EVERYWHERE or item.nodeid.startswith(SHAPED)))
 
 
 @pytest.fixture

@@ -455,7 +455,7 @@ _KEY = re.compile(r"([a-z_]+) = [^#\n]*", re.ASCII)
 def spoiled_recipes() -> Iterator[Case]:
     """Every key of a shipped recipe with a value that fits none, and files that are no recipes."""
     for command, shipped in OF_A_RECIPE.items():
-        lines = (RECIPES / shipped).read_text().splitlines()
+        lines = _shortened((RECIPES / shipped).read_text()).splitlines()
         for place, line in enumerate(lines):
             if found := _KEY.match(line):
                 key = found[1]
@@ -490,6 +490,14 @@ def spoiled_protocols() -> Iterator[Case]:
         ("of a LayerNorm model", "toy-band.toml", "toy.toml", ("LayerNorm has no exact value",)),
     ):  # fmt: skip
         yield _recipe("localise", name, changed(whole, before, after).decode(), *words)
+
+
+def _shortened(text: str) -> str:
+    """Return a recipe of prompts with one word for each slot: a fault is found as well among fewer."""
+    one_word = re.sub(
+        r'^(verb|name|place|body) = (\["[^"]*")(, "[^"]*")+\]', r"\1 = \2]", text, flags=re.MULTILINE
+    )
+    return one_word.replace("count = 1280", "count = 20")
 
 
 def _named(lines: Sequence[str], name: str) -> str:

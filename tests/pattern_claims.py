@@ -1,12 +1,13 @@
 """Random claims about patterns small enough to look at every prompt, and what is true of them."""
 
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from random import Random
 
-from circuitproof.declare.architecture import Architecture, inverse_root
+from circuitproof.declare.architecture import inverse_root
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import LOGITS, Graph, Head
-from circuitproof.declare.operators import Attention, LeakyRelu, NoNorm
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
@@ -17,24 +18,11 @@ from circuitproof.prove.claim import Claim, reads_prompt
 from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
 from hand_models import freeze
-from models import random_model
+from models import random_model, tiny_architecture
 from pattern_strategies import all_prompts
 
-SIZES = Architecture(
-    vocabulary=6,
-    context=5,
-    layers=2,
-    heads=2,
-    width=3,
-    head_width=2,
-    mlp_width=4,
-    norm=NoNorm(),
-    attention=Attention.SPARSEMAX,
-    attention_scale=inverse_root(2),
-    activation=LeakyRelu(Fraction(1, 100)),
-    tied=False,
-    biases=True,
-    logit_bias=True,
+SIZES = replace(
+    tiny_architecture(), vocabulary=6, width=3, head_width=2, mlp_width=4, attention_scale=inverse_root(2)
 )
 GRAPH = Graph(2, 2)
 CONDITIONS = (
@@ -86,6 +74,12 @@ def random_program(draw):
 
 def random_claim(seed, properties=PROPERTIES):
     """Return a claim whose right answers are what the circuit decides on some prompts."""
+    return Claim(*_drawn(seed), properties)
+
+
+@cache
+def _drawn(seed):
+    """Return the model, the circuit and the task of a random claim."""
     draw = Random(seed)  # noqa: S311  # circuits, not secrets
     programs = {head: random_program(draw) for layer in range(2) for head in GRAPH.heads_of(layer)}
     frozen = freeze(random_model(SIZES, seed, programs))
@@ -101,29 +95,42 @@ def random_claim(seed, properties=PROPERTIES):
     decided = fold(frozen, candidates, [circuit], list(first.values())).of(circuit)
     answers = {opener: candidates[min(one.decision)] for opener, one in zip(first, decided, strict=True)}
     pairs = tuple((opener, answers.get(opener, 0)) for opener in (0, 1))
-    return Claim(frozen, circuit, task_of(text, candidates, pairs), properties)
+    return frozen, circuit, task_of(text, candidates, pairs)
 
 
 def truth(claim, prop):
     """Say whether a property holds, by looking at every prompt."""
+    return truths(claim, [prop])[0]
+
+
+def truths(claim, properties):
+    """Say which of some properties hold, by looking at every prompt once."""
     task, circuit = claim.task, claim.circuit
     prompts = all_prompts(task.labelled.machine)
     folded = fold(claim.frozen, task.candidates, [circuit, *circuit.lesions()], prompts)
-    own, labels = folded.of(circuit), [task.labelled.label_of(prompt) for prompt in prompts]
-    pairs = list(zip(own, labels, strict=True))
+    labels = [task.labelled.label_of(prompt) for prompt in prompts]
+    pairs = list(zip(folded.of(circuit), labels, strict=True))
+    return [_holds(claim, prop, pairs, folded) for prop in properties]
+
+
+def _holds(claim, prop, pairs, folded):
+    task, circuit = claim.task, claim.circuit
     match prop:
         case Equivalence():
             return all(one.decision == {task.candidates.index(label.answer)} for one, label in pairs)
         case Invariance():
-            groups = {label.group: set() for label in labels}
+            groups = {label.group: set() for _, label in pairs}
             for one, label in pairs:
                 groups[label.group].add(one.decision)
             return all(len(found) == 1 and len(next(iter(found))) == 1 for found in groups.values())
         case Robustness(epsilon):
             rows = claim.directions()
-            return all(one.is_clear and radii([one], rows)[0].exceeds(epsilon) for one in own)
+            return all(one.is_clear and radii([one], rows)[0].exceeds(epsilon) for one, _ in pairs)
         case _:
             return all(
-                any(a.is_clear and a.decision != b.decision for a, b in zip(own, folded.of(one), strict=True))
+                any(
+                    a.is_clear and a.decision != b.decision
+                    for (a, _), b in zip(pairs, folded.of(one), strict=True)
+                )
                 for one in circuit.lesions()
             )

@@ -17,7 +17,7 @@ from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import circuit_of, freeze
 from models import random_model
-from pattern_claims import PROPERTIES, SIZES, random_claim, task_of, truth
+from pattern_claims import PROPERTIES, SIZES, random_claim, task_of, truths
 
 SEEDS = (2, 3, 14, 19, 33, 35, 39, 102, 103, 110)
 """Claims whose evidence is of every kind."""
@@ -94,10 +94,10 @@ def test_bends_and_deep_circuits_are_followed_by_both(program, edges, biases, tm
     sizes = replace(SIZES, biases=biases, logit_bias=biases)
     frozen = freeze(random_model(sizes, len(edges), {Head(1, 0): parse(program)}))
     circuit, task = circuit_of(edges, layers=2, heads=2), task_of("any{1..2} with exactly 1 of [0, 1]")
-    for prop in PROPERTIES:
-        claim = Claim(frozen, circuit, task, (prop,))
-        battery = prove(claim, Effort(listed=0))
-        assert (battery.verdict is Verdict.PROVED) == truth(claim, prop)
+    wanted = truths(Claim(frozen, circuit, task, PROPERTIES), PROPERTIES)
+    for prop, is_true in zip(PROPERTIES, wanted, strict=True):
+        battery = prove(Claim(frozen, circuit, task, (prop,)), Effort(listed=0))
+        assert (battery.verdict is Verdict.PROVED) == is_true
         write_bundle(tmp_path / prop.kind, battery)
         outcome, sentence = check(tmp_path / prop.kind)
         assert outcome is OUTCOMES[battery.verdict], sentence

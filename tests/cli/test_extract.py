@@ -1,10 +1,7 @@
 import json
-import signal
-import sys
 
 import pytest
 
-from circuitproof.cli.main import main
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
@@ -12,20 +9,11 @@ from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Return what runs `circuitproof extract` on a model that closes quotes, as the entry point does."""
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # the test runner keeps its own Ctrl-C
-    monkeypatch.setenv("COLUMNS", "300")
+def run(run, tmp_path):
+    """Return what runs `circuitproof extract` on a model that closes quotes."""
     save_model(tmp_path / "model", StoredModel(quote_model(), TOY))
-    given = ["--model", tmp_path / "model", "--task", "quotes", "--out", tmp_path / "a.json"]
-
-    def run_command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["circuitproof", "extract", *map(str, [*given, *arguments])])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return end.value.code, *capsys.readouterr()
-
-    return run_command
+    given = ("--model", tmp_path / "model", "--task", "quotes", "--out", tmp_path / "a.json")
+    return lambda *arguments: run("extract", *given, *arguments)
 
 
 def test_every_candidate_is_shown_and_the_circuit_written(run, tmp_path):

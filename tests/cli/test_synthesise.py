@@ -2,7 +2,6 @@ import json
 
 import pytest
 
-from circuitproof.cli.main import main
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
@@ -10,21 +9,14 @@ from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Return a function that runs a synthesis in a folder and gives its exit code and output."""
+def run(run, monkeypatch, tmp_path):
+    """Return what runs a command in a folder with models and a circuit."""
     monkeypatch.chdir(tmp_path)
     save_model(tmp_path / "model", StoredModel(quote_model(programs={}), TOY))
     silent = {"head.0.0.output.weight": [[0, 0], [0, 0]], "embed.token": [[0, 0]] * 32}
     save_model(tmp_path / "silent", StoredModel(quote_model(silent, programs={}), TOY))
     (tmp_path / "circuit.json").write_text(json.dumps(circuit_of(QUOTE_EDGES).to_json()))
-
-    def run_command(*arguments):
-        monkeypatch.setattr("sys.argv", ["circuitproof", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code, capsys.readouterr().out
-
-    return run_command
+    return run
 
 
 def synthesise(run, model, *more):
@@ -35,7 +27,7 @@ def synthesise(run, model, *more):
 
 def test_a_program_is_found_and_shown(run, tmp_path):
     """Exit code 0, the accepted candidate with a star, and what was looked at."""
-    code, out = synthesise(run, "model", "--circuit", "circuit.json")
+    code, out, _ = synthesise(run, "model", "--circuit", "circuit.json")
     assert code == 0
     assert "* is accepted exactly" in out
     assert "under softmax 3.50" in out
@@ -45,7 +37,7 @@ def test_a_program_is_found_and_shown(run, tmp_path):
 
 def test_json_holds_the_report(run, tmp_path):
     """The same as in the file."""
-    code, out = synthesise(
+    code, out, _ = synthesise(
         run, "model", "--json", "--growth", "guided", "--pick", "nearest", "--pair", "9:13"
     )
     assert code == 0
@@ -57,20 +49,20 @@ def test_json_holds_the_report(run, tmp_path):
 
 def test_an_unrealisable_language_is_certified_and_rechecked(run):
     """Exit code 1 for no program; 0 for a certificate that is right, 5 for one that does not hold."""
-    code, out = synthesise(run, "silent")
+    code, out, _ = synthesise(run, "silent")
     assert code == 1
     assert "unrealisable: program.unrealisable.json refutes every meaning" in out
     certificate = ("recheck", "program.unrealisable.json", "--task", "quotes", "--model")
-    code, out = run(*certificate, "silent")
+    code, out, _ = run(*certificate, "silent")
     assert (code, out.split(" ")[0]) == (0, "valid:")
-    code, out = run(*certificate, "silent", "--json")
+    code, out, _ = run(*certificate, "silent", "--json")
     assert json.loads(out)["valid"] is True
-    code, _ = run(*certificate, "model")
+    code, *_ = run(*certificate, "model")
     assert code == 5
 
 
 def test_an_unfinished_search_has_its_own_exit_code(run):
     """Undecided is 4."""
-    code, out = synthesise(run, "model", "--budget", 1)
+    code, out, _ = synthesise(run, "model", "--budget", 1)
     assert code == 4
     assert "unfinished: " in out

@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
+import hand_models
 from circuitproof.declare.architecture import Architecture, inverse_root
 from circuitproof.declare.circuits.circuit import circuit_of, empty, whole
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
@@ -290,21 +291,8 @@ def test_random_circuits_agree_with_the_slow_twin_exactly_and_with_torch_within_
 
 GRAPH = Graph(1, 1)
 HEAD, MLP = Head(0, 0), Mlp(0)
-PLAIN = Architecture(
-    vocabulary=4,
-    context=4,
-    layers=1,
-    heads=1,
-    width=3,
-    head_width=2,
-    mlp_width=3,
-    norm=NoNorm(),
-    attention=Attention.SPARSEMAX,
-    attention_scale=Fraction(1),
-    activation=Relu(),
-    tied=False,
-    biases=True,
-    logit_bias=True,
+PLAIN = replace(
+    hand_models.PLAIN, vocabulary=4, context=4, width=3, mlp_width=3, biases=True, logit_bias=True
 )
 OPENER = parse("default 0\nadd 1 when key_token in {1, 2}\notherwise nowhere")
 

@@ -99,7 +99,8 @@ def test_the_shipped_task_files_name_the_tokens_they_speak_of(path):
     named = task.alphabet.named()
     assert openers | set(task.candidates) <= named.keys()
     if path.stem.startswith("gpt2"):
-        assert all(gpt2_tokenizer().encode(text) == (token,) for token, text in named.items())
+        encode = gpt2_tokenizer().encode
+        assert all(encode(text) == (token,) for token, text in named.items())
 
 
 def test_the_declaration_says_all_and_its_digest_pins_it(tmp_path):

@@ -22,14 +22,14 @@ PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 4), repeat=l
 TASK = table_task({prompt: sum(prompt) % 2 for prompt in PROMPTS})
 
 
-def mean_margin(model, task, target, gates):
-    """Return the metric at some gates, prompt by prompt."""
-    total = 0.0
+def mean_margins(model, task, target, gates):
+    """Return the metric at each of some gates, prompt by prompt."""
+    total = torch.zeros(len(gates.values), dtype=torch.float64)
     for place, prompt in enumerate(task.domain.prompts):
         with torch.no_grad():
-            logits = model.candidate_logits(torch.tensor([prompt]), task.candidates, gates)[0, 0]
+            logits = model.candidate_logits(torch.tensor([prompt]), task.candidates, gates)[:, 0]
         wanted = target.decisions[place]
-        total += float(logits[wanted].min() - logits[~wanted].max())
+        total += logits[:, wanted].amin(1) - logits[:, ~wanted].amax(1)
     return total / len(task.domain)
 
 
@@ -39,10 +39,11 @@ def fp64_gates(graph):
     return replace(gates, values=gates.values.double())
 
 
-def with_gate(gates, row, column, value):
-    """Return the gates with one of them set."""
-    values = gates.values.clone()
-    values[0, row, column] = value
+def with_each(gates, places, value):
+    """Return as many gates as there are places, each with the one at its place set."""
+    values = gates.values.repeat(len(places), 1, 1)
+    for number, (row, column) in enumerate(places):
+        values[number, row, column] = value
     return replace(gates, values=values)
 
 
@@ -58,13 +59,15 @@ def test_the_slope_of_a_gate_is_its_finite_difference(norm, programs):
     gates, target = fp64_gates(model.graph), target_of(model, TASK, Objective.MODEL)
     step = 2.0**-20
     slopes = gate_slopes(model, TASK, target, gates)
-    for edge in model.graph.edges():
-        row, column = target_row(model.graph, edge.target), source_column(model.graph, edge.source)
-        up, down = (
-            mean_margin(model, TASK, target, with_gate(gates, row, column, value))
-            for value in (1 + step, 1 - step)
-        )
-        assert agree(float(slopes[row, column]), (up - down) / (2 * step))
+    places = [
+        (target_row(model.graph, edge.target), source_column(model.graph, edge.source))
+        for edge in model.graph.edges()
+    ]
+    up, down = (
+        mean_margins(model, TASK, target, with_each(gates, places, value)) for value in (1 + step, 1 - step)
+    )
+    for (row, column), difference in zip(places, (up - down) / (2 * step), strict=True):
+        assert agree(float(slopes[row, column]), float(difference))
 
 
 def test_portions_of_prompts_add_up(monkeypatch):

@@ -30,14 +30,20 @@ def best(logits):
     return {place for place, value in enumerate(logits) if value == max(logits)}
 
 
-def slow_measure(model, task, circuit, objective):
-    """Return the measure as the words say it, prompt by prompt."""
+def logits_of(model, task, *circuits):
+    """Return the candidates' logits prompt by prompt, of a circuit or of the whole model."""
+    with torch.no_grad():
+        return [
+            model.candidate_logits(torch.tensor([prompt]), task.candidates, *circuits)[0, 0].tolist()
+            for prompt in task.domain.prompts
+        ]
+
+
+def slow_measure(model, task, wholes, circuit, objective):
+    """Return the measure as the words say it, from the model's logits for each prompt and the circuit's."""
     divergences, agreed, margins = [], 0, []
-    for prompt, answer in zip(task.domain.prompts, task.answers(), strict=True):
-        tokens = torch.tensor([prompt])
-        with torch.no_grad():
-            found = model.candidate_logits(tokens, task.candidates, [circuit])[0, 0].tolist()
-            full = model.candidate_logits(tokens, task.candidates)[0, 0].tolist()
+    every = zip(task.answers(), wholes, logits_of(model, task, [circuit]), strict=True)
+    for answer, full, found in every:
         right = task.candidates.index(answer)
         wanted = best(full) if objective is Objective.MODEL else {right}
         is_right = [float(place == right) for place in range(len(found))]
@@ -56,8 +62,9 @@ def test_a_batch_of_circuits_measures_as_the_words_say(norm, objective):
     """The slow twin takes one prompt and one circuit at a time."""
     model = random_model(tiny_architecture(norm=norm), seed=3).double()
     circuits = [whole(model.graph), *whole(model.graph).lesions()[::5]]
+    wholes = logits_of(model, TASK)
     for circuit, found in zip(circuits, Meter(model, TASK, objective).measure(circuits), strict=True):
-        kl, agreed, margin = slow_measure(model, TASK, circuit, objective)
+        kl, agreed, margin = slow_measure(model, TASK, wholes, circuit, objective)
         assert agree(found.kl, kl)
         assert (found.agreed, found.prompts) == (agreed, len(PROMPTS))
         assert agree(found.worst_margin, margin)

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from jaxtyping import TypeCheckError
 
 from circuitproof.declare.operators import BandNorm, Gelu, GeluForm, LeakyRelu, Lift, Relu
 from circuitproof.errors import NumericError
@@ -195,3 +196,9 @@ def test_activations_are_what_their_names_say():
     assert agree(activate(values, Gelu(GeluForm.EXACT)), values * normal)
     tanh = 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (values + 0.044715 * values**3)))
     assert agree(activate(values, Gelu(GeluForm.TANH)), values * tanh)
+
+
+def test_shapes_in_annotations_are_enforced():
+    """Here and in the tests of training, by night in all; otherwise torch would stretch the mask."""
+    with pytest.raises(TypeCheckError, match="softmax"):
+        softmax(torch.zeros(2, 3), torch.ones(1, 3, dtype=torch.bool))

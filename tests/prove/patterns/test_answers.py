@@ -23,7 +23,7 @@ from circuitproof.prove.remarks import Grounds, Plain, SharedBias, remarks
 from circuitproof.prove.verdict import Verdict
 from hand_models import IDENTITY, PLAIN, build, circuit_of, freeze
 from models import random_model
-from pattern_claims import PROPERTIES, SIZES, random_claim, task_of, truth
+from pattern_claims import PROPERTIES, SIZES, random_claim, task_of, truth, truths
 from pattern_strategies import all_prompts
 
 SEEDS = range(24)
@@ -34,10 +34,11 @@ def test_answers_are_what_looking_at_every_prompt_says():
     verdicts = Counter()
     for seed in SEEDS:
         claim = random_claim(seed)
-        for answer in prove(claim, Effort(listed=64)).answers:
+        answers = prove(claim, Effort(listed=64)).answers
+        for answer, is_true in zip(answers, truths(claim, claim.properties), strict=True):
             verdicts[answer.verdict] += 1
             if answer.verdict is not Verdict.UNDECIDED:
-                assert (answer.verdict is Verdict.PROVED) == truth(claim, answer.prop), (seed, answer.prop)
+                assert (answer.verdict is Verdict.PROVED) == is_true, (seed, answer.prop)
     assert verdicts[Verdict.UNDECIDED] <= verdicts.total() // 20
     assert min(verdicts[Verdict.PROVED], verdicts[Verdict.REFUTED]) > 25
 
@@ -72,8 +73,7 @@ def test_robustness_elsewhere_or_behind_a_norm_is_undecided():
     """Over a pattern only the final residual is perturbed, and only where no norm follows."""
     inside = Robustness(Fraction(1, 10), Interface(Mlp(0), Side.OUTPUT))
     edges = ("embed -> mlp 0", "mlp 0 -> logits")
-    normed = {"norm": BandNorm(Fraction(1), Fraction(2), Lift.CONTINUOUS)}
-    sizes = SIZES.__class__(**{name: getattr(SIZES, name) for name in SIZES.__slots__} | normed)
+    sizes = replace(SIZES, norm=BandNorm(Fraction(1), Fraction(2), Lift.CONTINUOUS))
     for claim in (claim_of(edges, inside), claim_of(edges, Robustness(Fraction(1)), sizes=sizes)):
         (answer,) = prove(claim).answers
         assert answer.verdict is Verdict.UNDECIDED
@@ -82,8 +82,7 @@ def test_robustness_elsewhere_or_behind_a_norm_is_undecided():
 
 def test_norms_are_decided_where_few_prompts_matter():
     """The circuit reads the last token only."""
-    normed = {"norm": BandNorm(Fraction(1), Fraction(2), Lift.CONTINUOUS)}
-    sizes = SIZES.__class__(**{name: getattr(SIZES, name) for name in SIZES.__slots__} | normed)
+    sizes = replace(SIZES, norm=BandNorm(Fraction(1), Fraction(2), Lift.CONTINUOUS))
     claim = claim_of(("embed -> mlp 0", "mlp 0 -> logits"), Equivalence(), sizes=sizes)
     (answer,) = prove(claim).answers
     assert (answer.verdict is Verdict.PROVED) == truth(claim, Equivalence())

