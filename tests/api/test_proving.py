@@ -68,7 +68,7 @@ def test_radii_and_the_fewest_edges_show_themselves(model, tmp_path):
     assert [len(circuit) for circuit in fewest.search.minimum] == [2]
     assert "2 edges are the fewest" in repr(fewest)
     assert "circuit of 2 edges" in fewest._repr_html_()
-    assert cp.check(fewest, against=model).is_valid
+    assert cp.check(fewest, against=model).outcome is cp.Outcome.VALID
 
 
 def test_a_deadline_ends_the_work_and_progress_is_told(model):

@@ -61,11 +61,6 @@ class Checked(Told):
     reason: str
     properties: tuple[CheckedProperty, ...]
 
-    @property
-    def is_valid(self) -> bool:
-        """Say whether everything that is claimed is proved."""
-        return self.outcome is Outcome.VALID
-
     def told(self) -> Iterator[Said]:
         """Return the outcome and the sentence."""
         sentence = el("p", el("strong", f"{self.outcome}: "), self.reason)
