@@ -11,7 +11,6 @@
 
 # %%
 import tempfile
-from fractions import Fraction
 from pathlib import Path
 
 import circuitproof as cp
@@ -33,9 +32,9 @@ radii
 # Beyond the least radius robustness is refuted: a perturbation is shown, and it replays.
 
 # %%
-least = radii.proved or Fraction(0)
+beyond = int(radii.proved or 0) + 1
 answers = cp.verify(
-    model, task, circuit, properties=["equivalence", "robustness"], epsilon=least + 1, out=work / "bundle"
+    model, task, circuit, properties=["equivalence", "robustness"], epsilon=beyond, out=work / "bundle"
 )
 answers
 

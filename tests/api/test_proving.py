@@ -68,7 +68,7 @@ def test_radii_and_the_fewest_edges_show_themselves(model, tmp_path):
     assert [len(circuit) for circuit in fewest.search.minimum] == [2]
     assert "2 edges are the fewest" in repr(fewest)
     assert "circuit of 2 edges" in fewest._repr_html_()
-    assert cp.check(fewest, against=model).is_valid
+    assert cp.check(fewest, against=model).outcome is cp.Outcome.VALID
 
 
 def test_a_deadline_ends_the_work_and_progress_is_told(model):
@@ -90,7 +90,7 @@ def test_a_deadline_ends_the_work_and_progress_is_told(model):
         ({"epsilon": 0.01}, r'the call\.epsilon is .*want a rational in a string such as "1/100"'),
         ({"properties": ["robustness"]}, "robustness wants an epsilon"),
         ({"limits": True}, "lists its prompts; leave it out"),
-        ({"at": "the moon"}, "the moon"),
+        ({"at": "the moon", "epsilon": "1/10"}, "the moon"),
     ],
 )
 def test_a_call_that_makes_no_sense_is_one_sentence(model, given, says):

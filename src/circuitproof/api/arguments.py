@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from enum import StrEnum
 from math import inf
@@ -39,7 +39,7 @@ def paced(deadline: float | None, progress: Progress | None) -> Pace:
 
 
 @contextmanager
-def needing_extras(what: str) -> Iterator[None]:
+def needing_extras(what: str) -> Generator[None, None, None]:
     """Say in a sentence which extra brings a package that is not installed."""
     try:
         yield

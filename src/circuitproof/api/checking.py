@@ -6,7 +6,7 @@ folder or its environment has a part in the answer.
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -61,11 +61,6 @@ class Checked(Told):
     reason: str
     properties: tuple[CheckedProperty, ...]
 
-    @property
-    def is_valid(self) -> bool:
-        """Say whether everything that is claimed is proved."""
-        return self.outcome is Outcome.VALID
-
     def told(self) -> Iterator[Said]:
         """Return the outcome and the sentence."""
         sentence = el("p", el("strong", f"{self.outcome}: "), self.reason)
@@ -108,7 +103,7 @@ def _directory(model: AnyModel | None) -> Path | None:
 
 
 @contextmanager
-def _declared(task: Task | PathLike | None) -> Iterator[Path | None]:
+def _declared(task: Task | PathLike | None) -> Generator[Path | None, None, None]:
     """Give the declaration of a task as a file."""
     if not isinstance(task, Task):
         yield None if task is None else Path(task).absolute()

@@ -158,6 +158,6 @@ def _plain(value: object) -> object:
         case Mapping():
             return {str(key): _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what a caller nests is read strictly afterwards
         case Sequence():
-            return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]  # the same
+            return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # the same
         case _:
             return value

@@ -33,7 +33,7 @@ class Page:
 
 
 def explain(
-    bundle: AnyBundle, prompt: str | int | Sequence[int], *, deadline: float | None = None
+    bundle: AnyBundle, prompt: str | int | Sequence[int], *, deadline: float | None = 10.0
 ) -> Explanation:
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it.
 

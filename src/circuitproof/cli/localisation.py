@@ -94,7 +94,7 @@ def _show(found: "Localisation") -> None:
         )
         for outcome, trial in trials
     ]
-    columns = ("gate", "task", "found by", "edges#", "development#", "gate#", "worst margin#")
+    columns = ("generation", "task", "found by", "edges#", "development#", "gate#", "worst margin#")
     show_table("the circuits selected before each gate was opened, measured in FP32", columns, rows)
     others = sum(len(outcome.points) + len(outcome.nested) - 1 for outcome in found.outcomes)
     show_line(f"{others} other circuits were measured: --json and circuitproof report have them")

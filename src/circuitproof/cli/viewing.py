@@ -109,11 +109,14 @@ def explain(
         str, typer.Argument(metavar="PROMPT", help="Names or numbers of tokens, or #3 for the fourth prompt.")
     ],
     bundle: Annotated[Path, typer.Option("--bundle", help="A bundle directory.", show_default=False)],
-    deadline: Deadline = None,
+    deadline: Deadline = 10.0,
     operations: Operations = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it."""
+    """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it.
+
+    After a norm, what flips it is searched for, 10 seconds unless a deadline is given.
+    """
     from circuitproof.cli.pacing import paced
     from circuitproof.cli.show import show_json, show_line
     from circuitproof.view.explain import explain as explain_it

@@ -19,7 +19,7 @@ from circuitproof.view.story import Story, Uncomputed, Unjudged, answer_to, numb
 from circuitproof.view.telling import Said, Told
 from circuitproof.view.words import shown_text, token_name
 
-_PARTS = 500
+_PARTS = 100
 """The most parts of a ball that are looked at for the radius of a prompt."""
 _WIDEST = 64
 """The most coordinates of a residual that are searched here."""
