@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from circuitproof.bundle.opening import Opened
 from circuitproof.prove.findings import shown
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.explain import Explanation, explain_place
-from circuitproof.view.numbers import Numbers, Reading
+from circuitproof.view.numbers import Cell, Numbers, Reading
 from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.section import chosen_prompt, facts, section
 from circuitproof.view.story import Story
@@ -45,7 +46,7 @@ def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
     yield "cell", _cell(found)
     rival = token_name(task, task.candidates[cell.runner])
     yield "margin", el("bdi", f"{exact(cell.margin)} over {rival}")
-    yield "flips by", el("bdi", _flip(found))
+    yield "flips by", el("bdi", flip_words(found.bundle, cell))
     if found.needed is not None:
         cut = ", ".join(map(str, found.needed))
         yield "needs", cut or "no single edge: without any one of them the decision stays"
@@ -57,13 +58,14 @@ def _cell(found: Explanation) -> str:
     return f"cell {found.number}, with {plural(found.shared, 'prompt')} of the bundle"
 
 
-def _flip(found: Explanation) -> str:
-    flip = found.cell.flip
-    if flip is None and found.bundle.frozen.architecture.has_norm:
+def flip_words(bundle: Opened, cell: Cell) -> str:
+    """Say what would change the decision of a cell."""
+    flip = cell.flip
+    if flip is None and bundle.frozen.architecture.has_norm:
         return "no closed form: a norm reads the final residual (circuitproof radius searches)"
     if flip is None:
-        return "anything: it is a tie" if not found.cell.fold.is_clear else "nothing at the final residual"
-    rival = token_name(found.bundle.task, found.bundle.task.candidates[flip.competitor])
+        return "anything: it is a tie" if not cell.fold.is_clear else "nothing at the final residual"
+    rival = token_name(bundle.task, bundle.task.candidates[flip.competitor])
     places = ", ".join(f"{'+' if flip.direction[x] > 0 else '−'}{x}" for x in flip.support[:_MOVED])
     more = ", …" if len(flip.support) > _MOVED else ""
     moved = f"{plural(len(flip.support), 'coordinate')} of the final residual ({places}{more})"

@@ -10,10 +10,6 @@ part("explanation", (page, section) => {
     }
     return made;
   };
-  const flips = (of) =>
-    of.radius
-      ? `moving ${plural(of.moves, "coordinate")} of the final residual by ${of.radius[0]}: then ${of.flips_to} is level`
-      : "–";
   const needed = (place) => (data.needs ? page.needed(place).join(", ") || "no single edge" : "not on this page");
 
   const shares = (of) => {
@@ -61,7 +57,7 @@ part("explanation", (page, section) => {
       ["decision", of.decision],
       ["cell", `cell ${cell}, with ${plural(data.cell_of.filter((one) => one === cell).length, "prompt")} of the bundle`],
       ["margin", `${of.margin[0]} over ${of.rival}`],
-      ["flips by", flips(of)],
+      ["flips by", of.flips],
       ["needs", needed(place)],
     ]));
     page.at("explanation-shares").replaceChildren(shares(of));
