@@ -30,15 +30,16 @@ const box = document.querySelector('[data-at=search]');
 box.value = ['a', 'ab', '[', '#7'][at % 4];
 box.dispatchEvent(new Event('input'))""",
     "sort prompts by margin": "document.querySelector('.prompts th:nth-child(4) button').click()",
-    "sort edges by what they bring": "document.querySelector('.edges th:nth-child(4) button').click()",
+    "sort edges by what they bring": "document.querySelector('table.edges th:nth-child(4) button').click()",
     "show 200 more prompts": "document.querySelector('[data-at=more]').click()",
     "choose a prompt": "document.querySelectorAll('.prompts [data-prompt]')[at].click()",
     "point at an edge": f"document.querySelectorAll('g.edge')[at].{POINT}",
     "point at a node": f"document.querySelectorAll('g.node')[at].{POINT}",
-    "choose an edge": "document.querySelectorAll('.edges [data-edge]')[at].click()",
+    "choose an edge": "document.querySelectorAll('table.edges [data-edge]')[at].click()",
     "let it go": """
 document.querySelector('#circuit').dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))""",
     "change the theme": "document.querySelector('[data-at=theme]').click()",
+    "(ten million additions, to compare)": "let sum = 0; for (let k = 0; k < 1e7; k += 1) sum += k % 7",
 }
 
 

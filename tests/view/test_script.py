@@ -116,11 +116,11 @@ def test_sorting_by_a_column_is_exact(browser, pages, column):
     cells = [found.cells[cell] for cell in found.cell_of]
     exact = {"margin": [cell.margin for cell in cells], "radius": [cell.flip.radius for cell in cells]}
     browser.open(pages["proved"])
-    while len(shown_prompts(browser)) < prompts:
-        browser.click("[data-at=more]")
     place = browser.texts(".prompts thead th").index(column)
     for is_down in (False, True):
         browser.click(f".prompts thead th:nth-child({place + 1}) button")
+        while len(shown_prompts(browser)) < prompts:
+            browser.click("[data-at=more]")
         keys = browser.texts(f".prompts tbody td:nth-child({place + 1})")
         if column in exact:
             keys = [exact[column][prompt] for prompt in shown_prompts(browser)]
@@ -252,6 +252,8 @@ def test_no_page_is_wider_than_its_window(browser, pages):
         browser.resize(width)
         for name, page in pages.items():
             browser.open(page)
+            for section in browser.all("section"):
+                browser.run("arguments[0].style.contentVisibility = 'visible'", section)
             assert browser.run("return document.documentElement.scrollWidth") <= width, (name, width)
     browser.resize(1280)
 

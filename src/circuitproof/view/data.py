@@ -16,6 +16,7 @@ from circuitproof.prove.fold import Fold
 from circuitproof.text.canonical import Json
 from circuitproof.view.evidence import Shown, Witness
 from circuitproof.view.numbers import Cell, Numbers, lead
+from circuitproof.view.parts.explanation import flip_words
 from circuitproof.view.parts.heads import program_nodes
 from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.witnesses import ordered, says
@@ -89,8 +90,7 @@ def _cell(story: Story, cell: Cell, margins: Mapping[Fraction, int], radii: Mapp
         "rival": token_name(task, task.candidates[cell.runner]),
         "margin": [shown(cell.margin), margins[cell.margin]],
         "radius": None if flip is None else [shown(flip.radius), radii[flip.radius]],
-        "flips_to": None if flip is None else token_name(task, task.candidates[flip.competitor]),
-        "moves": None if flip is None else len(flip.support),
+        "flips": flip_words(story.bundle, cell),
         "shares": None
         if flow is None
         else [shown(flow.edges.get(edge, Fraction(0))) for edge in story.bundle.circuit],

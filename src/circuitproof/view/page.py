@@ -1,7 +1,7 @@
 """A page: its parts in order, as one HTML file that needs nothing else, or as text.
 
 A new kind of evidence or claim adds a part to `PARTS` and changes no other; what the part does when it is
-touched is a module of its own in `script/`.
+touched is a module of its own in `script/`. Notebooks call `bundle_fragment`.
 """
 
 from collections.abc import Callable

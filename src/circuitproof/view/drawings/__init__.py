@@ -1,1 +1,4 @@
-"""Drawings in plain SVG, one kind in each module. They are made of elements, as everything on a page is."""
+"""Drawings in plain SVG, one kind in each module. They are made of elements, as everything on a page is.
+
+May use: declare, prove, view.
+"""

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from circuitproof.bundle.opening import Opened
 from circuitproof.prove.balls.radius import Bracket
 from circuitproof.prove.findings import shown
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.explain import Explanation, explain_place
-from circuitproof.view.numbers import Numbers, Reading
+from circuitproof.view.numbers import Cell, Numbers, Reading
 from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.section import chosen_prompt, facts, section
 from circuitproof.view.story import Story
@@ -46,7 +47,7 @@ def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
     yield "cell", _cell(found)
     rival = token_name(task, task.candidates[cell.runner])
     yield "margin", el("bdi", f"{exact(cell.margin)} over {rival}")
-    yield "flips by", el("bdi", _flip(found))
+    yield "flips by", el("bdi", flip_words(found.bundle, cell, found.searched))
     if found.needed is not None:
         cut = ", ".join(map(str, found.needed))
         yield "needs", cut or "no single edge: without any one of them the decision stays"
@@ -58,19 +59,20 @@ def _cell(found: Explanation) -> str:
     return f"cell {found.number}, with {plural(found.shared, 'prompt')} of the bundle"
 
 
-def _flip(found: Explanation) -> str:
-    flip = found.cell.flip
-    if found.searched is not None:
-        return _searched(found.searched)
-    if flip is None and found.cell.fold.is_clear and found.bundle.frozen.architecture.has_norm:
+def flip_words(bundle: Opened, cell: Cell, searched: Bracket | None = None) -> str:
+    """Say what would change the decision of a cell, or what a search for that has found."""
+    flip = cell.flip
+    if searched is not None:
+        return _searched(searched)
+    if flip is None and cell.fold.is_clear and bundle.frozen.architecture.has_norm:
         return "no closed form: a norm reads the final residual (circuitproof explain and radius search)"
     if flip is None:
-        return "anything: it is a tie" if not found.cell.fold.is_clear else "nothing at the final residual"
-    rival = token_name(found.bundle.task, found.bundle.task.candidates[flip.competitor])
+        return "anything: it is a tie" if not cell.fold.is_clear else "nothing at the final residual"
+    rival = token_name(bundle.task, bundle.task.candidates[flip.competitor])
     places = ", ".join(f"{'+' if flip.direction[x] > 0 else '−'}{x}" for x in flip.support[:_MOVED])
     more = ", …" if len(flip.support) > _MOVED else ""
-    moved = f"{plural(len(flip.support), 'coordinate')} of the final residual ({places}{more})"
-    return f"moving {moved} by {exact(flip.radius)}: then {rival} is level"
+    coordinates = f"{plural(len(flip.support), 'coordinate')} of the final residual ({places}{more})"
+    return f"moving {coordinates} by {exact(flip.radius)}: then {rival} is level"
 
 
 def _searched(found: Bracket) -> str:

@@ -10,35 +10,38 @@ part("explanation", (page, section) => {
     }
     return made;
   };
-  const flips = (of) =>
-    of.radius
-      ? `moving ${plural(of.moves, "coordinate")} of the final residual by ${of.radius[0]}: then ${of.flips_to} is level`
-      : "–";
   const needed = (place) => (data.needs ? page.needed(place).join(", ") || "no single edge" : "not on this page");
 
+  // The table of shares is made once: for another prompt only its numbers change.
+  const number = { class: "number" }, table = make("table"), lines = table.createTBody();
+  const add = (name, isLast) => {
+    const value = make("td", number), empty = make("td", number);
+    lines.insertRow().append(make("td", {}, name), ...(isLast ? [value, empty] : [empty, value]));
+    return value;
+  };
+  const isLast = (edge) => data.edges[edge].endsWith("-> logits");
+  const cells = new Map();
+  table.createTHead().insertRow().append(
+    make("th", {}, "edge"), make("th", number, "into logits"), make("th", number, "inside"),
+  );
+  data.edges.forEach((name, edge) => isLast(edge) && cells.set(edge, add(name, true)));
+  const own = add("biases and norm at logits", true), sum = add("sum: the margin", true);
+  data.edges.forEach((name, edge) => isLast(edge) || cells.set(edge, add(name, false)));
   const shares = (of) => {
     if (!of.shares) return make("p", {}, "Not on this page; circuitproof explain tells it.");
-    const made = make("table"), lines = made.createTBody(), number = { class: "number" };
-    made.createTHead().insertRow().append(
-      make("th", {}, "edge"), make("th", number, "into logits"), make("th", number, "inside"),
-    );
-    const add = (name, into, inside) =>
-      lines.insertRow().append(make("td", {}, name), make("td", number, into), make("td", number, inside));
-    const last = (edge) => data.edges[edge].endsWith("-> logits");
-    data.edges.forEach((name, edge) => last(edge) && add(name, of.shares[edge], ""));
-    add("biases and norm at logits", of.own.logits, "");
-    add("sum: the margin", of.margin[0], "");
-    data.edges.forEach((name, edge) => last(edge) || add(name, "", of.shares[edge]));
-    return made;
+    for (const [edge, cell] of cells) cell.textContent = of.shares[edge];
+    own.textContent = of.own.logits;
+    sum.textContent = of.margin[0];
+    return table;
   };
 
   const reads = (place) => {
     const listed = data.reads[place];
     if (!listed) return make("p", {}, "Not on this page; circuitproof explain tells it.");
     if (!listed.length) return make("p", {}, "No head is read.");
-    const made = make("table"), lines = made.createTBody();
-    for (const [head, query, number] of listed) {
-      const weights = new Map(data.rows[number]), looks = make("div", { class: "looks" });
+    const made = make("table"), body = made.createTBody();
+    for (const [head, query, row] of listed) {
+      const weights = new Map(data.rows[row]), looks = make("div", { class: "looks" });
       data.prompts[place].slice(0, query + 1).forEach((token, key) => {
         const weight = weights.get(key) || "0";
         const spot = make("span", { title: `position ${key}: weight ${weight}` }, make("bdi", {}, data.tokens[token]));
@@ -47,7 +50,7 @@ part("explanation", (page, section) => {
         looks.append(spot);
       });
       const name = head in data.programs ? `${head} (program)` : head;
-      lines.insertRow().append(make("td", {}, `${name} from ${query}`), make("td", {}, looks));
+      body.insertRow().append(make("td", {}, `${name} from ${query}`), make("td", {}, looks));
     }
     return made;
   };
@@ -61,10 +64,11 @@ part("explanation", (page, section) => {
       ["decision", of.decision],
       ["cell", `cell ${cell}, with ${plural(data.cell_of.filter((one) => one === cell).length, "prompt")} of the bundle`],
       ["margin", `${of.margin[0]} over ${of.rival}`],
-      ["flips by", flips(of)],
+      ["flips by", of.flips],
       ["needs", needed(place)],
     ]));
-    page.at("explanation-shares").replaceChildren(shares(of));
+    const shown = shares(of), into = page.at("explanation-shares");
+    if (into.firstElementChild !== shown) into.replaceChildren(shown);
     page.at("explanation-reads").replaceChildren(reads(place));
   });
 });

@@ -41,20 +41,21 @@ part("prompts", (page, section) => {
 
   const show = () => {
     const places = found(), count = Math.min(state.shown, places.length);
-    body.replaceChildren(...places.slice(0, count).map(row));
+    body.append(...places.slice(body.rows.length, count).map(row));
     page.at("found").textContent = `${count.toLocaleString("en")} of ${places.length.toLocaleString("en")} shown`;
     page.at("more").hidden = count === places.length;
     page.at("unfilter").hidden = !page.only;
   };
   const again = () => {
     state.shown = STEP;
+    body.replaceChildren();
     show();
   };
 
   sortButtons([...table.tHead.rows[0].cells], (name, down) => {
     state.key = name;
     state.down = down;
-    show();
+    again();
   });
   search.addEventListener("input", again);
   page.at("more").addEventListener("click", () => {
@@ -80,5 +81,5 @@ part("prompts", (page, section) => {
     event.preventDefault();
     search.focus();
   });
-  show();
+  again();
 });
