@@ -11,6 +11,17 @@ from circuitproof.errors import ExitCode
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
 
 
+_Thresholds = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--threshold",
+        help="By how many nats the divergence may rise; repeat for several. "
+        "[default: 0.0001, 0.001, 0.01, 0.1, 1]",
+        show_default=False,
+    ),
+]
+
+
 def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorded
     model: ModelOption,
     task: TaskName,
@@ -27,15 +38,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     search: Annotated[
         Search, typer.Option("--search", help="Try each part, or bisect along the order, once or in runs.")
     ] = Search.GREEDY,
-    threshold: Annotated[
-        list[float] | None,
-        typer.Option(
-            "--threshold",
-            help="By how many nats the divergence may rise; repeat for several. "
-            "[default: 0.0001, 0.001, 0.01, 0.1, 1]",
-            show_default=False,
-        ),
-    ] = None,
+    threshold: _Thresholds = None,
     rule: Annotated[
         Rule, typer.Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
     ] = Rule.SPARSITY,

@@ -34,6 +34,11 @@ _Pairs = Annotated[
 ]
 
 
+_Scope = Annotated[
+    Scope, typer.Option("--scope", help="What must decide as wanted with the program installed.")
+]
+
+
 def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each recorded
     model: ModelOption,
     task: Tasks,
@@ -49,9 +54,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     objective: Annotated[
         Objective, typer.Option("--objective", help="Want the right answers, or the model's own decisions.")
     ] = Objective.PROGRAM,
-    scope: Annotated[
-        Scope, typer.Option("--scope", help="What must decide as wanted with the program installed.")
-    ] = Scope.BOTH,
+    scope: _Scope = Scope.BOTH,
     growth: Annotated[
         Growth, typer.Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
     ] = Growth.WHOLE,
