@@ -10,7 +10,6 @@ from circuitproof.cli.show import show_json, show_line, show_note, show_told
 from circuitproof.errors import ExitCode
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
 
-
 _Thresholds = Annotated[
     list[float] | None,
     typer.Option(
