@@ -156,6 +156,7 @@ learning_rate = 0.01
 aim = "radius"
 target = 0.002
 choose = "quality"
+text = 1.0
 """
 
 

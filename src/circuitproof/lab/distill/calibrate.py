@@ -20,9 +20,11 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, NumericError
+from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.distill.install import replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.train.objectives import next_token_loss
 from circuitproof.text.canonical import digest_bytes
 from circuitproof.text.codec import Count, Positive
 
@@ -63,14 +65,19 @@ class Calibration:
     """How large every radius should be; more is not asked for."""
 
 
-def calibrate(
+def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
     model: Transformer,
     behaviour: Behaviour,
     rung: Rung,
     plan: Calibration,
+    text: TextTerm | None = None,
+    *,
     on_step: Callable[[int], None] = lambda _: None,
 ) -> Transformer:
-    """Return a copy of the model with its program heads calibrated; every other tensor is the same."""
+    """Return a copy of the model with its program heads calibrated; every other tensor is the same.
+
+    With a text, what the model loses there counts too.
+    """
     if not model.programs:
         raise DeclarationError("the model has no program heads, so there is nothing that may be calibrated")
     if model.architecture.has_norm:
@@ -80,6 +87,8 @@ def calibrate(
     with _frozen(model):
         for step in range(plan.steps):
             loss = _loss(decider, readouts, behaviour, plan, _places(behaviour.task, plan, step))
+            if text is not None:
+                loss = loss + _text_loss(decider, readouts, text, step)
             if not bool(loss.isfinite()):
                 raise NumericError(
                     f"calibration: the loss is {loss.item()} at step {step}; lower the learning rate"
@@ -98,9 +107,11 @@ class _Decider(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, tokens: Tensor, circuits: Sequence[Circuit] | None) -> Tensor:
-        """Return the final residual at the last position."""
-        return self.model.final_residual(tokens, circuits)
+    def forward(
+        self, tokens: Tensor, circuits: Sequence[Circuit] | None, *, everywhere: bool = False
+    ) -> Tensor:
+        """Return the final residual at the last position, or the logits of the model everywhere."""
+        return self.model(tokens) if everywhere else self.model.final_residual(tokens, circuits)
 
 
 class _Readouts(nn.Module):
@@ -193,6 +204,12 @@ def _loss(
     if plan.aim is Aim.RELATIVE_RADIUS:
         radii = radii / residual.abs().amax(-1)
     return total + (plan.target - radii).relu().mean() / plan.target
+
+
+def _text_loss(decider: _Decider, readouts: _Readouts, text: TextTerm, step: int) -> Float[Tensor, ""]:
+    batch = text.data.batch(step)
+    logits = functional_call(decider, readouts.stacked(), (batch.tokens, None), {"everywhere": True})
+    return text.weight * next_token_loss(logits, batch.targets)
 
 
 def _radii(model: Transformer, task: Task, wanted: Tensor, logits: Tensor) -> Float[Tensor, " prompt"]:

@@ -193,7 +193,8 @@ def _rung(site: _Site, installed: Transformer, rung: Rung) -> Transformer:
     """Return the model calibrated by one rung; only its readouts are kept on disk."""
 
     def train(path: Path) -> None:
-        model = calibrate(installed, site.behaviour, rung, site.construction.calibration)
+        construction = site.construction
+        model = calibrate(installed, site.behaviour, rung, construction.calibration, construction.text)
         slices = {name: view.detach().contiguous() for name, view in model.named_slices().items()}
         write_file(path, save_tensors({name: slices[name] for name in sorted(_local(installed))}))
 

@@ -18,6 +18,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import ProgramHeads, read_declaration, read_program_lines
 from circuitproof.lab.distill.calibrate import Calibration, Rung
+from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.protocol import generator_reader, read_encoder
 from circuitproof.lab.runs.recipe import codec_in
@@ -89,6 +90,8 @@ class Construction:
     epsilon: Radius
     anchors: Count
     digest: Digest
+    text: TextTerm | None = None
+    """What calibration is to lose little on; a recipe of its own names none."""
 
 
 def load_construction(path: Path, base: Path | None = None) -> Construction:
@@ -111,7 +114,7 @@ def load_construction(path: Path, base: Path | None = None) -> Construction:
                 quality = _read_quality(codec, part, encoder)
         reader = _blueprint_reader(encoder, fields.text("salt"), architecture, path.parent)
         blueprints = fields.each("artifacts", reader)
-        given = {"base": source, "blueprints": blueprints, "quality": quality, **trained}
+        given = {"base": source, "blueprints": blueprints, "quality": quality, "text": None, **trained}
         digest = _digest(path, source, [blueprint.task for blueprint in blueprints])
         construction = codec.record(Construction, fields, digest=digest, **given)
     _refuse_misfit(construction, path.name)

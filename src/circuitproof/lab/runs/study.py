@@ -19,6 +19,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.lab.discover.choices import Objective
+from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model
 from circuitproof.lab.runs.construction import Artifact, construct
@@ -293,6 +294,7 @@ def _constructed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramH
         epsilon=study.epsilon,
         anchors=study.anchors,
         digest=digest_together(study.digest, behaviour.task.digest, behaviour.circuit.digest),
+        text=TextTerm(site.data, study.ladder.text),
     )
     (artifact,) = construct(construction, run.folder / "artifact", run.tell)
     return artifact

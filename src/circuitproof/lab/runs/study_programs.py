@@ -1,6 +1,7 @@
 """Programs for the heads of a circuit: floats propose them one by one, exact decisions accept them."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.choices import Objective, Order
 from circuitproof.lab.discover.objective import Meter, Tolerance
+from circuitproof.lab.discover.parts import Part
 from circuitproof.lab.discover.prune import prune
 from circuitproof.lab.distill.ground import Ground
 from circuitproof.lab.distill.install import install
@@ -134,16 +136,21 @@ def extract_again(run: Run, model: Transformer, behaviour: Behaviour, installed:
     """
 
     def write(path: Path) -> None:
-        programmed = install(model, installed.programs)
+        programmed, start = install(model, installed.programs), installed.circuit_of(behaviour)
         meter = Meter(programmed, behaviour.task, Objective.PROGRAM)
-        edges = [(edge,) for edge in installed.circuit_of(behaviour)]
-        order = arrange(programmed, behaviour.task, meter.target, edges, Order.ATTRIBUTION)
-        start = installed.circuit_of(behaviour)
-        found = prune(meter, order, Tolerance(_ANY_DIVERGENCE), start=start)
-        write_file(path, readable_json(found.circuit.to_json()))
+        parts = [(edge,) for edge in start]
+        order = arrange(programmed, behaviour.task, meter.target, parts, Order.ATTRIBUTION)
+        write_file(path, readable_json(_pruned(meter, order, start).to_json()))
 
     telling = f"{behaviour.task.name}: extracting again among the programs"
     return load_circuit(run.stage("programs.circuit.json", write, telling))
+
+
+def _pruned(meter: Meter, order: Sequence[Part], circuit: Circuit) -> Circuit:
+    """Take edges out in an order, again and again: what was needed may not be once others are gone."""
+    left = [part for part in order if part[0] in circuit]
+    smaller = prune(meter, left, Tolerance(_ANY_DIVERGENCE), start=circuit).circuit
+    return circuit if len(smaller) == len(circuit) else _pruned(meter, order, smaller)
 
 
 def heads_of(behaviour: Behaviour) -> tuple[Head, ...]:

@@ -73,6 +73,8 @@ class Ladder:
     rungs: tuple[Rung, ...]
     calibration: Calibration
     choice: Choice
+    text: Positive
+    """The weight of the loss on text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +137,7 @@ def load_study(path: Path) -> Study:
                 rungs=read_rungs(codec, part),
                 calibration=codec.record(Calibration, part),
                 choice=part.choice("choose", Choice),
+                text=part.number("text", above=0),
             )
         files = [digest_file(task.file) for task in tasks if isinstance(task, ListedTask)]
         study = codec.record(
