@@ -54,8 +54,10 @@ NEEDS_TORCH = {
     "distill": ["toy-programs.toml"],
     "construct": ["gpt2-openers.toml"],
     "surrogate": ["surrogate.toml"],
+    "run": ["code-lm.toml"],
 }
 """What torch computes."""
+NEEDS_DRAWING = {"figures": ["bundle", "--out", "figures"]}
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +75,7 @@ def found(tmp_path_factory):
     write_gpt2(at / "gpt2", CONFIG, gpt2_tensors())
     Ledger(at / "ledger.jsonl").declare("one", digest_bytes(b"one"))
     certify(at)
-    words = [[name, *given] for name, given in {**WORK, **NEEDS_TORCH}.items()]
+    words = [[name, *given] for name, given in {**WORK, **NEEDS_TORCH, **NEEDS_DRAWING}.items()]
     ended = subprocess.run(  # noqa: S603  # ours
         [sys.executable, ROOT / "tests" / "core_environment.py"],
         check=False, cwd=at, input=json.dumps(words), capture_output=True, text=True,
@@ -92,7 +94,7 @@ def certify(at):
 
 def test_every_command_is_tried():
     """One that is new belongs into one of the two tables."""
-    assert WORK.keys() | NEEDS_TORCH.keys() == COMMANDS.keys()
+    assert WORK.keys() | NEEDS_TORCH.keys() | NEEDS_DRAWING.keys() == COMMANDS.keys()
 
 
 @pytest.mark.parametrize("name", WORK)
@@ -110,3 +112,11 @@ def test_a_command_that_needs_an_extra_says_which(name, found):
         f"circuitproof: {name} needs torch, which is not installed: pip install 'circuitproof[torch]'\n"
     )
     assert found[name] == [3, "", sentence]
+
+
+def test_figures_need_what_draws_them(found):
+    """The extra is named."""
+    code, out, err = found["figures"]
+    assert (code, out) == (3, "")
+    assert "report" in err
+    assert "matplotlib" in err

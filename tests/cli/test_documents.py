@@ -20,8 +20,8 @@ from releases import release_files, write_release
 
 README = ROOT / "README.md"
 BLOCKS = [block for document in DOCUMENTS for block in blocks(document)]
-FIRST = ("README.md", "page.md")
-"""The page is about the bundle that README makes."""
+FIRST = ("README.md", "page.md", "figures.md", "howto-check.md", "howto-model.md", "howto-valid.md")
+"""Pages about the model and the bundle that README makes."""
 
 
 def test_every_block_is_found():

@@ -16,6 +16,7 @@ def run(tmp_path, monkeypatch, capsys):
     def run_command(table, *options, changes=None):
         recipe = write_table_recipe(tmp_path, table, changes)
         arguments = ["surrogate", str(recipe), "--out", str(tmp_path / "run"), *options]
+        monkeypatch.setenv("COLUMNS", "300")
         monkeypatch.setattr("sys.argv", ["circuitproof", *arguments])
         with pytest.raises(SystemExit) as stop:
             main()

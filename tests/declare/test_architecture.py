@@ -104,7 +104,7 @@ def test_a_given_head_width_sets_the_default_scale():
 
 def test_a_width_that_the_heads_do_not_divide_is_refused():
     """Heads of unequal width do not exist; the sentence says the two ways out."""
-    with pytest.raises(DeclarationError, match="is 16, which 3 heads do not divide; choose a multiple of 3"):
+    with pytest.raises(InputError, match="is 16, which 3 heads do not divide; choose a multiple of 3"):
         read(changed(heads=3, head_width=None))
 
 

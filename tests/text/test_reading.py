@@ -233,7 +233,10 @@ def test_a_key_that_nobody_asked_for_is_refused():
 
 def test_a_fault_inside_a_reading_is_told_before_unknown_keys():
     """The first fault is the one the user can act on; it is not hidden by the check at the end."""
-    with pytest.raises(InputError, match=r"^box\.size is missing$"), reading({"x": 1}, "box") as fields:
+    with (
+        pytest.raises(InputError, match=r"^box\.size is missing; add it$"),
+        reading({"x": 1}, "box") as fields,
+    ):
         fields.integer("size")
 
 

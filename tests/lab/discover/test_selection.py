@@ -4,7 +4,7 @@ import pytest
 
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import Graph
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.discover.objective import Measure
 from circuitproof.lab.discover.selection import select
@@ -71,5 +71,5 @@ def test_nothing_to_select_from_is_refused():
 
 def test_an_agreement_of_nothing_is_refused():
     """It would let every candidate in."""
-    with pytest.raises(InputError, match="agreement is 0, want a share"):
+    with pytest.raises(DeclarationError, match="agreement is 0, want a share"):
         select([candidate(0.5, 1, 1.0)], Rule.SPARSITY, 0)

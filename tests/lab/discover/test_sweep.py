@@ -80,7 +80,7 @@ def test_a_sweep_ends_with_the_candidates_that_there_was_time_for():
     first, _ = setting(0)
     sweep(first, order, TOLERANCES[:1])
     hurried, _ = setting(0)
-    hurried.pace = Pace(first.batches, lambda: hurried.batches)
+    hurried.pace = Pace(first.batches + 0.5, lambda: hurried.batches)
     some = sweep(hurried, order, TOLERANCES)
     assert 0 < len(some) < len(everything)
     assert some == everything[: len(some)]

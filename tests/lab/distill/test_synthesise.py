@@ -11,7 +11,7 @@ from circuitproof.declare.programs.syntax import Pick
 from circuitproof.declare.programs.text import parse, to_text
 from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.errors import InputError, NotExactError
+from circuitproof.errors import DeclarationError, InputError, NotExactError
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.choices import Growth, Scope
 from circuitproof.lab.distill.demand import demands_of
@@ -176,7 +176,7 @@ def test_leaders_are_ranked_and_end_with_the_accepted_one():
         ),
         ({"circuits": {}, "bounds": Bounds(scope=Scope.CIRCUIT)}, InputError, "but a task has none"),
         ({"tasks": [], "circuits": {}}, InputError, "want one task or more"),
-        ({"head": Head(3, 3)}, InputError, "there is no head 3.3"),
+        ({"head": Head(3, 3)}, DeclarationError, "head 3.3 cannot be a program: there are 1 layers"),
         ({"circuits": {"quotes": circuit_of(["embed -> logits"], heads=2)}}, InputError, "of 2 heads"),
     ],
 )

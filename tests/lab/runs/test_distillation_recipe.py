@@ -6,6 +6,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.distill.heal import TERMS, Term, Treatment
 from circuitproof.lab.distill.synthesis import Scope
 from circuitproof.lab.runs.distillation_recipe import load_distillation_recipe
+from corpora import corpus_changes
 from distill_recipes import write_distillation
 from places import RECIPES
 
@@ -114,9 +115,7 @@ def test_a_mistake_is_one_sentence(tmp_path, changes, sentence):
 
 def test_a_source_that_trains_on_text_is_refused(tmp_path):
     """There would be no task whose behaviour could be kept."""
-    (tmp_path / "text.txt").write_text("some text " * 20)
-    source = {"data.kind": '"text"', "data.path": '"text.txt"', "data.tasks": None}
-    source |= {"architecture.vocabulary": "256"}
+    source = corpus_changes()
     with pytest.raises(
         InputError, match=r"source is 'tiny', which trains on a text; want one that trains on"
     ):

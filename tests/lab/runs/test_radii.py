@@ -71,7 +71,7 @@ def test_exact_radii_where_the_paper_certifies_one_epsilon(reference, tmp_path):
     whole = toy_quotes()
     few = replace(whole, domain=Domain(whole.prompts[::step], whole.listed.strata[::step]))
     (tmp_path / "few.json").write_bytes(canonical_json(few.to_json()))
-    found = find_radii(tmp_path / "model", str(tmp_path / "few.json"), circuit, Place(), 5000)
+    found = find_radii(tmp_path / "model", str(tmp_path / "few.json"), circuit, Place(), Effort(budget=5000))
     assert len(found.exact()) == 128 // step
     least = found.distribution()["min"]
     assert round(least, 7) == Fraction("0.0140802") if step == 1 else least >= Fraction("0.0140801")

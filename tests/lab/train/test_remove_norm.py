@@ -246,7 +246,7 @@ def test_a_deviation_that_was_never_measured_is_refused():
     """A model that was prepared but never run has none."""
     model = random_model(SIZES)
     make_fading(model)
-    with pytest.raises(NumericError, match=r"the deviation of mlp\.0\.norm is 0\.0"):
+    with pytest.raises(NumericError, match=r"the deviation of attention\.0\.norm is 0\.0"):
         deviations_of(model)
 
 
@@ -255,7 +255,7 @@ def test_a_missing_deviation_and_one_too_many_are_refused():
     short = {site: value for site, value in good_deviations().items() if site != MLP_0}
     with pytest.raises(InputError, match=r"there is no deviation for mlp\.0\.norm"):
         refuse_bad_deviations(short, 2)
-    with pytest.raises(InputError, match=r"a deviation for mlp\.1\.norm, but the model has only 1 layers"):
+    with pytest.raises(InputError, match=r"a deviation for attention\.1\.norm, but the model has only 1"):
         refuse_bad_deviations(good_deviations(2), 1)
 
 
