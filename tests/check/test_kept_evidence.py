@@ -10,6 +10,8 @@ from places import ROOT
     ("name", "words"),
     [
         ("quotes", ("lesion identity proved", "3 edges", "1280 prompts", "robustness at 1/100")),
+        ("brackets", ("lesion identity proved", "3 edges", "1280 prompts", "robustness at 1/100")),
+        ("brackets-beyond", ("3 edges", "all 1.382e423 prompts of a pattern", "robustness at 1/100")),
         ("quotes-beyond", ("3 edges", "all 1.382e423 prompts of a pattern", "robustness at 1/100")),
     ],
 )
