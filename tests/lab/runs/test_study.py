@@ -160,6 +160,14 @@ def test_a_base_with_other_tokens_is_refused(finished, tmp_path):
         run_study(study, tmp_path / "run", base=tmp_path / "model")
 
 
+def test_a_base_with_norms_is_refused_before_anything_is_made(finished, tmp_path):
+    """Its circuits have no exact value, so that the study could only fail after its gates are burned."""
+    study, out, _ = finished
+    with pytest.raises(InputError, match="LayerNorm has no exact value"):
+        run_study(study, tmp_path / "run", base=out / "base/source/model")
+    assert not (tmp_path / "run").exists()
+
+
 def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch, capsys):
     """A finished study is not repeated: tables, the checker's line and the page, or all of it as JSON."""
     _, out, found = finished

@@ -18,6 +18,7 @@ from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.forward.frozen import open_model
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.distill.lesion import Behaviour
@@ -141,6 +142,8 @@ def run_study(
     study: Study, out: Path, base: Path | None = None, tell: Tell = silent, watchers: Watchers | None = None
 ) -> StudyReport:
     """Run a study in `out`, on a given base or one that it makes; what is finished is not done again."""
+    if base is not None:
+        open_model(base).declaration.refuse_inexact("a study")
     sizes = study.removal.source.architecture
     size = 4 * training_size(sizes) + 4 * len(study.tasks) * model_size(sizes)
     with begin_run(out, study.name, _digest(study, base), size, tell) as run:
