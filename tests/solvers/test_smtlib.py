@@ -70,8 +70,8 @@ def test_a_query_says_in_words_what_its_answers_mean():
         "(set-logic QF_LRA)",
         "(declare-const mlp_1 Real)",
         "(declare-const choose_0 Bool)",
-        "(assert (= (+ (* (- 1.0) mlp_1) 3.0) 0.0))",
-        "(assert (and choose_0 (or (not choose_0) (> (* (- 1.0) mlp_1) 0.0))))",
+        "(assert (= 3.0 mlp_1))",
+        "(assert (and choose_0 (or (not choose_0) (> 0.0 mlp_1))))",
         "(check-sat)",
     ]
     for solver in SOLVERS:

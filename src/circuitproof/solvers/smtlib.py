@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import lcm
 from textwrap import wrap
 from typing import assert_never
 
@@ -109,7 +110,7 @@ def formula_text(formula: Formula) -> str:
         case Selector(name):
             return name
         case Comparison(value, relation):
-            return f"({relation} {sum_text(value)} 0.0)"
+            return f"({relation} {' '.join(_sides(value))})"
         case Negation(inner):
             return f"(not {formula_text(inner)})"
         case Conjunction(parts):
@@ -118,6 +119,19 @@ def formula_text(formula: Formula) -> str:
             return f"(or {' '.join(map(formula_text, parts))})"
         case _:
             assert_never(formula)
+
+
+def _sides(value: Sum) -> tuple[str, str]:
+    """Return what is added and what is taken away, both times what makes every number whole.
+
+    A solver keeps every distinct number as a term, and twice or three times over where it is a quotient or
+    negative: at GPT-2's width that is most of the memory that it needs.
+    """
+    whole = lcm(value.constant.denominator, *(factor.denominator for _, factor in value.parts))
+    scaled = tuple((atom, factor * whole) for atom, factor in value.parts)
+    added = Sum(max(value.constant * whole, Fraction(0)), tuple(part for part in scaled if part[1] > 0))
+    taken = tuple((atom, -factor) for atom, factor in scaled if factor < 0)
+    return sum_text(added), sum_text(Sum(max(-value.constant * whole, Fraction(0)), taken))
 
 
 def _part_text(atom: Atom, factor: Fraction) -> str:
