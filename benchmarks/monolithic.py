@@ -1,21 +1,27 @@
-"""One prompt of a circuit of GPT-2's shape through the solver's encoding, along its traced branches.
+"""Prompts of a circuit of GPT-2's shape through the solver's encoding, along their traced branches.
 
 `python benchmarks/monolithic.py 96 192` builds the query of one prompt at each width, each number a variable,
-and asks z3: first whether the traced branches fit the circuit, then the query itself. In processor seconds,
-because a machine may be shared.
+and asks z3: first whether the traced branches fit the circuit, then the query itself. The folder of an
+artifact that `circuitproof construct recipes/gpt2-openers.toml` built (`RUN/quotes`) stands for its anchors.
+In processor seconds, because a machine may be shared, and a process for each prompt, which gives its memory
+back.
 """
 
 import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
 from circuitproof.declare.architecture import inverse_root
+from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.forward.frozen import open_model
+from circuitproof.lab.runs.construction_recipe import load_construction
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import Equivalence
 from circuitproof.solvers.choices import Branching
@@ -27,6 +33,7 @@ from gpt2_width import ARCHITECTURE, CIRCUIT, quote_task, write_model
 from timing import print_table, shown
 
 Result = TypeVar("Result")
+RECIPE = Path(__file__).parents[1] / "recipes" / "gpt2-openers.toml"
 _PATIENCE = 3600.0
 _HEADS = ARCHITECTURE.heads
 
@@ -37,8 +44,8 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return work(), time.process_time() - start
 
 
-def query_of(width: int, folder: Path) -> Query:
-    """Return the query about the first prompt at a width."""
+def seeded_claim(width: int, folder: Path) -> Claim:
+    """Return the claim about a seeded model of a width."""
     task = quote_task()
     sizes = replace(
         ARCHITECTURE,
@@ -48,21 +55,37 @@ def query_of(width: int, folder: Path) -> Query:
         attention_scale=inverse_root(width // _HEADS),
     )
     write_model(folder, task, sizes)
-    claim = Claim(open_model(folder), CIRCUIT, task, (Equivalence(),))
-    first, *_ = Docket(claim, QueryPlan(Branching.TRACED, batch=1)).obligations(Equivalence())
-    return next(first.queries())
+    return Claim(open_model(folder), CIRCUIT, task, (Equivalence(),))
 
 
-def row(width: int) -> tuple[str, ...]:
-    """Return what a width costs."""
-    with tempfile.TemporaryDirectory() as folder:
-        query, encoding = timed(lambda: query_of(width, Path(folder) / "model"))
+def artifact_claim(folder: Path) -> Claim:
+    """Return the claim about an artifact of the recipe."""
+    tasks = {blueprint.task.name: blueprint.task for blueprint in load_construction(RECIPE).blueprints}
+    frozen = open_model(folder / "model")
+    circuit = load_circuit(folder / "proof" / "circuit.json")
+    return Claim(frozen, circuit, tasks[folder.name], (Equivalence(),))
+
+
+def query_of(claim: Claim, number: int, anchors: int) -> Query:
+    """Return the query about one of so many prompts, spread over the answers."""
+    plan = QueryPlan(Branching.TRACED, batch=1, anchors=anchors)
+    return next(Docket(claim, plan).obligations(Equivalence())[number].queries())
+
+
+def row(asked: str, number: int, anchors: int) -> tuple[str, ...]:
+    """Return what one prompt costs."""
+    with tempfile.TemporaryDirectory() as place:
+        claim = (
+            seeded_claim(int(asked), Path(place) / "model")
+            if asked.isdigit()
+            else artifact_claim(Path(asked))
+        )
+        query, encoding = timed(lambda: query_of(claim, number, anchors))
     (certificate, text), writing = timed(lambda: (certificate_text(query), query_text(query)))
-    before = _memory()
     fits, checking = timed(lambda: Z3().solve(certificate, (), _PATIENCE))
     answer, solving = timed(lambda: Z3().solve(text, (), _PATIENCE))
     return (
-        f"{width}",
+        asked if asked.isdigit() else f"{Path(asked).name}, {claim.frozen.architecture.width}",
         f"{len(query.premises):,}",
         f"{sum(assertion.is_condition for assertion in query.premises):,}",
         f"{encoding:.1f}",
@@ -70,12 +93,16 @@ def row(width: int) -> tuple[str, ...]:
         f"{len(text) / 2**20:.1f}",
         f"{type(fits).__name__.lower()} {checking:.1f}",
         f"{type(answer).__name__.lower()} {solving:.1f}",
-        f"{(_memory() - before) / 2**20:.2f}",
+        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f}",
     )
 
 
-def _memory() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def rows(asked: str) -> Iterator[tuple[str, ...]]:
+    """Return the row of a width, or one for each anchor of an artifact."""
+    anchors = 1 if asked.isdigit() else load_construction(RECIPE).anchors
+    for number in range(anchors):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            yield process.submit(row, asked, number, anchors).result()
 
 
 def main() -> None:
@@ -89,9 +116,11 @@ def main() -> None:
         "MiB of text",
         "branches, s",
         "query, s",
-        "z3's GiB",
+        "GiB",
     )
-    print_table("one prompt, monolithic", columns, shown(map(row, map(int, sys.argv[1:]))))
+    print_table(
+        "one prompt, monolithic", columns, shown(found for asked in sys.argv[1:] for found in rows(asked))
+    )
 
 
 if __name__ == "__main__":

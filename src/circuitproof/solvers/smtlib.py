@@ -85,7 +85,7 @@ def script_text(header: Sequence[str], assertions: Sequence[Assertion]) -> str:
     )
 
 
-def number_text(value: Fraction) -> str:
+def number_text(value: Fraction | int) -> str:
     """Return a rational as SMT-LIB writes it.
 
     >>> number_text(Fraction(-22, 5)), number_text(Fraction(3))
@@ -98,9 +98,7 @@ def number_text(value: Fraction) -> str:
 
 def sum_text(value: Sum) -> str:
     parts = [_part_text(atom, factor) for atom, factor in value.parts]
-    if value.constant or not parts:
-        parts.append(number_text(value.constant))
-    return parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
+    return _added([*parts, number_text(value.constant)] if value.constant else parts)
 
 
 def formula_text(formula: Formula) -> str:
@@ -128,13 +126,23 @@ def _sides(value: Sum) -> tuple[str, str]:
     negative: at GPT-2's width that is most of the memory that it needs.
     """
     whole = lcm(value.constant.denominator, *(factor.denominator for _, factor in value.parts))
-    scaled = tuple((atom, factor * whole) for atom, factor in value.parts)
-    added = Sum(max(value.constant * whole, Fraction(0)), tuple(part for part in scaled if part[1] > 0))
-    taken = tuple((atom, -factor) for atom, factor in scaled if factor < 0)
-    return sum_text(added), sum_text(Sum(max(-value.constant * whole, Fraction(0)), taken))
+    sides: tuple[list[str], list[str]] = ([], [])
+    for atom, factor in value.parts:
+        sides[factor < 0].append(_part_text(atom, abs(_times(factor, whole))))
+    if constant := _times(value.constant, whole):
+        sides[constant < 0].append(f"{abs(constant)}.0")
+    return _added(sides[0]), _added(sides[1])
 
 
-def _part_text(atom: Atom, factor: Fraction) -> str:
+def _times(number: Fraction, whole: int) -> int:
+    return number.numerator * (whole // number.denominator)
+
+
+def _added(parts: Sequence[str]) -> str:
+    return f"(+ {' '.join(parts)})" if len(parts) > 1 else parts[0] if parts else "0.0"
+
+
+def _part_text(atom: Atom, factor: Fraction | int) -> str:
     text = _atom_text(atom)
     return text if factor == 1 else f"(* {number_text(factor)} {text})"
 
