@@ -25,7 +25,7 @@ from circuitproof.lab.runs.construction_recipe import load_construction
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import Equivalence
 from circuitproof.solvers.choices import Branching
-from circuitproof.solvers.obligations import Docket, QueryPlan
+from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.queries import Query
 from circuitproof.solvers.smtlib import certificate_text, query_text
 from circuitproof.solvers.z3 import Z3
@@ -69,7 +69,7 @@ def artifact_claim(folder: Path) -> Claim:
 def query_of(claim: Claim, number: int, anchors: int) -> Query:
     """Return the query about one of so many prompts, spread over the answers."""
     plan = QueryPlan(Branching.TRACED, batch=1, anchors=anchors)
-    return next(Docket(claim, plan).obligations(Equivalence())[number].queries())
+    return next(Questions(claim, plan).obligations(Equivalence())[number].queries())
 
 
 def row(asked: str, number: int, anchors: int) -> tuple[str, ...]:

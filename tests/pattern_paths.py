@@ -3,9 +3,9 @@
 from functools import cache
 
 from circuitproof.prove.fold import fold
+from circuitproof.prove.patterns.memo import Memo
 from circuitproof.prove.patterns.plan import Found
 from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
-from circuitproof.prove.patterns.workshop import Workshop
 from pattern_claims import random_claim
 from pattern_strategies import all_prompts
 
@@ -27,7 +27,7 @@ def prompts_of(runs):
 @cache
 def shop_of(seed):
     """Return what the properties of a random claim share; tests may fill it but not change the claim."""
-    return Workshop(random_claim(seed))
+    return Memo(random_claim(seed))
 
 
 @cache

@@ -5,7 +5,7 @@ import pytest
 from circuitproof.prove.battery import prove
 from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from circuitproof.solvers.compare import refuse_conflict
-from circuitproof.solvers.obligations import Docket
+from circuitproof.solvers.obligations import Questions
 from circuitproof.solvers.results import Satisfiable, Unsatisfiable
 from circuitproof.solvers.rulings import DisagreementError, Ruling, Solution
 from circuitproof.solvers.z3 import Z3
@@ -18,7 +18,7 @@ def disputed(claim, rulings):
     """Return the contradiction between the exact answer to a claim's only property and rulings."""
     (answer,) = prove(claim).answers
     with pytest.raises(DisagreementError) as caught:
-        refuse_conflict(Docket(claim), answer, rulings)
+        refuse_conflict(Questions(claim), answer, rulings)
     return caught.value
 
 
@@ -57,5 +57,5 @@ def test_who_leaves_a_question_open_contradicts_nobody():
     claim = adder_claim(Equivalence())
     (answer,) = prove(claim).answers
     refuse_conflict(
-        Docket(claim), answer, [Ruling(Equivalence(), "slow", 4), Ruling(Equivalence(), "z3", 4, met=4)]
+        Questions(claim), answer, [Ruling(Equivalence(), "slow", 4), Ruling(Equivalence(), "z3", 4, met=4)]
     )

@@ -4,7 +4,7 @@ from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from circuitproof.solvers.assertions import Source
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.cost import Tally, account, add_tallies
-from circuitproof.solvers.obligations import Docket, QueryPlan
+from circuitproof.solvers.obligations import QueryPlan, Questions
 from hand_models import adder_claim, table_task
 from tiny_claims import tiny_claim
 
@@ -14,8 +14,8 @@ SINGLE = QueryPlan(batch=1)
 
 def test_assertions_are_counted_by_source():
     """One prompt of the adder, of whose two hidden numbers only the second has a weight."""
-    docket = Docket(adder_claim(task=ONE), SINGLE)
-    found = account(docket.obligations(Equivalence())[:1])
+    questions = Questions(adder_claim(task=ONE), SINGLE)
+    found = account(questions.obligations(Equivalence())[:1])
     assert found.queries == 1
     assert found.products == 0
     assert found.branches == 1, "the hidden number that matters may bend"
@@ -29,7 +29,7 @@ def test_assertions_are_counted_by_source():
 def test_traced_conditions_count_as_branches():
     """A branch is split on or told."""
     kept, traced = (
-        account(Docket(adder_claim(task=ONE), QueryPlan(branching, batch=1)).obligations(Equivalence()))
+        account(Questions(adder_claim(task=ONE), QueryPlan(branching, batch=1)).obligations(Equivalence()))
         for branching in Branching
     )
     assert (kept.branches, traced.branches) == (2, 4), "a trace tells all branches, wanted or not"
@@ -38,8 +38,8 @@ def test_traced_conditions_count_as_branches():
 
 def test_a_witness_is_counted_up_to_the_query_that_has_it():
     """Token 0 witnesses every edge but the direct one, which needs a query more."""
-    docket = Docket(adder_claim(), SINGLE)
-    found = [account([one]).queries for one in docket.obligations(Necessity())]
+    questions = Questions(adder_claim(), SINGLE)
+    found = [account([one]).queries for one in questions.obligations(Necessity())]
     assert found == [1, 2, 1]
 
 
@@ -50,17 +50,17 @@ def test_norms_and_products_are_counted():
         for one in map(tiny_claim, range(1, 60, 3))
         if not one.frozen.programs and any("head" in str(edge) for edge in one.circuit)
     )
-    found = account(Docket(claim, SINGLE).obligations(Equivalence()))
+    found = account(Questions(claim, SINGLE).obligations(Equivalence()))
     assert found.products > 0
     assert found.per_norm == Fraction(found.assertions[Source.NORM], found.norms) > 10
-    ball = account(Docket(claim, SINGLE).obligations(Robustness(Fraction(1, 8))))
+    ball = account(Questions(claim, SINGLE).obligations(Robustness(Fraction(1, 8))))
     assert ball.assertions[Source.DECISION] >= 2 * claim.frozen.architecture.width + 1
 
 
 def test_tallies_add_up():
     """Everything is a sum over queries."""
-    docket = Docket(adder_claim(task=ONE), SINGLE)
-    parts = [account([one]) for one in docket.obligations(Equivalence())]
+    questions = Questions(adder_claim(task=ONE), SINGLE)
+    parts = [account([one]) for one in questions.obligations(Equivalence())]
     whole = add_tallies(parts)
     assert whole.total == sum(part.total for part in parts)
     assert (whole.queries, whole.branches) == (2, sum(part.branches for part in parts))

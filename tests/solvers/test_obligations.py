@@ -20,21 +20,21 @@ from circuitproof.prove.properties import (
 )
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching
-from circuitproof.solvers.obligations import Docket, QueryPlan
-from circuitproof.solvers.rulings import Bench
+from circuitproof.solvers.obligations import QueryPlan, Questions
+from circuitproof.solvers.rulings import Portfolio
 from circuitproof.solvers.z3 import Z3
 from hand_models import ADDER, DIRECT, PLAIN, adder_claim, table_task
 
 ALL = QueryPlan()
-BENCH = Bench((Z3(),), 20)
+PORTFOLIO = Portfolio((Z3(),), 20)
 WRONG = table_task({(0,): 0, (1,): 0, (2,): 1, (3,): 0})
 TIED = table_task({(0,): 1, (4,): 0})
 
 
 def ruling(claim, prop, count, plan=ALL):
     """Return what z3 makes of a property."""
-    docket = Docket(claim, plan)
-    return BENCH.hear(prop, docket.obligations(prop), count).rulings[0]
+    questions = Questions(claim, plan)
+    return PORTFOLIO.hear(prop, questions.obligations(prop), count).rulings[0]
 
 
 def test_equivalence_names_the_prompt_that_is_wrong():
@@ -118,14 +118,14 @@ def test_faithfulness_compares_sets():
     assert found.solutions[0].prompts in {(0,), (2,)}, "token 0 flips, token 2 ties"
     smooth = adder_claim(Equivalence(), edges=DIRECT, sizes=replace(PLAIN, norm=LayerNorm(Fraction(1))))
     with pytest.raises(NotExactError, match="the whole model uses LayerNorm"):
-        Docket(smooth).obligations(Faithfulness())
+        Questions(smooth).obligations(Faithfulness())
 
 
 def test_anchors_leave_the_rest_open():
     """Asking about some prompts proves nothing about all of them."""
     plan = QueryPlan(anchors=2)
-    docket = Docket(adder_claim(), plan)
-    assert docket.places == (0, 1), "one for each answer"
+    questions = Questions(adder_claim(), plan)
+    assert questions.places == (0, 1), "one for each answer"
     found = ruling(adder_claim(), Equivalence(), 4, plan)
     assert (found.verdict, found.met) == (Verdict.UNDECIDED, 2)
     assert found.open == ["2 of 4 obligations were not asked about"]
@@ -138,15 +138,15 @@ def test_a_trace_is_followed_if_asked():
     """Traced queries assert conditions, and come to the same answers here."""
     plan = QueryPlan(Branching.TRACED)
     for prop, count in ((Equivalence(), 4), (Necessity(), 3)):
-        docket = Docket(adder_claim(), plan)
-        assert all(query.has_conditions for one in docket.obligations(prop) for query in one.queries())
+        questions = Questions(adder_claim(), plan)
+        assert all(query.has_conditions for one in questions.obligations(prop) for query in one.queries())
         assert ruling(adder_claim(), prop, count, plan).verdict is Verdict.PROVED
 
 
 def test_prompts_that_one_computation_decides_are_one_case():
     """Formulas are hash-consed, so equal questions are asked once."""
     claim = adder_claim(weights={**ADDER, "embed.token": [[1, 1]] * 5}, task=table_task({(0,): 1, (2,): 1}))
-    (obligation,) = Docket(claim).obligations(Equivalence())
+    (obligation,) = Questions(claim).obligations(Equivalence())
     (query,) = obligation.queries()
     assert [sorted(case.covers) for case in query.cases] == [[0, 1]]
 
@@ -154,12 +154,12 @@ def test_prompts_that_one_computation_decides_are_one_case():
 def test_properties_about_size_are_not_asked():
     """They are about many circuits; the exact engine answers them."""
     with pytest.raises(InputError, match="subset minimality is not asked of solvers; want equivalence"):
-        Docket(adder_claim()).obligations(SubsetMinimality())
+        Questions(adder_claim()).obligations(SubsetMinimality())
 
 
 def test_the_witness_of_an_edge_is_looked_for_among_all_answers_from_the_start():
     """A lesion often flips the prompts of one answer only, which may be the last ones of a domain."""
     claim = adder_claim(Necessity(), task=table_task({(0,): 1, (2,): 1, (4,): 1, (1,): 0}))
-    (first, *_) = Docket(claim, QueryPlan(batch=2)).obligations(Necessity())
+    (first, *_) = Questions(claim, QueryPlan(batch=2)).obligations(Necessity())
     query = next(iter(first.queries()))
     assert query.meaning.title.startswith("prompts 0, 3:")

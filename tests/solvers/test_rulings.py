@@ -7,9 +7,9 @@ import pytest
 from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching
-from circuitproof.solvers.obligations import Docket, QueryPlan
+from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.results import Failed, Satisfiable, Unknown, Unsatisfiable
-from circuitproof.solvers.rulings import Bench, DisagreementError, Ruling
+from circuitproof.solvers.rulings import DisagreementError, Portfolio, Ruling
 from circuitproof.solvers.z3 import Z3
 from hand_models import adder_claim
 from solver_doubles import Scripted, always
@@ -25,8 +25,8 @@ def watched_z3():
 
 def hear(solvers, prop, count=4, plan=QueryPlan(batch=2), claim=None):  # noqa: B008  # frozen
     """Return the rulings of solvers on a property of the adder."""
-    docket = Docket(claim or adder_claim(), plan)
-    return Bench(tuple(solvers), 5).hear(prop, docket.obligations(prop), count)
+    questions = Questions(claim or adder_claim(), plan)
+    return Portfolio(tuple(solvers), 5).hear(prop, questions.obligations(prop), count)
 
 
 @pytest.mark.parametrize("answer", [Unknown("timeout"), Failed("it broke")])
@@ -45,7 +45,7 @@ def test_a_proof_needs_every_obligation():
     (ruling,) = hear([Scripted("half", lambda *_: next(answers))], Equivalence()).rulings
     assert (ruling.verdict, ruling.met) == (Verdict.UNDECIDED, 2)
     assert Ruling(Equivalence(), "z3", 0).verdict is Verdict.UNDECIDED
-    (ruling,) = Bench((Z3(),)).hear(Equivalence(), [], 4).rulings
+    (ruling,) = Portfolio((Z3(),)).hear(Equivalence(), [], 4).rulings
     assert ruling.verdict is Verdict.UNDECIDED
 
 

@@ -2,7 +2,7 @@
 
 May use: text, declare, exact, forward, prove.
 Names: `choices.Engine`, `choices.Branching`, `choices.SolverName`, `find.find_solver`,
-`arithmetic.Symbolic`, `obligations.Docket`, `obligations.QueryPlan`, `rulings.Bench`, `rulings.Ruling`,
-`smtlib.query_text`, `results.Solver`, `results.Satisfiable`, `results.Unsatisfiable`, `results.Unknown`,
-`results.Failed`, `cost.account`.
+`arithmetic.Symbolic`, `obligations.Questions`, `obligations.QueryPlan`, `rulings.Portfolio`,
+`rulings.Ruling`, `smtlib.query_text`, `results.Solver`, `results.Satisfiable`, `results.Unsatisfiable`,
+`results.Unknown`, `results.Failed`, `cost.account`.
 """

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from circuitproof.prove.verdict import Answer, Verdict
-from circuitproof.solvers.obligations import Docket
+from circuitproof.solvers.obligations import Questions
 from circuitproof.solvers.queries import Query
 from circuitproof.solvers.rulings import DisagreementError, Ruling
 from circuitproof.solvers.smtlib import query_text
 
 
-def refuse_conflict(docket: Docket, answer: Answer, rulings: Sequence[Ruling]) -> None:
+def refuse_conflict(questions: Questions, answer: Answer, rulings: Sequence[Ruling]) -> None:
     """Refuse a proof by one engine of what another refutes; who leaves a question open contradicts nobody."""
     decided = {str(answer.verdict): "the exact engine"}
     for ruling in rulings:
@@ -18,15 +18,15 @@ def refuse_conflict(docket: Docket, answer: Answer, rulings: Sequence[Ruling]) -
         return
     raise DisagreementError(
         f"{answer.prop.kind}: {decided[Verdict.PROVED]} proves what {decided[Verdict.REFUTED]} refutes",
-        query_text(_smallest(docket, answer, rulings)),
+        query_text(_smallest(questions, answer, rulings)),
     )
 
 
-def _smallest(docket: Docket, answer: Answer, rulings: Sequence[Ruling]) -> Query:
+def _smallest(questions: Questions, answer: Answer, rulings: Sequence[Ruling]) -> Query:
     """Return the query about what somebody found, narrowed to that, or else the first query."""
     first: Query | None = None
     found = _found(answer, rulings)
-    for obligation in docket.obligations(answer.prop):
+    for obligation in questions.obligations(answer.prop):
         for query in obligation.queries():
             first = first or query
             for prompts in found.get(obligation.name, ()) or found.get("", ()):

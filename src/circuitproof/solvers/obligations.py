@@ -44,8 +44,8 @@ class QueryPlan:
 
 
 @dataclass(frozen=True)
-class Docket:
-    """A claim to be put to solvers, and its exact folds, with which solutions are replayed."""
+class Questions:
+    """A claim as questions to solvers, and its exact folds, with which solutions are replayed."""
 
     claim: Claim
     plan: QueryPlan = QueryPlan()

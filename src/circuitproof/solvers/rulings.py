@@ -71,7 +71,7 @@ class Hearing:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Portfolio:
     """Solvers, how many seconds each has for a query, and until when they are asked."""
 
     solvers: tuple[Solver, ...]

@@ -15,9 +15,9 @@ from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Ro
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cvc5 import Cvc5
-from circuitproof.solvers.obligations import Docket, QueryPlan
+from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.results import Unsatisfiable
-from circuitproof.solvers.rulings import Bench, DisagreementError
+from circuitproof.solvers.rulings import DisagreementError, Portfolio
 from circuitproof.solvers.z3 import Z3
 from circuitproof.text.canonical import readable_json
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
@@ -121,5 +121,5 @@ def test_public_circuits_are_robust_for_all_inputs(public, solver, epsilon):
 
 def decided(claim, solver, prop, plan):
     """Return what one solver makes of a property."""
-    docket = Docket(claim, plan)
-    return Bench((solver,), 60).hear(prop, docket.obligations(prop), len(claim.task.domain)).rulings[0]
+    questions = Questions(claim, plan)
+    return Portfolio((solver,), 60).hear(prop, questions.obligations(prop), len(claim.task.domain)).rulings[0]

@@ -50,9 +50,9 @@ def test_an_answer_is_what_looking_at_every_prompt_says(name, effort):
     """Evidence only where nothing breaks the goal, replays only where something does, or it is left open."""
     kinds = set()
     for seed in SEEDS:
-        shop = shop_of(seed)
-        found = Cover(shop, specification_of(shop.claim, name), effort).whole()
-        judge = specification_of(shop.claim, name)
+        memo = shop_of(seed)
+        found = Cover(memo, specification_of(memo.claim, name), effort).whole()
+        judge = specification_of(memo.claim, name)
         is_broken = any([judge.broken_by(one) is not None for one in looked_at(seed, judge.lesion)])  # noqa: C419  # likeness remembers
         kinds.add(type(found))
         assert isinstance(found, Open) or isinstance(found, Replay) == is_broken
@@ -65,10 +65,10 @@ def test_an_answer_is_what_looking_at_every_prompt_says(name, effort):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_survey_names_the_positions_that_matter(seed):
     """Prompts of a length that agree there have the same logits, and each choice is shown once."""
-    shop = shop_of(seed)
+    memo = shop_of(seed)
     every = looked_at(seed, None)
     lengths = sorted({len(one.prompt) for one in every})
-    found = list(Cover(shop, Right(shop.claim.task), Effort()).survey(PromptRegion()))
+    found = list(Cover(memo, Right(memo.claim.task), Effort()).survey(PromptRegion()))
     for length, (positions, prompts) in zip(lengths, found, strict=False):
         logits = {}
         for one in every:

@@ -3,10 +3,10 @@ from functools import cache
 import pytest
 
 from circuitproof.prove.fold import fold
+from circuitproof.prove.patterns.memo import Memo
 from circuitproof.prove.patterns.minimum import Margin
 from circuitproof.prove.patterns.plan import Share
 from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
-from circuitproof.prove.patterns.workshop import Workshop
 from pattern_claims import random_claim
 from pattern_strategies import all_prompts
 
@@ -15,14 +15,14 @@ from pattern_strategies import all_prompts
 def planned(seed):
     """Return a claim, and the plan of each of its labels that can be made."""
     claim = random_claim(seed)
-    shop, plans = Workshop(claim), {}
+    memo, plans = Memo(claim), {}
     for label in claim.task.labelled.labels:
         for length in (None, *range(1, claim.task.longest + 1)):
             try:
-                heads = shop.tables(claim.circuit).outline.heads
+                heads = memo.tables(claim.circuit).outline.heads
                 place = (PromptRegion(label, length), heads)
-                if shop.runs(place) is not None:
-                    plans[label, length] = shop.plan(place, claim.circuit)
+                if memo.runs(place) is not None:
+                    plans[label, length] = memo.plan(place, claim.circuit)
             except UnsettledError:
                 continue
     return claim, plans

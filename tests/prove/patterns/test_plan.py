@@ -2,9 +2,9 @@ import pytest
 
 from circuitproof.declare.programs.text import parse
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.patterns.memo import Memo
 from circuitproof.prove.patterns.plan import Share
 from circuitproof.prove.patterns.regions import Missing, PromptRegion, UnsettledError
-from circuitproof.prove.patterns.workshop import Workshop
 from circuitproof.prove.properties import Equivalence
 from hand_models import circuit_of, freeze
 from models import random_model
@@ -68,9 +68,9 @@ def unsettled(edges, program="default 1\notherwise self", pattern="any{1..3} wit
     programs = {head: parse(program) for layer in range(2) for head in GRAPH.heads_of(layer)}
     circuit = circuit_of(edges, layers=2, heads=2)
     claim = Claim(freeze(random_model(SIZES, 0, programs)), circuit, task_of(pattern), (Equivalence(),))
-    shop = Workshop(claim)
+    memo = Memo(claim)
     with pytest.raises(UnsettledError) as caught:
-        shop.plan((PromptRegion(), shop.tables(circuit).outline.heads), circuit)
+        memo.plan((PromptRegion(), memo.tables(circuit).outline.heads), circuit)
     return caught.value.missing, caught.value.reason
 
 

@@ -22,8 +22,8 @@ from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cost import Tally, account, add_tallies
 from circuitproof.solvers.find import find_solver
-from circuitproof.solvers.obligations import Docket, QueryPlan
-from circuitproof.solvers.rulings import Bench, Ruling
+from circuitproof.solvers.obligations import QueryPlan, Questions
+from circuitproof.solvers.rulings import Portfolio, Ruling
 from circuitproof.text.canonical import Json
 
 
@@ -142,14 +142,14 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
     """Count for one model; nothing if there was no time for all of it, since a part would mislead."""
     properties = four_properties(request.epsilon)
     claim = listed_claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
-    docket = Docket(claim, QueryPlan(request.branching, batch=1, anchors=request.anchors))
+    questions = Questions(claim, QueryPlan(request.branching, batch=1, anchors=request.anchors))
     tallies: list[tuple[Property, Tally]] = []
     rulings: list[Ruling] = []
-    bench = Bench(tuple(map(find_solver, request.engine.solvers)), request.seconds, request.pace)
+    portfolio = Portfolio(tuple(map(find_solver, request.engine.solvers)), request.seconds, request.pace)
     for prop in properties:
-        obligations = docket.obligations(prop)
-        if bench.solvers:
-            hearing = bench.hear(prop, obligations, claim.obligations(prop))
+        obligations = questions.obligations(prop)
+        if portfolio.solvers:
+            hearing = portfolio.hear(prop, obligations, claim.obligations(prop))
             rulings.extend(hearing.rulings)
             tallies.append((prop, hearing.cost))
         else:

@@ -17,8 +17,8 @@ from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.find import find_solver
-from circuitproof.solvers.obligations import Docket, QueryPlan
-from circuitproof.solvers.rulings import Bench, DisagreementError, Hearing, Ruling, Solution
+from circuitproof.solvers.obligations import QueryPlan, Questions
+from circuitproof.solvers.rulings import DisagreementError, Hearing, Portfolio, Ruling, Solution
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.text.canonical import Json, refuse_existing, write_directory, write_file
 from circuitproof.text.codec import record_to_json
@@ -134,14 +134,14 @@ def compare(
     claim: Claim, battery: Battery | None, asking: Asking, pace: Pace = UNHURRIED
 ) -> tuple[Compared, ...]:
     """Put every property of a claim to solvers, and compare with the exact answers if there are any."""
-    docket = Docket(claim, QueryPlan(asking.branching, anchors=asking.anchors))
-    bench = Bench(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, pace)
+    questions = Questions(claim, QueryPlan(asking.branching, anchors=asking.anchors))
+    portfolio = Portfolio(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, pace)
     answers = [None] * len(claim.properties) if battery is None else battery.answers
     found: list[Compared] = []
     for prop, answer in zip(claim.properties, answers, strict=True):
-        hearing = bench.hear(prop, docket.obligations(prop), claim.obligations(prop))
+        hearing = portfolio.hear(prop, questions.obligations(prop), claim.obligations(prop))
         if answer is not None:
-            refuse_conflict(docket, answer, hearing.rulings)
+            refuse_conflict(questions, answer, hearing.rulings)
         found.append(Compared(prop, answer, hearing))
     return tuple(found)
 
@@ -149,12 +149,12 @@ def compare(
 def write_queries(request: Request, asking: Asking, out: Path) -> int:
     """Write every query of a claim as an SMT-LIB file, and return how many there are."""
     claim = listed_claim_of(request)
-    docket = Docket(claim, QueryPlan(asking.branching, anchors=asking.anchors))
+    questions = Questions(claim, QueryPlan(asking.branching, anchors=asking.anchors))
     written: list[Path] = []
 
     def fill(folder: Path) -> None:
         for prop in claim.properties:
-            obligations = request.effort.pace.each(f"parts of {prop.kind}", docket.obligations(prop))
+            obligations = request.effort.pace.each(f"parts of {prop.kind}", questions.obligations(prop))
             queries = (query for one in obligations for query in one.queries())
             for number, query in enumerate(queries):
                 if request.effort.pace.is_over:

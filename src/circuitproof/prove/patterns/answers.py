@@ -23,13 +23,13 @@ from circuitproof.prove.findings import Findings, Survey
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns.cover import Cover
 from circuitproof.prove.patterns.goals import Alike, Goal, Idle, Right, others, robust_goal
-from circuitproof.prove.patterns.workshop import Workshop
+from circuitproof.prove.patterns.memo import Memo
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Property, Robustness
 from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted, Undecided
 
 
 def answer_pattern(claim: Claim, effort: Effort) -> Battery:
-    prover = _Prover(claim, effort, Workshop(claim))
+    prover = _Prover(claim, effort, Memo(claim))
     answers = tuple(prover.answer(prop) for prop in claim.properties)
     domain = _bundled(claim, answers)
     folded = fold(
@@ -38,8 +38,8 @@ def answer_pattern(claim: Claim, effort: Effort) -> Battery:
         [claim.circuit, *claim.kept_biases().values()],
         domain.prompts,
     )
-    tokens = prover.shop.tokens().union(*domain.prompts)
-    return Battery(claim, answers, domain, folded, prover.shop.cells, frozenset(tokens))
+    tokens = prover.memo.tokens().union(*domain.prompts)
+    return Battery(claim, answers, domain, folded, prover.memo.cells, frozenset(tokens))
 
 
 def _bundled(claim: Claim, answers: Sequence[Answer]) -> Domain:
@@ -54,7 +54,7 @@ def _bundled(claim: Claim, answers: Sequence[Answer]) -> Domain:
 class _Prover:
     claim: Claim
     effort: Effort
-    shop: Workshop
+    memo: Memo
 
     def answer(self, prop: Property) -> Answer:
         match prop:
@@ -70,7 +70,7 @@ class _Prover:
                 raise InputError(f"{prop.kind} is not known over patterns")
 
     def _for_every_prompt(self, prop: Property, goal: Goal) -> Answer:
-        cover = Cover(self.shop, goal, self.effort)
+        cover = Cover(self.memo, goal, self.effort)
         outcome: Outcome
         match cover.whole():
             case Replay() as found:
@@ -98,7 +98,7 @@ class _Prover:
         for place, (edge, lesion) in enumerate(
             zip(self.claim.circuit, self.claim.circuit.lesions(), strict=True)
         ):
-            cover = Cover(self.shop, Idle(lesion), self.effort)
+            cover = Cover(self.memo, Idle(lesion), self.effort)
             found = cover.whole()
             regions += cover.regions
             match found:

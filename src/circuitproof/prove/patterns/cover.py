@@ -26,11 +26,11 @@ from circuitproof.prove.evidence import (
 )
 from circuitproof.prove.fold import Fold
 from circuitproof.prove.patterns.goals import Goal, Seen, others
+from circuitproof.prove.patterns.memo import Memo, Place
 from circuitproof.prove.patterns.plan import Found, Plan, Share
 from circuitproof.prove.patterns.regions import Missing, PromptRegion, UnsettledError
 from circuitproof.prove.patterns.relevance import Relevance, projections
 from circuitproof.prove.patterns.runs import Runs, build_runs
-from circuitproof.prove.patterns.workshop import Place, Workshop
 
 Covered: TypeAlias = Cases | Replay | Open | None
 """Evidence for a region, prompts that break the goal, an open question, or nothing: there are no prompts."""
@@ -44,7 +44,7 @@ _Part = TypeVar("_Part")
 class Cover:
     """Answers one goal on all prompts of a claim's pattern."""
 
-    shop: Workshop
+    memo: Memo
     goal: Goal
     effort: Effort
     regions: int = 0
@@ -52,7 +52,7 @@ class Cover:
 
     @property
     def labelled(self) -> Labelled:
-        return self.shop.claim.task.labelled
+        return self.memo.claim.task.labelled
 
     def whole(self) -> Cases | Replay | Open:
         """Return the answer on the whole pattern, by label."""
@@ -69,17 +69,17 @@ class Cover:
         try:
             place = PromptRegion(), self._heads()
             for circuit in self._circuits():
-                self.shop.plan(place, circuit)
+                self.memo.plan(place, circuit)
         except UnsettledError:
             return  # each part of the pattern will be looked at by itself
 
     def _circuits(self) -> list[Circuit]:
-        own = self.shop.claim.circuit
+        own = self.memo.claim.circuit
         return [own] if self.goal.lesion is None else [own, self.goal.lesion]
 
     def _heads(self) -> tuple[Head, ...]:
         """Return the heads whose rows at the last position matter."""
-        tables = [self.shop.tables(circuit) for circuit in self._circuits()]
+        tables = [self.memo.tables(circuit) for circuit in self._circuits()]
         return tuple(dict.fromkeys(head for one in tables for head in one.outline.heads))
 
     def _region(self, region: PromptRegion) -> Covered:
@@ -95,17 +95,17 @@ class Cover:
 
     def _settled(self, region: PromptRegion) -> Covered:
         place = region, self._heads()
-        runs = self.shop.runs(place)
+        runs = self.memo.runs(place)
         if runs is None:
             return None
-        found = self.shop.plan(place, self.shop.claim.circuit).any_prompt()
+        found = self.memo.plan(place, self.memo.claim.circuit).any_prompt()
         if broken := self._broken(place, [found]):
             return broken
         return self._by_margins(place, self.goal.decision(region, self._seen(place, found)))
 
     def _seen(self, place: Place, found: Found) -> Seen:
         """Return a prompt of a region with the logits that its functions give."""
-        folds = [Fold(self.shop.plan(place, circuit).logits(found)) for circuit in self._circuits()]
+        folds = [Fold(self.memo.plan(place, circuit).logits(found)) for circuit in self._circuits()]
         return Seen(found.prompt, self.labelled.label_of(found.prompt), *folds)
 
     def _broken(self, place: Place, prompts: list[Found]) -> Replay | None:
@@ -113,7 +113,7 @@ class Cover:
         for found in prompts:
             seen = self._seen(place, found)
             if self.goal.broken_by(seen) is not None:
-                (replayed,) = self.shop.see([found.prompt], self.goal.lesion)
+                (replayed,) = self.memo.see([found.prompt], self.goal.lesion)
                 if replayed != seen:
                     raise NumericError(
                         f"prompt {found.prompt} has other logits in the forward pass: a mistake"
@@ -123,9 +123,9 @@ class Cover:
 
     def _by_margins(self, place: Place, winner: int) -> Covered:
         """Settle a region if every least margin suffices; otherwise look where it does not."""
-        rivals = others(len(self.shop.claim.task.candidates), winner)
+        rivals = others(len(self.memo.claim.task.candidates), winner)
         circuits = self._circuits()
-        leasts = [[self.shop.least(place, one, winner, rival) for rival in rivals] for one in circuits]
+        leasts = [[self.memo.least(place, one, winner, rival) for rival in rivals] for one in circuits]
         bounds = [self.goal.least(winner, rival) for rival in rivals]
         rows = [tuple(least.value for least in row) for row in leasts]
         if all(value > bound for row in rows for value, bound in zip(row, bounds, strict=True)):
@@ -135,7 +135,7 @@ class Cover:
         prompts = [prompt for row in leasts for least in row for prompt in least.prompts]
         if broken := self._broken(place, prompts):
             return broken
-        raise _too_coarse([self.shop.plan(place, circuit) for circuit in circuits])
+        raise _too_coarse([self.memo.plan(place, circuit) for circuit in circuits])
 
     def _divided(self, region: PromptRegion, error: UnsettledError) -> Covered:
         """Divide a region by what is missing, or list its prompts, or leave it open."""
@@ -165,7 +165,7 @@ class Cover:
         head = error.head
         assert head is not None  # noqa: S101  # a missing sum is of a head
         try:
-            runs = self.shop.runs((region, tuple(dict.fromkeys((*region.heads, head)))))
+            runs = self.memo.runs((region, tuple(dict.fromkeys((*region.heads, head)))))
         except UnsettledError as other:
             return self._divided(region, other)
         sums = sorted(_sums(runs, head)) if runs is not None else []
@@ -191,7 +191,7 @@ class Cover:
 
     def _plain(self, region: PromptRegion) -> Runs | None:
         """Return the runs of a region that only follow what its own questions are about."""
-        return self.shop.runs((region, region.heads))
+        return self.memo.runs((region, region.heads))
 
     def _listed(self, region: PromptRegion, error: UnsettledError) -> Covered:
         """Look at a prompt for each choice of tokens at the positions that matter, if there are not many."""
@@ -203,7 +203,7 @@ class Cover:
         except UnsettledError as other:
             more = "" if other is error else f"; {other.reason}"
             return Open(f"{region}: {error.reason}{more}")
-        found = self.shop.see(prompts, self.goal.lesion)
+        found = self.memo.see(prompts, self.goal.lesion)
         for seen in found:
             if broken := self.goal.broken_by(seen):
                 return broken
@@ -227,7 +227,7 @@ class Cover:
 
     def _choices(self, region: PromptRegion, length: int) -> tuple[frozenset[int], list[Prompt]]:
         """Return the positions that matter, and a prompt for each choice of tokens there."""
-        programs = self.shop.claim.frozen.programs
+        programs = self.memo.claim.frozen.programs
         circuits = [circuit.live() for circuit in self._circuits()]
         heads = [n for one in circuits for n in one.nodes() if isinstance(n, Head) and n in programs]
         followed = {head: programs[head] for head in region.heads}

@@ -14,10 +14,10 @@ from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import Open, Replay
 from circuitproof.prove.patterns.cover import Cover
 from circuitproof.prove.patterns.goals import Right, Robust, others, robust_goal
+from circuitproof.prove.patterns.memo import Memo
 from circuitproof.prove.patterns.minimum import Margin
 from circuitproof.prove.patterns.plan import Found, Plan, Share
 from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
-from circuitproof.prove.patterns.workshop import Workshop
 from circuitproof.prove.properties import Robustness
 
 _ROUNDS = 40
@@ -76,14 +76,14 @@ def frontier(claim: Claim, effort: Effort | None = None) -> Frontier:
     """Look where right answers, and their robustness if it is claimed, end; prove what can be of the rest."""
     goals = [robust_goal(claim, prop) for prop in claim.properties if isinstance(prop, Robustness)]
     robust = goals[0] if goals else None
-    return _FrontierSearch(claim, effort or Effort(), Workshop(claim), robust).run()
+    return _FrontierSearch(claim, effort or Effort(), Memo(claim), robust).run()
 
 
 @dataclass(slots=True)
 class _FrontierSearch:
     claim: Claim
     effort: Effort
-    shop: Workshop
+    memo: Memo
     robust: Robust | None
 
     @property
@@ -111,19 +111,19 @@ class _FrontierSearch:
         """Return the choices of tokens at the positions that matter, where there are not too many."""
         task = self.claim.task
         goal = Right(task, self.robust)
-        cover = Cover(self.shop, goal, self.effort)
+        cover = Cover(self.memo, goal, self.effort)
         for label in task.labelled.labels:
             winner = task.candidates.index(label.answer)
             for positions, prompts in cover.survey(PromptRegion(label)):
-                for seen in self.shop.see(prompts, None):
+                for seen in self.memo.see(prompts, None):
                     tokens = tuple((k, seen.prompt[k]) for k in positions)
                     yield FailingChoice(label, tokens, _left(seen.fold.logits, winner, goal))
 
     def _plan(self, region: PromptRegion) -> Plan | None:
         try:
             circuit = self.claim.circuit
-            heads = self.shop.tables(circuit).outline.heads
-            return self.shop.plan((region, heads), circuit)
+            heads = self.memo.tables(circuit).outline.heads
+            return self.memo.plan((region, heads), circuit)
         except UnsettledError:
             return None
 
@@ -134,7 +134,7 @@ class _FrontierSearch:
         except DeclarationError:
             return None  # the part has no prompts
         claim = replace(self.claim, task=task)
-        found = Cover(self.shop.about(claim), Right(task, self.robust), self.effort).whole()
+        found = Cover(self.memo.about(claim), Right(task, self.robust), self.effort).whole()
         return None if isinstance(found, (Replay, Open)) else claim
 
     def _part(self, what: str, pattern: Pattern) -> Part | None:
@@ -232,7 +232,7 @@ class _FrontierSearch:
         except DeclarationError:
             return []  # no prompt is left
         search = replace(self, claim=replace(self.claim, task=task))
-        search.shop = self.shop.about(search.claim)
+        search.memo = self.memo.about(search.claim)
         openers = {token for one in task.labelled.classes for token in one.listed}
         for label in task.labelled.labels:
             place = search._plan(PromptRegion(label))  # noqa: SLF001  # of its own kind

@@ -23,7 +23,7 @@ _KEPT = 64
 
 
 @dataclass(slots=True)
-class Workshop:
+class Memo:
     """What the properties of a claim share: functions of circuits, and logits of single prompts."""
 
     claim: Claim
@@ -36,9 +36,9 @@ class Workshop:
         default_factory=dict[tuple[Place, Circuit, int, int], Least]
     )
 
-    def about(self, claim: Claim) -> "Workshop":
-        """Return a workshop for another pattern of the same model and candidates; functions are shared."""
-        return Workshop(claim, self._tables)
+    def about(self, claim: Claim) -> "Memo":
+        """Return a memo for another pattern of the same model and candidates; functions are shared."""
+        return Memo(claim, self._tables)
 
     def tables(self, circuit: Circuit) -> Tables:
         if circuit not in self._tables:
