@@ -294,6 +294,25 @@ def test_of_many_edges_each_can_be_pointed_at(browser, pages):
     assert browser.texts("g.edge.chosen") == [""]
 
 
+def test_bundles_inside_the_page_of_a_run_are_alive(browser, pages):
+    """Opened, a bundle's parts answer as on a page of their own, in the theme that was chosen."""
+    browser.open(pages["run"])
+    assert not browser.one("#bundle-0-verdicts").is_displayed()
+    browser.click("#proofs summary")
+    assert browser.one("#bundle-0-verdicts").is_displayed()
+    places = shown_prompts(browser)
+    browser.click("#bundle-0-prompts tbody tr:nth-child(2) a")
+    assert browser.texts("#bundle-0-explanation h2") == [f"One prompt: #{places[1]}"]
+    roots = "[...document.querySelectorAll('.circuitproof')]"
+    colours = f"return {roots}.map((one) => getComputedStyle(one).color)"
+    before = browser.run(colours)
+    browser.click("[data-at=theme]")
+    after = browser.run(colours)
+    assert len(set(before)) == len(set(after)) == 1
+    assert before != after
+    assert browser.errors() == []
+
+
 CONTRAST = """
 const parse = (color) => color.match(/[\\d.]+/g).map(Number);
 const channel = (c) => (c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);

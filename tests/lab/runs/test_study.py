@@ -184,7 +184,14 @@ def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch,
     said = run()
     for words in ("3 of 3 strata stay", "add 1 when", "is of record", "the checker says valid", "beyond"):
         assert words in said
-    assert (out / "report.html").read_text().startswith("<!doctype html>")
+    page = (out / "report.html").read_text()
+    for part in ("viability", "searches", "healing", "calibration", "audit", "beyond", "proofs"):
+        assert f'<section id="{part}"' in page
+    artifact, beyond = found.tasks[0].artifact, found.tasks[0].beyond
+    assert artifact is not None
+    assert beyond is not None
+    for words in (artifact.why, "where one decision is wrong", f"{beyond.cells} cells", "head 0.0"):
+        assert words in page
     told = json.loads(run("--json"))
     assert told["tasks"][0]["checked"]["outcome"] == "valid"
     assert told["quality"]["budget"] == found.quality.budget
