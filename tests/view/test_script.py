@@ -13,9 +13,10 @@ from circuitproof.prove.findings import shown
 from circuitproof.view import numbers
 from circuitproof.view.elements import el, render
 from circuitproof.view.numbers import Numbers
-from circuitproof.view.page import bundle_fragment, bundle_page, run_page
+from circuitproof.view.page import alone, bundle_fragment, bundle_page, run_page
 from circuitproof.view.run import tell_run
 from circuitproof.view.story import Story, tell
+from circuitproof.view.telling import framed
 from hand_models import DOUBLE
 from large_claims import large_bundle
 from run_folders import write_run
@@ -310,6 +311,26 @@ def test_bundles_inside_the_page_of_a_run_are_alive(browser, pages):
     after = browser.run(colours)
     assert len(set(before)) == len(set(after)) == 1
     assert before != after
+    assert browser.errors() == []
+
+
+@pytest.mark.parametrize("ground", ["#111", "#fff"])
+def test_a_result_in_a_notebook_fits_its_frame_and_has_the_theme_of_the_notebook(browser, tmp_path, ground):
+    """Nothing of it is cut off, nothing is left empty, and a dark notebook on a light system stays dark."""
+    frames = "".join(framed(alone(el("section", *[el("p", "a line")] * lines)), 420) for lines in (1, 40))
+    body = f'<body style="background:{ground}">{frames}</body>'
+    (tmp_path / "notebook.html").write_text(f"<!doctype html>\n<html>{body}</html>", encoding="utf-8")
+    browser.open(tmp_path / "notebook.html")
+    found = browser.run(
+        "return [...document.querySelectorAll('iframe')].map((one) => {"
+        "const body = one.contentDocument.body;"
+        "return [one.offsetHeight, body.offsetHeight, body.scrollHeight, body.dataset.theme]; })"
+    )
+    assert all(0 <= frame - inside <= 1 and frame >= whole for frame, inside, whole, _ in found), found
+    (short, *_), (long, *_) = found
+    assert short < 150
+    assert long > 900
+    assert {theme for *_, theme in found} == {"dark" if ground == "#111" else "light"}
     assert browser.errors() == []
 
 

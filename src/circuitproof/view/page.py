@@ -44,7 +44,7 @@ PARTS: tuple[Callable[[Story], Element | None], ...] = (
     cost,
 )
 _OURS = files("circuitproof.view")
-_ENDS = ("shared.js", "start.js")
+_ENDS, _FRAME = ("shared.js", "start.js"), "frame.js"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """A browser refuses whatever a page would fetch."""
 
@@ -136,8 +136,10 @@ def page(parts: tuple[Element, ...], data: Json) -> str:
 
 
 def alone(*parts: Element) -> str:
-    """Return a whole HTML file with nothing but these parts, for a frame in a notebook."""
-    return _document("circuitproof", el("body", el("main", *parts), class_="circuitproof"))
+    """Return a whole HTML file with nothing but these parts, for a frame in a notebook that fits them."""
+    script = Source(_OURS.joinpath("script", _FRAME).read_text(encoding="utf-8"))
+    body = el("body", el("main", *parts), el("script", script), class_="circuitproof", data_fit=True)
+    return _document("circuitproof", body)
 
 
 def _document(title: str, body: Element) -> str:

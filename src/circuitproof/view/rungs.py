@@ -11,7 +11,7 @@ from circuitproof.text.reading import Fields, read_json
 _CHOSEN = "chosen.json"
 _ANY = -inf
 _MOST = 700
-"""No loss is larger; its exponential is still a float."""
+"""A loss beyond this is none that was measured; its exponential is still a float."""
 _LADDER = ("base", "installed", "scalar", "diagonal", "readout")
 """The states of a calibration, from the model that was given to the one that trains the most."""
 
@@ -159,7 +159,7 @@ def read_audit(fields: Fields) -> Audit:
 
 def perplexity(loss: float) -> float:
     """Return the perplexity of a loss, which a file may claim to be anything."""
-    return exp(loss) if loss < _MOST else inf
+    return exp(min(loss, _MOST))
 
 
 def _lesions(audit: Audit, losses: Losses | None) -> Iterator[Lesioned]:

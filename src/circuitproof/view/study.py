@@ -61,7 +61,7 @@ class Viability:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class SearchedHead:
     """What became of the search for one head's program."""
 
     layer: int
@@ -83,7 +83,7 @@ class Programs:
     """The programs that were looked for on a task's domain, and what the circuit decides with them."""
 
     task: str
-    searches: tuple[Search, ...]
+    searches: tuple[SearchedHead, ...]
     extracted: int | None
     """How many edges were extracted on the whole domain."""
     exact: int | None
@@ -92,7 +92,7 @@ class Programs:
     again: tuple[str, ...] | None
     """The edges that are left when the circuit is extracted again among the programs."""
 
-    def is_read(self, search: Search) -> bool:
+    def is_read(self, search: SearchedHead) -> bool:
         """Say whether a head is still read in the end."""
         return any(edge.startswith(f"{search.head} ->") for edge in self.again or ())
 
@@ -170,8 +170,8 @@ def _programs(folder: Path) -> Programs:
     )
 
 
-def _searches(folder: Path) -> Iterator[Search]:
-    yield from (_CODEC.record(Search, _fields(file)) for file in folder.glob(_SEARCH))
+def _searches(folder: Path) -> Iterator[SearchedHead]:
+    yield from (_CODEC.record(SearchedHead, _fields(file)) for file in folder.glob(_SEARCH))
 
 
 def _edges(file: Path) -> tuple[str, ...] | None:

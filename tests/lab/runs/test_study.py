@@ -187,10 +187,12 @@ def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch,
     page = (out / "report.html").read_text()
     for part in ("viability", "searches", "healing", "calibration", "audit", "beyond", "proofs"):
         assert f'<section id="{part}"' in page
-    artifact, beyond = found.tasks[0].artifact, found.tasks[0].beyond
-    assert artifact is not None
-    assert beyond is not None
-    for words in (artifact.why, "where one decision is wrong", f"{beyond.cells} cells", "head 0.0"):
+    (task,) = found.tasks
+    assert task.artifact is not None
+    assert task.beyond is not None
+    assert task.installed is not None
+    heads = [f">{one.head}<" for one in task.installed.searches]
+    for words in (task.artifact.why, "where one decision is wrong", f"{task.beyond.cells} cells", *heads):
         assert words in page
     told = json.loads(run("--json"))
     assert told["tasks"][0]["checked"]["outcome"] == "valid"

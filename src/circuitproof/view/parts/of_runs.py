@@ -8,7 +8,7 @@ from circuitproof.view.parts.of_studies import beyond, healing, programs, viabil
 from circuitproof.view.parts.section import facts, name, scrolled, section, share_bar, verdict_badge
 from circuitproof.view.run import Folding, Point, RunStory, Trial
 from circuitproof.view.rungs import Lesioned, Rung
-from circuitproof.view.words import plural, shown_text
+from circuitproof.view.words import perplexity_text, plural, shown_text
 
 
 def run_heading(run: RunStory) -> Element:
@@ -95,10 +95,8 @@ def calibration(run: RunStory) -> Element | None:
 def _budget(run: RunStory) -> str:
     if (quality := run.study.quality) is None:
         return ""
-    return (
-        f" The base has perplexity {quality.perplexity:.2f} on held-out text; an artifact may have "
-        f"{quality.budget:.2f}."
-    )
+    has, may = perplexity_text(quality.perplexity), perplexity_text(quality.budget)
+    return f" The base has perplexity {has} on held-out text; an artifact may have {may}."
 
 
 def _rung(one: Rung) -> tuple[Child, ...]:
@@ -106,14 +104,10 @@ def _rung(one: Rung) -> tuple[Child, ...]:
         name(one.place),
         share_bar(one.model, one.prompts),
         share_bar(one.circuit, one.prompts),
-        _perplexity(one.perplexity),
+        perplexity_text(one.perplexity),
         f"{one.radius:.4g}",
         ("yes, of record" if one.why else "yes") if one.passes else "no",
     )
-
-
-def _perplexity(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
 
 
 def audit(run: RunStory) -> Element | None:
@@ -141,7 +135,7 @@ def audit(run: RunStory) -> Element | None:
 
 def _lesioned(rung: Rung, one: Lesioned) -> tuple[Child, ...]:
     circuit = "" if one.circuit is None else share_bar(one.circuit, rung.prompts)
-    shares = share_bar(one.model, rung.prompts), _perplexity(one.perplexity), circuit
+    shares = share_bar(one.model, rung.prompts), perplexity_text(one.perplexity), circuit
     return (name(rung.place), name(one.without), *shares)
 
 

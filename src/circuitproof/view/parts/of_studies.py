@@ -3,8 +3,8 @@
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.parts.section import facts, name, scrolled, section, share_bar, verdict_badge
 from circuitproof.view.run import RunStory
-from circuitproof.view.study import Beyond, Healing, Programs, Search, Stratum, Viability
-from circuitproof.view.words import plural, shown_text
+from circuitproof.view.study import Beyond, Healing, Programs, SearchedHead, Stratum, Viability
+from circuitproof.view.words import perplexity_text, plural, shown_text
 
 _LONG = 400
 """How much is shown of a program, a pattern or a part of one."""
@@ -92,7 +92,7 @@ def _ends(one: Programs) -> list[tuple[str, Child]]:
     return known
 
 
-def _search(one: Programs, search: Search) -> tuple[Child, ...]:
+def _search(one: Programs, search: SearchedHead) -> tuple[Child, ...]:
     text = "none in bounds" if search.program is None else "\n".join(search.program)
     return (
         name(search.head),
@@ -127,12 +127,12 @@ def healing(run: RunStory) -> Element | None:
 def _healed(one: Healing, run: RunStory) -> tuple[Child, ...]:
     counts = (one.audit.model, one.audit.circuit, one.audit.without_heads)
     quality = run.study.quality
-    budget = "the budget" if quality is None else f"{quality.budget:.2f}"
+    budget = "the budget" if quality is None else perplexity_text(quality.budget)
     return (
         name(one.task),
         f"{one.steps:,}",
         *(share_bar(count, one.audit.prompts) for count in counts),
-        f"{one.perplexity:.2f}, {'within' if one.is_within_budget else 'over'} {budget}",
+        f"{perplexity_text(one.perplexity)}, {'within' if one.is_within_budget else 'over'} {budget}",
         "used" if one.uses_programs else "bypassed",
     )
 
