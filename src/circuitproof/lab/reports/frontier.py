@@ -64,7 +64,7 @@ def _series(axes: "Axes", trial: Trial, place: int, aside: float, *, is_missed: 
     label = f"{legible(trial.generation)}: {swept[0].prompts} fresh prompts"
     axes.plot(*spots(nested), ":", color=colour, marker=".", markersize=3, linewidth=0.9)
     parted = {"markeredgecolor": "white", "markeredgewidth": 0.5}
-    axes.plot(*spots(swept), shape, color=colour, markersize=4.5, label=label, **parted)
+    axes.plot(*spots(swept), shape, color=colour, markersize=5.2, label=label, **parted)
     chosen = spots([point for point in swept if point.is_selected])
     axes.scatter(*chosen, s=60, facecolors="none", edgecolors=colour, zorder=3)
 

@@ -41,11 +41,13 @@ def program_heads(story: Story) -> Element | None:
 
 def _named(story: Story, tokens: frozenset[int]) -> tuple[Element, ...]:
     """Say what the tokens are called that programs mention by their numbers."""
+    known = ", ".join(_called(story, token) for token in sorted(tokens)[:_NAMED])
+    return (el("p", el("bdi", f"Token {known}."), class_="note"),) if known else ()
+
+
+def _called(story: Story, token: int) -> str:
     task = story.bundle.task
-    known = [
-        f"{token} is {token_name(task, token)}" for token in sorted(tokens)[:_NAMED] if token in task.names
-    ]
-    return (el("p", el("bdi", f"Token {', '.join(known)}."), class_="note"),) if known else ()
+    return f"{token} is {token_name(task, token)}" if token in task.names else f"{token} has no name here"
 
 
 def _program(number: int, heads: list[Head], lines: list[str]) -> Element:
