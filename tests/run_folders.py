@@ -10,8 +10,45 @@ from page_reader import EVIL
 GATE = {"kl": 0.1, "agreed": 15, "prompts": 16, "worst_margin": -0.25}
 CIRCUIT = {"layers": 1, "heads": 1, "ablation": "zero", "edges": ["embed -> logits"]}
 POINT = {"origin": EVIL, "circuit": CIRCUIT, "development": GATE, "gate": GATE}
-AUDIT = {"prompts": 8, "model": 8, "circuit": 7, "without_heads": 1, "without_circuit": 2}
-STATE = {"name": EVIL, "audit": AUDIT, "radius": 0.5, "loss": None, "seconds": 1.5, "passes": True}
+AUDIT = {
+    "heads": ["head 0.0", EVIL],
+    "prompts": 8,
+    "model": 6,
+    "circuit": 7,
+    "without_heads": 1,
+    "without_each": [4, 5],
+    "circuit_without_each": [2, 3],
+    "without_circuit": 2,
+    "backup": [0],
+    "wrong": [0, 7],
+}
+LOSSES = {"model": 2.0, "without_heads": 2.5, "without_each": [2.25, 1e9], "without_circuit": 5.0}
+STATE = {"name": EVIL, "audit": AUDIT, "radius": 0.5, "losses": LOSSES, "seconds": 1.5, "passes": True}
+VIABILITY = {
+    "task": EVIL,
+    "strata": [
+        {"name": "kept", "prompts": 4, "right": 4},
+        {"name": EVIL, "prompts": 6, "right": 5},
+        {"name": "thin", "prompts": 2, "right": 2},
+    ],
+    "kept": ["kept"],
+    "left": 4,
+    "wanted": 3,
+    "narrowing": "strata",
+    "least": 3,
+}
+FOUND = {"layer": 0, "index": 1, "program": ["default 0", EVIL], "overlap": 0.5, "mean_support": 2.0}
+SEARCHED = {"meanings": 52, "tried": 17, "seconds": 1.5}
+HEALED = {"steps": 100, "audit": AUDIT, "loss": 2.5, "within_budget": False, "uses_programs": True}
+BEYOND = {
+    "pattern": EVIL,
+    "prompts": "9" * 5000,
+    "verdicts": {"equivalence": "refuted", EVIL: "proved"},
+    "cells": 783,
+    "failing": 2,
+    "proved_parts": [EVIL],
+    "seconds": 0.75,
+}
 LESION = {"where": "model", "silenced": ["head 0.0"], "kl": 1.0, "unchanged": 3, "right": 3, "prompts": 8}
 BEHAVIOUR = {"task": EVIL, "fate": "held", "lesions": [{**LESION, "worst_margin": -1.0}] * 2}
 FOLD = {
@@ -31,6 +68,16 @@ FILES = {
         "ledger_head": "0" * 64,
     },
     "quotes/exact.json": STATE,
+    "quotes/chosen.json": {"record": EVIL, "why": f"{EVIL} is of record"},
+    "base.json": {"loss": 1.5, "budget": 2.0},
+    "quotes/viability.json": VIABILITY,
+    "quotes/program.0.1.json": {**FOUND, **SEARCHED},
+    "quotes/program.0.0.json": {**FOUND, **SEARCHED, "index": 0, "program": None, "overlap": None},
+    "quotes/circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.0", "embed -> head 0.1"]},
+    "quotes/accepted.json": {"exact": 7, "prompts": 8},
+    "quotes/programs.circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.1", "head 0.1 -> logits"]},
+    "quotes/healing/healed.json": HEALED,
+    "quotes/beyond/beyond.json": BEYOND,
     "seed-0/healed/migration.json": {"fate": "used", "behaviours": [BEHAVIOUR]},
     "attenuated/removal.json": {"norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}]},
 }

@@ -3,15 +3,25 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
+import circuitproof as cp
+from circuitproof.cli.main import app
 from circuitproof.errors import InputError
+from circuitproof.view.data import page_data
 from circuitproof.view.page import run_page
 from circuitproof.view.parts.of_runs import RUN_PARTS
+from circuitproof.view.plain import WIDTH
 from circuitproof.view.reporting import report_on
 from circuitproof.view.run import tell_run
 from circuitproof_check.main import Beside, Outcome
 from page_reader import read
 from run_folders import FILES, write_run
+
+
+def run_command(*words):
+    """Run a command."""
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
 
 
 @pytest.fixture
@@ -29,6 +39,57 @@ def test_a_run_has_every_part_that_its_files_are_for(folder):
     assert "15/16" in said
     assert "proof/bundle" in said
     assert "img" not in {tag for tag, _ in reader.tags}
+
+
+def test_page_terminal_json_and_api_say_what_a_study_wrote(folder):
+    """Counts, rules, programs, perplexities, sets of errors and what lies beyond, wherever one looks."""
+    page = cp.report(folder)
+    said = run_command("show", folder)
+    assert said.output == page.text
+    html = " ".join(" ".join(read(page.html).text).split())
+    for words in (
+        *("11/12 decided right", "1/3 stay", "4 balanced, 3 are wanted: enough", "fewer than 3 prompts"),
+        *("5/6 1 decision wrong", "2/2 all right, but not enough is left beside it"),
+        *("1/2 have a program", "7/8 right, in exact arithmetic", "2 edges, extracted"),
+        *("17/52", "none in bounds", "not read"),
+        *("perplexity 4.482 on", "may have 7.389", "12.18, over 7.389", "yes, of record"),
+        *("1/8 12.18", "4/8 9.488", "2/8", "5/8 1.014e+304", "3/8", "2/8 148.4", "2 7 1"),
+        *("9.999e4999", "783 cells in 0.8 s", "fails on 2 cells", "equivalence refuted"),
+    ):
+        assert words in html, words
+        assert set(words.split()) <= set(page.text.split()), words
+    told = json.loads(run_command("show", folder, "--json").output)
+    study = told["study"]
+    assert study["viabilities"][0]["strata"] == FILES["quotes/viability.json"]["strata"]
+    assert study["beyonds"][0]["verdicts"] == FILES["quotes/beyond/beyond.json"]["verdicts"]
+    assert study["programs"][0]["exact"] == FILES["quotes/accepted.json"]["exact"]
+    assert told["rungs"][0]["errors"] == {"wrong": 2, "uncovered": 7, "both": 1}
+    (judged,) = tell_run(folder).bundles
+    assert told["bundles"][0]["reason"] == judged.report.reason
+    assert max(map(len, page.text.splitlines())) <= WIDTH
+
+
+def test_what_an_older_run_did_not_write_down_is_not_guessed(folder):
+    """Neither the rule of the domain, nor the names of heads, nor the rung of record."""
+    for name, keys in (("quotes/viability.json", ("narrowing", "least")), ("quotes/exact.json", ("losses",))):
+        content = {key: value for key, value in FILES[name].items() if key not in keys}
+        (folder / name).write_text(json.dumps(content))
+    (folder / "quotes" / "chosen.json").unlink()
+    text = " ".join(report_on(folder, Beside()).text.split())
+    assert "not written down by this run" in text
+    assert "of record" not in text
+
+
+def test_the_page_of_a_run_has_the_parts_of_its_bundles(folder):
+    """Closed until somebody opens them; names are unique, and each has the data of its own page."""
+    (one,) = tell_run(folder).bundles
+    reader = read(run_page(tell_run(folder)))
+    names = [value["id"] for _, value in reader.tags if "id" in value]
+    assert len(names) == len(set(names))
+    assert {"proofs", "bundle-0-verdicts", "bundle-0-circuit", "bundle-0-prompts"} <= set(names)
+    assert "open" not in next(value for tag, value in reader.tags if tag == "details")
+    assert one.story is not None
+    assert json.dumps(page_data(one.story), separators=(",", ":"))[:80] in reader.data
 
 
 def test_an_empty_run_has_a_heading_and_nothing_else(tmp_path):

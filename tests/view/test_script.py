@@ -13,9 +13,10 @@ from circuitproof.prove.findings import shown
 from circuitproof.view import numbers
 from circuitproof.view.elements import el, render
 from circuitproof.view.numbers import Numbers
-from circuitproof.view.page import bundle_fragment, bundle_page, run_page
+from circuitproof.view.page import alone, bundle_fragment, bundle_page, run_page
 from circuitproof.view.run import tell_run
 from circuitproof.view.story import Story, tell
+from circuitproof.view.telling import framed
 from hand_models import DOUBLE
 from large_claims import large_bundle
 from run_folders import write_run
@@ -294,6 +295,45 @@ def test_of_many_edges_each_can_be_pointed_at(browser, pages):
     assert browser.texts("g.edge.chosen") == [""]
 
 
+def test_bundles_inside_the_page_of_a_run_are_alive(browser, pages):
+    """Opened, a bundle's parts answer as on a page of their own, in the theme that was chosen."""
+    browser.open(pages["run"])
+    assert not browser.one("#bundle-0-verdicts").is_displayed()
+    browser.click("#proofs summary")
+    assert browser.one("#bundle-0-verdicts").is_displayed()
+    places = shown_prompts(browser)
+    browser.click("#bundle-0-prompts tbody tr:nth-child(2) a")
+    assert browser.texts("#bundle-0-explanation h2") == [f"One prompt: #{places[1]}"]
+    roots = "[...document.querySelectorAll('.circuitproof')]"
+    colours = f"return {roots}.map((one) => getComputedStyle(one).color)"
+    before = browser.run(colours)
+    browser.click("[data-at=theme]")
+    after = browser.run(colours)
+    assert len(set(before)) == len(set(after)) == 1
+    assert before != after
+    assert browser.errors() == []
+
+
+@pytest.mark.parametrize("ground", ["#111", "#fff"])
+def test_a_result_in_a_notebook_fits_its_frame_and_has_the_theme_of_the_notebook(browser, tmp_path, ground):
+    """Nothing of it is cut off, nothing is left empty, and a dark notebook on a light system stays dark."""
+    frames = "".join(framed(alone(el("section", *[el("p", "a line")] * lines)), 420) for lines in (1, 40))
+    body = f'<body style="background:{ground}">{frames}</body>'
+    (tmp_path / "notebook.html").write_text(f"<!doctype html>\n<html>{body}</html>", encoding="utf-8")
+    browser.open(tmp_path / "notebook.html")
+    found = browser.run(
+        "return [...document.querySelectorAll('iframe')].map((one) => {"
+        "const body = one.contentDocument.body;"
+        "return [one.offsetHeight, body.offsetHeight, body.scrollHeight, body.dataset.theme]; })"
+    )
+    assert all(0 <= frame - inside <= 1 and frame >= whole for frame, inside, whole, _ in found), found
+    (short, *_), (long, *_) = found
+    assert short < 150
+    assert long > 900
+    assert {theme for *_, theme in found} == {"dark" if ground == "#111" else "light"}
+    assert browser.errors() == []
+
+
 CONTRAST = """
 const parse = (color) => color.match(/[\\d.]+/g).map(Number);
 const channel = (c) => (c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
@@ -342,7 +382,10 @@ def test_on_paper_everything_is_shown_and_nothing_is_a_control(browser, pages):
     """What scrolls on a screen is printed whole, dark on white even where the system is dark."""
     browser.show_as(theme="dark", media="print")
     browser.open(pages["refuted"])
-    assert not any(one.is_displayed() for one in browser.all("nav, button, input"))
+    assert not any(one.is_displayed() for one in browser.all("nav, :not(th) > button, input"))
+    titles = browser.all("thead th")
+    assert titles
+    assert all(one.text and one.is_displayed() for one in titles)
     cut = browser.run(
         "return [...document.querySelectorAll('.tall')]"
         ".filter((one) => one.scrollHeight > one.clientHeight + 1).length"

@@ -7,7 +7,9 @@ import typer
 
 from circuitproof.cli.options import AsJson, Deadline, Out
 
-_BUNDLE = typer.Argument(metavar="BUNDLE", help="A bundle directory.", show_default=False)
+ShownPath = Annotated[
+    Path, typer.Argument(metavar="PATH", help="A bundle directory or a run folder.", show_default=False)
+]
 Against = Annotated[
     Path | None,
     typer.Option("--against", help="The model directory that it must be about.", show_default=False),
@@ -24,9 +26,7 @@ TaskFile = Annotated[
 
 
 def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is compared with
-    path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A bundle directory or a run folder.", show_default=False)
-    ],
+    path: ShownPath,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Where the page is written. [default: PATH.html]", show_default=False),
@@ -83,25 +83,23 @@ def figures(
 
 
 def show(
-    bundle: Annotated[Path, _BUNDLE],
+    path: ShownPath,
     against: Against = None,
     task: TaskFile = None,
     operations: Operations = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what the page of a bundle says, in 80 columns."""
+    """Print what the page of a bundle or a run says, in 80 columns."""
     from circuitproof.cli.show import show_json
-    from circuitproof.view.data import story_to_json
-    from circuitproof.view.page import bundle_text
-    from circuitproof.view.story import tell
+    from circuitproof.view.reporting import json_of, look_at, outcome_of, text_of
     from circuitproof_check.main import Beside
 
-    found = tell(bundle, Beside(against, task=task, operations=operations))
+    found = look_at(path, Beside(against, task=task, operations=operations))
     if as_json:
-        show_json(story_to_json(found))
+        show_json(json_of(found))
     else:
-        typer.echo(bundle_text(found), nl=False)
-    raise typer.Exit(found.judgement.outcome)
+        typer.echo(text_of(found), nl=False)
+    raise typer.Exit(outcome_of(found))
 
 
 def explain(

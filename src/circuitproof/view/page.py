@@ -20,12 +20,14 @@ from circuitproof.view.parts.heads import program_heads
 from circuitproof.view.parts.of_runs import RUN_PARTS
 from circuitproof.view.parts.prompts import prompts
 from circuitproof.view.parts.regions import regions
+from circuitproof.view.parts.section import section, verdict_badge
 from circuitproof.view.parts.spread import spreads
 from circuitproof.view.parts.verdicts import limits, verdicts
 from circuitproof.view.parts.witnesses import witnesses
 from circuitproof.view.plain import as_text, words
 from circuitproof.view.run import RunStory
 from circuitproof.view.story import Story, Unjudged
+from circuitproof.view.words import shown_text
 
 PARTS: tuple[Callable[[Story], Element | None], ...] = (
     heading,
@@ -42,7 +44,7 @@ PARTS: tuple[Callable[[Story], Element | None], ...] = (
     cost,
 )
 _OURS = files("circuitproof.view")
-_ENDS = ("shared.js", "start.js")
+_ENDS, _FRAME = ("shared.js", "start.js"), "frame.js"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """A browser refuses whatever a page would fetch."""
 
@@ -66,8 +68,8 @@ def bundle_text(story: Story | Unjudged) -> str:
 
 
 def run_page(run: RunStory) -> str:
-    """Return the page of a run."""
-    return page(run_parts(run), {})
+    """Return the page of a run, with what the page of each of its bundles shows."""
+    return page((*run_parts(run), *_proofs(run)), {})
 
 
 def run_text(run: RunStory) -> str:
@@ -78,6 +80,28 @@ def run_text(run: RunStory) -> str:
 def run_parts(run: RunStory) -> tuple[Element, ...]:
     """Return the parts that there are of a run."""
     return tuple(made for part in RUN_PARTS if (made := part(run)) is not None)
+
+
+def _proofs(run: RunStory) -> tuple[Element, ...]:
+    """Return the parts of each bundle, closed until somebody opens them; text tells them bundle by bundle."""
+    opened = [
+        _proof(one.place, one.story, f"bundle-{number}-")
+        for number, one in enumerate(run.bundles)
+        if one.story is not None
+    ]
+    return (section("proofs", "What is proved, bundle by bundle", *opened),) if opened else ()
+
+
+def _proof(place: str, story: Story, prefix: str) -> Element:
+    _, *parts = bundle_parts(story)
+    shown = (with_prefix(part, prefix) for part in parts)
+    title, outcome = shown_text(place), story.judgement.outcome.name.lower()
+    return el(
+        "details",
+        el("summary", el("bdi", title), " ", verdict_badge(outcome)),
+        el("div", *shown, _data_script(page_data(story)), class_="circuitproof"),
+        data_page=True,
+    )
 
 
 def bundle_parts(story: Story | Unjudged) -> tuple[Element, ...]:
@@ -112,8 +136,10 @@ def page(parts: tuple[Element, ...], data: Json) -> str:
 
 
 def alone(*parts: Element) -> str:
-    """Return a whole HTML file with nothing but these parts, for a frame in a notebook."""
-    return _document("circuitproof", el("body", el("main", *parts), class_="circuitproof"))
+    """Return a whole HTML file with nothing but these parts, for a frame in a notebook that fits them."""
+    script = Source(_OURS.joinpath("script", _FRAME).read_text(encoding="utf-8"))
+    body = el("body", el("main", *parts), el("script", script), class_="circuitproof", data_fit=True)
+    return _document("circuitproof", body)
 
 
 def _document(title: str, body: Element) -> str:
@@ -141,7 +167,11 @@ def _toggle() -> Element:
 
 
 def _scripts(data: Json) -> tuple[Element, Element]:
-    return el("script", json_source(data), type="application/json", class_="data"), el("script", _script())
+    return _data_script(data), el("script", _script())
+
+
+def _data_script(data: Json) -> Element:
+    return el("script", json_source(data), type="application/json", class_="data")
 
 
 def _style() -> Source:

@@ -72,9 +72,7 @@ def _table(element: Element) -> Iterator[str]:
     """Lay cells out in columns as wide as they need, the widest narrowed until all fit."""
     rows = [[words(cell) for cell in row.children] for row in _rows(element)]
     rights = ["number" in cell.attribute("class") for cell in _cells(next(_rows(element)))]
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    while sum(widths) + 2 * (len(widths) - 1) > WIDTH and max(widths) > _LEAST:
-        widths[widths.index(max(widths))] -= 1
+    widths = _widths(list(zip(*rows, strict=True)))
     is_titled = element.attribute("class") != "facts"
     for number, row in enumerate(rows[:_ROWS]):
         yield from _row(row, widths, rights)
@@ -82,6 +80,19 @@ def _table(element: Element) -> Iterator[str]:
             yield "  ".join("-" * width for width in widths)
     if len(rows) > _ROWS:
         yield f"… and {len(rows) - _ROWS} more rows"
+
+
+def _widths(columns: list[tuple[str, ...]]) -> list[int]:
+    """Return how wide columns are: as they need, else the widest narrowed, words broken only at the last."""
+    widths = [max(map(len, column)) for column in columns]
+    words = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    for least in (words, [_LEAST] * len(columns)):
+        while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
+            spare = [width if width > at_least else 0 for width, at_least in zip(widths, least, strict=True)]
+            if not any(spare):
+                break
+            widths[spare.index(max(spare))] -= 1
+    return widths
 
 
 def _cells(row: Element) -> Iterator[Element]:

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields
+from circuitproof.view.data import story_to_json
 from circuitproof.view.page import bundle_page, bundle_text, run_page, run_text
 from circuitproof.view.run import RUN, Judged, RunStory, tell_run
-from circuitproof.view.story import tell
+from circuitproof.view.story import Story, Unjudged, tell
 from circuitproof.view.telling import Table
 from circuitproof.view.words import shown_text
 from circuitproof_check.main import Beside, Outcome
@@ -25,21 +27,43 @@ class Made:
     """Of a run, what the checker said of each of its bundles."""
 
 
+def look_at(path: Path, beside: Beside) -> Story | Unjudged | RunStory:
+    """Read whatever a path holds, and let the checker judge every bundle of it."""
+    return tell_run(path) if (path / RUN).is_file() else tell(path, beside)
+
+
+def text_of(found: Story | Unjudged | RunStory) -> str:
+    """Return what the page says, in 80 columns."""
+    return run_text(found) if isinstance(found, RunStory) else bundle_text(found)
+
+
+def json_of(found: Story | Unjudged | RunStory) -> Json:
+    """Return what the page says, for programs."""
+    return found.to_json() if isinstance(found, RunStory) else story_to_json(found)
+
+
+def outcome_of(found: Story | Unjudged | RunStory) -> Outcome:
+    """Return how it ends: as the checker does; a run is no better than the worst of its bundles."""
+    if not isinstance(found, RunStory):
+        return found.judgement.outcome
+    outcomes = [one.report.outcome for one in found.bundles]
+    return max((one for one in outcomes if one in (Outcome.FAILURE, Outcome.INVALID)), default=Outcome.VALID)
+
+
 def report_on(path: Path, beside: Beside) -> Made:
-    """Return the page of a bundle or of a run; a run is no better than the worst of its bundles."""
-    if (path / RUN).is_file():
-        return _report_on_run(tell_run(path))
-    found = tell(path, beside)
-    outcome = found.judgement.outcome
-    return Made(bundle_page(found), bundle_text(found), outcome.name.lower(), outcome)
+    """Return the page of a bundle or of a run."""
+    found = look_at(path, beside)
+    text, outcome = text_of(found), outcome_of(found)
+    if isinstance(found, RunStory):
+        says = f"{len(found.bundles)} bundles judged"
+        return Made(run_page(found), text, says, outcome, _bundles(found))
+    return Made(bundle_page(found), text, outcome.name.lower(), outcome)
 
 
-def _report_on_run(run: RunStory) -> Made:
-    outcomes = [one.report.outcome for one in run.bundles]
-    worst = max((one for one in outcomes if one in (Outcome.FAILURE, Outcome.INVALID)), default=Outcome.VALID)
+def _bundles(run: RunStory) -> Table | None:
     columns = ("bundle", "outcome", "edges#", "prompts#", "the checker says")
-    bundles = Table(f"bundles of {run.path}", columns, tuple(map(_row, run.bundles))) if outcomes else None
-    return Made(run_page(run), run_text(run), f"{len(outcomes)} bundles judged", worst, bundles)
+    rows = tuple(map(_row, run.bundles))
+    return Table(f"bundles of {run.path}", columns, rows) if rows else None
 
 
 def _row(one: Judged) -> tuple[str, ...]:

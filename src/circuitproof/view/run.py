@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM
+from circuitproof.text.canonical import Json
+from circuitproof.text.codec import record_to_json
 from circuitproof.text.reading import Fields, read_json
-from circuitproof_check.main import Beside, Report, inspect
+from circuitproof.view.rungs import Rung, read_rungs
+from circuitproof.view.story import Story, tell_judged
+from circuitproof.view.study import Study, read_study
+from circuitproof_check.main import Beside, Outcome, Report, inspect
 
 RUN, GATE, MIGRATION, _FOLD = "run.json", "gate.result.json", "migration.json", "fold.json"
 _ANY = float("-inf")
-_LADDER = ("base", "installed", "scalar", "diagonal", "readout")
-"""The states of a calibration, from the model that was given to the one that trains the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,13 @@ class Judged:
     report: Report
     size: int
     """How many bytes its files have."""
+    story: Story | None
+    """What its own page says, if the checker has judged it to its end."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what the checker says of it, for programs."""
+        outcome = self.report.outcome.name.lower()
+        return {"place": self.place, "outcome": outcome, "reason": self.report.reason, "bytes": self.size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +62,6 @@ class Trial:
     def selected(self) -> Point:
         """Return the circuit that the gate was opened for."""
         return next(point for point in self.points if point.is_selected)
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """A step of a calibration: what is right, with and without its program heads, and what it cost."""
-
-    task: str
-    state: str
-    prompts: int
-    model: int
-    circuit: int
-    without_heads: int
-    without_circuit: int
-    radius: float
-    seconds: float
-    passes: bool
-
-    @property
-    def place(self) -> str:
-        """Return which step of which calibration it is."""
-        return f"{self.task} {self.state}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +113,11 @@ class RunStory:
     lesions: tuple[Lesion, ...]
     norms: tuple[Norm, ...]
     folding: Folding | None
+    study: Study
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what the page says, for programs."""
+        return record_to_json(self)
 
 
 def tell_run(path: Path) -> RunStory:
@@ -139,6 +133,7 @@ def tell_run(path: Path) -> RunStory:
         tuple(lesion for file in sorted(path.rglob(MIGRATION)) for lesion in read_lesions(file, path)),
         tuple(norm for file in sorted(path.rglob("removal.json"))[:1] for norm in _norms(_fields(file))),
         _folding(_fields(path / _FOLD)) if (path / _FOLD).is_file() else None,
+        read_study(path),
     )
 
 
@@ -149,7 +144,10 @@ def _fields(path: Path) -> Fields:
 def _bundles(path: Path) -> Iterator[Judged]:
     for claim in sorted(path.rglob(CLAIM)):
         size = sum(file.stat().st_size for file in claim.parent.iterdir() if file.is_file())
-        yield Judged(str(claim.parent.relative_to(path)), inspect(claim.parent, Beside()), size)
+        report = inspect(claim.parent, Beside())
+        story = None if report.outcome is Outcome.FAILURE else tell_judged(claim.parent, report, Beside())
+        place = str(claim.parent.relative_to(path))
+        yield Judged(place, report, size, story if isinstance(story, Story) else None)
 
 
 def read_trial(file: Path) -> Trial:
@@ -179,41 +177,9 @@ def _point(fields: Fields, *, is_selected: bool, is_nested: bool) -> Point:
     )
 
 
-def _step(rung: Rung) -> int:
-    return _LADDER.index(rung.state) if rung.state in _LADDER else len(_LADDER)
-
-
 def _folders(path: Path) -> list[Path]:
     """Return every folder of a run, however deep."""
     return sorted(folder for folder in path.rglob("*") if folder.is_dir())
-
-
-def read_rungs(folder: Path) -> list[Rung]:
-    """Read the steps of the calibration that stands in a folder, in their order."""
-    return sorted(_rungs(folder), key=_step)
-
-
-def _rungs(folder: Path) -> Iterator[Rung]:
-    """Read what is a step of a calibration; other files are passed over."""
-    for file in sorted(folder.glob("*.json")):
-        content = read_json(file)
-        if not isinstance(content, dict):
-            continue
-        fields = Fields(content, str(file))  # pyright: ignore[reportUnknownArgumentType]  # unread JSON
-        if fields.has("audit") and fields.has("passes"):
-            audit = fields.fields("audit")
-            yield Rung(
-                task=folder.name,
-                state=fields.text("name"),
-                prompts=audit.integer("prompts"),
-                model=audit.integer("model"),
-                circuit=audit.integer("circuit"),
-                without_heads=audit.integer("without_heads"),
-                without_circuit=audit.integer("without_circuit"),
-                radius=fields.number("radius", above=_ANY),
-                seconds=fields.number("seconds", above=_ANY),
-                passes=fields.boolean("passes"),
-            )
 
 
 def read_lesions(file: Path, run: Path) -> Iterator[Lesion]:

@@ -12,7 +12,7 @@ from circuitproof.text.reading import long_numbers
 from circuitproof.view.evidence import Witness, witnesses
 from circuitproof.view.numbers import Numbers, compute
 from circuitproof.view.regions import RegionTree, region_trees
-from circuitproof_check.main import Beside, Outcome, inspect
+from circuitproof_check.main import Beside, Outcome, Report, inspect
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,14 @@ def tell(path: Path, beside: Beside | None = None) -> Story | Unjudged:
     """Let the checker judge a bundle, and read it if nothing in it is broken."""
     compared = beside or Beside()
     report = inspect(path, compared)
-    judgement = Judgement(report.outcome, report.reason, compared)
     if report.outcome is Outcome.FAILURE:
         raise InputError(report.reason)
+    return tell_judged(path, report, compared)
+
+
+def tell_judged(path: Path, report: Report, beside: Beside) -> Story | Unjudged:
+    """Read a bundle of which the checker has given its report, if nothing in it is broken."""
+    judgement = Judgement(report.outcome, report.reason, beside)
     if not report.claim:
         return Unjudged(path, judgement)
     with long_numbers():

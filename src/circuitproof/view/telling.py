@@ -20,6 +20,8 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
+_LINE, _MOST = 28, 420
+"""How high a line is, and a frame whose script does not run, in pixels."""
 Said: TypeAlias = Table | Element | str
 """A table, a part of a page such as a drawing, or a sentence."""
 
@@ -39,11 +41,15 @@ class Told(ABC):
     def _repr_html_(self) -> str:
         from circuitproof.view.page import alone  # whoever prints on a terminal needs no page
 
-        return framed(alone(_section(self.told())))
+        made = _section(self.told())
+        return framed(alone(made), min(_MOST, _LINE * (3 + as_text(made).count("\n"))))
 
 
-def framed(document: str, height: int = 420) -> str:
-    """Return a whole HTML file inside another page, where neither changes how the other looks."""
+def framed(document: str, height: int) -> str:
+    """Return a whole HTML file inside another page, where neither changes how the other looks.
+
+    Where scripts run, what is to be seen at once is as high as it is; elsewhere it has this height.
+    """
     style = f"width:100%;height:{height}px;border:0"
     return render(el("iframe", srcdoc=document, style=style, title="circuitproof"))
 

@@ -14,8 +14,9 @@ from circuitproof.view.story import Story
 GATE = {"kl": 0.1, "agreed": 15, "prompts": 16, "worst_margin": -0.25}
 CIRCUIT = {"layers": 1, "heads": 1, "ablation": "zero", "edges": ["embed -> logits"]}
 POINT = {"origin": "threshold", "circuit": CIRCUIT, "development": GATE, "gate": GATE}
-AUDIT = {"prompts": 8, "model": 8, "circuit": 7, "without_heads": 1, "without_circuit": 2}
-STATE = {"name": "base", "audit": AUDIT, "radius": 0.5, "loss": None, "seconds": 1.5, "passes": True}
+LEFT = {"without_heads": 1, "without_each": [1], "circuit_without_each": [2], "without_circuit": 2}
+AUDIT = {"prompts": 8, "model": 8, "circuit": 7, **LEFT, "backup": [3], "wrong": []}
+STATE = {"name": "base", "audit": AUDIT, "radius": 0.5, "losses": None, "seconds": 1.5, "passes": True}
 EFFECT = {"where": "model", "silenced": [], "right": 3, "prompts": 8, "worst_margin": -1.0}
 SPREAD = {"mean": 0.5, "least": 0.25, "most": 1.0}
 VARIANT = {"name": "one", "loss_change": SPREAD, "perplexity_change": SPREAD, "paper_change": None}

@@ -1,6 +1,7 @@
 from circuitproof.lab.reports.lesions import draw_lesions, ladder_panels, migration_panels
 from circuitproof.lab.reports.style import write_drawing
-from circuitproof.view.run import Lesion, Rung
+from circuitproof.view.run import Lesion
+from circuitproof.view.rungs import ErrorSets, Rung
 
 
 def rung(task, state, model):
@@ -13,9 +14,13 @@ def rung(task, state, model):
         circuit=8,
         without_heads=4,
         without_circuit=2,
+        lesions=(),
+        errors=ErrorSets(wrong=0, uncovered=4, both=0),
+        perplexity=None,
         radius=0.5,
         seconds=1.0,
         passes=True,
+        why="",
     )
 
 

@@ -184,7 +184,16 @@ def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch,
     said = run()
     for words in ("3 of 3 strata stay", "add 1 when", "is of record", "the checker says valid", "beyond"):
         assert words in said
-    assert (out / "report.html").read_text().startswith("<!doctype html>")
+    page = (out / "report.html").read_text()
+    for part in ("viability", "searches", "healing", "calibration", "audit", "beyond", "proofs"):
+        assert f'<section id="{part}"' in page
+    (task,) = found.tasks
+    assert task.artifact is not None
+    assert task.beyond is not None
+    assert task.installed is not None
+    heads = [f">{one.head}<" for one in task.installed.searches]
+    for words in (task.artifact.why, "where one decision is wrong", f"{task.beyond.cells} cells", *heads):
+        assert words in page
     told = json.loads(run("--json"))
     assert told["tasks"][0]["checked"]["outcome"] == "valid"
     assert told["quality"]["budget"] == found.quality.budget

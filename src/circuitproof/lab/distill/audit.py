@@ -26,11 +26,13 @@ class Audit:
     All of it is measured in floats; ties are not right.
     """
 
+    heads: tuple[str, ...] = ()
+    """Which heads have or will have programs; what was written before they were told has none."""
     prompts: Count
     model: int
     circuit: int
     without_heads: int
-    """The model with all heads that have or will have programs silenced: the native backup route."""
+    """The model with all of those heads silenced: the native backup route."""
     without_each: tuple[int, ...]
     """The model with each of those heads alone silenced."""
     circuit_without_each: tuple[int, ...]
@@ -67,6 +69,7 @@ def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Au
     rights = [_right(row, task.name) for row in margins]
     own, *others = (_right(row, task.name) for row in answer_margins(task, in_circuit))
     return Audit(
+        heads=tuple(map(str, heads)),
         prompts=task.size,
         model=rights[0],
         circuit=own,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_APART = 0.022
+_APART = 0.026
 """By which share of the axis the marks of generations stand apart: equal ones must not hide each other."""
 _LABEL = 0.09
 """The share of an axis that the label of a count takes."""
@@ -37,6 +37,7 @@ def _paint(figure: "Figure", tasks: tuple[str, ...], trials: tuple[Trial, ...]) 
                 aside = reach ** (_APART * (place - (len(generations) - 1) / 2))
                 _series(missed, trial, place, aside, is_missed=True)
                 _series(margin, trial, place, aside, is_missed=False)
+        margin.axhline(0, color=GREY, linewidth=0.8)
         missed.set_title(legible(task))
         margin.set_xlabel("edges kept")
     _scale(panels[0][0], panels[1][0], trials)
@@ -62,7 +63,8 @@ def _series(axes: "Axes", trial: Trial, place: int, aside: float, *, is_missed: 
     swept = [point for point in trial.points if not point.is_nested]
     label = f"{legible(trial.generation)}: {swept[0].prompts} fresh prompts"
     axes.plot(*spots(nested), ":", color=colour, marker=".", markersize=3, linewidth=0.9)
-    axes.plot(*spots(swept), shape, color=colour, markersize=4, label=label)
+    parted = {"markeredgecolor": "white", "markeredgewidth": 0.5}
+    axes.plot(*spots(swept), shape, color=colour, markersize=5.2, label=label, **parted)
     chosen = spots([point for point in swept if point.is_selected])
     axes.scatter(*chosen, s=60, facecolors="none", edgecolors=colour, zorder=3)
 
@@ -77,7 +79,6 @@ def _scale(missed: "Axes", margin: "Axes", trials: Sequence[Trial]) -> None:
     least = 10.0 ** floor(log10(sizes[len(sizes) // 2] / 2))
     margins = [point.margin for point in points]
     _orders_axis(margin, min(0, *margins), max(0, *margins), least)
-    margin.axhline(0, color=GREY, linewidth=0.8)
     margin.set_ylabel("worst margin on the gate")
 
 

@@ -16,7 +16,8 @@ from circuitproof.lab.reports.radii import Spread, draw_radii, spread_of
 from circuitproof.lab.reports.style import Drawing, refuse_undrawable, write_drawing
 from circuitproof.lab.reports.timeline import draw_timeline
 from circuitproof.text.reading import Fields, read_json
-from circuitproof.view.run import GATE, MIGRATION, Rung, Trial, read_lesions, read_rungs, read_trial
+from circuitproof.view.run import GATE, MIGRATION, Trial, read_lesions, read_trial
+from circuitproof.view.rungs import Rung, read_rungs
 from circuitproof.view.story import Story, Unjudged, tell
 
 COST, STUDY = "cost.json", "study.json"

@@ -6,7 +6,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from circuitproof.lab.reports.style import INK, PALE, WIDTH, Drawing, legible
-from circuitproof.view.run import Lesion, Rung
+from circuitproof.view.run import Lesion
+from circuitproof.view.rungs import Rung
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -54,6 +54,15 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """The rung that became the model of record."""
+
+    record: str
+    why: str
+    """Why it is that one, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
 class Artifact:
     """A calibrated model of record with its history and its proof."""
 
@@ -134,11 +143,16 @@ def _build(site: _Site) -> Artifact:
         *(_rung_state(site, installed, rung) for rung in site.construction.rungs),
     ]
     _refuse_broken_identity(states)
-    record = _choose(states[2:], site.construction.choice, site.blueprint.task.name)
-    model = site.run.stage(_MODEL, lambda path: _save_record(site, installed, record, path))
+    chosen = site.run.record("chosen.json", Chosen, lambda: _chosen(site, states[2:]))
+    model = site.run.stage(_MODEL, lambda path: _save_record(site, installed, chosen.record, path))
     proof = prove_artifact(site.run.within("proof"), model, site.base, site.behaviour, site.construction)
-    why = _why(states[2:], site.construction.choice, record)
-    return Artifact(site.blueprint.task.name, tuple(states), record, why, model, proof)
+    return Artifact(site.blueprint.task.name, tuple(states), chosen.record, chosen.why, model, proof)
+
+
+def _chosen(site: _Site, rungs: list[State]) -> Chosen:
+    choice = site.construction.choice
+    record = _choose(rungs, choice, site.blueprint.task.name)
+    return Chosen(record, _why(rungs, choice, record))
 
 
 def _rung_state(site: _Site, installed: Transformer, rung: Rung) -> State:

@@ -46,6 +46,10 @@ class Viability:
     left: int
     """How many prompts stay, as many of each opener or answer."""
     wanted: Count
+    narrowing: Narrowing | None = None
+    """The rule; what was written before the rule was told has none."""
+    least: Count | None = None
+    """With fewer prompts left of one of its openers, a template goes."""
 
     @property
     def is_viable(self) -> bool:
@@ -86,6 +90,8 @@ def viability_of(
         kept=tuple(dict.fromkeys(row.stratum for row in left)),
         left=len(pool.answers) * min((openers[opener] for opener, _ in pool.answers), default=0),
         wanted=wanted,
+        narrowing=narrowing,
+        least=least,
     )
 
 

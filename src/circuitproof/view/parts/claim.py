@@ -13,14 +13,13 @@ def claim(story: Story) -> Element:
     """Return model, circuit, task and domain, and each property as a sentence and a formula."""
     bundle = story.bundle
     task = bundle.task
-    names = ", ".join(token_name(task, token) for token in task.candidates)
     return section(
         "claim",
         "The claim",
         facts(
             ("task", el("bdi", shown_text(task.name))),
             ("declaration", task.declaration or "none"),
-            ("candidates T", el("bdi", names)),
+            ("candidates T", _candidates(story)),
             ("domain D", el("bdi", _domain(story))),
             ("circuit C", f"{plural(len(bundle.circuit), 'edge')}, ablation {bundle.circuit.ablation}"),
             ("model M", model_words(bundle.frozen.architecture, len(bundle.frozen.programs))),
@@ -33,6 +32,12 @@ def claim(story: Story) -> Element:
         ),
         *(_property(story, place) for place in range(len(bundle.answers))),
     )
+
+
+def _candidates(story: Story) -> Element:
+    task = story.bundle.task
+    first, *more = (el("bdi", token_name(task, token), class_="token") for token in task.candidates)
+    return el("span", first, *(child for one in more for child in (", ", one)))
 
 
 def _property(story: Story, place: int) -> Element:

@@ -5,7 +5,10 @@ from circuitproof.declare.programs.lines import to_lines
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import chosen_prompt, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural
+from circuitproof.view.words import plural, token_name
+
+_NAMED = 24
+"""Of how many tokens a program's names are told."""
 
 
 def program_nodes(story: Story) -> list[Head]:
@@ -31,8 +34,20 @@ def program_heads(story: Story) -> Element | None:
             _program(number, [head for head in nodes if programs[head] == program], to_lines(program))
             for number, program in enumerate(dict.fromkeys(programs[head] for head in nodes))
         ),
+        *_named(story, frozenset(token for head in nodes for token in programs[head].tokens())),
         *([el("p", note, class_="note")] if unused else []),
     )
+
+
+def _named(story: Story, tokens: frozenset[int]) -> tuple[Element, ...]:
+    """Say what the tokens are called that programs mention by their numbers."""
+    known = ", ".join(_called(story, token) for token in sorted(tokens)[:_NAMED])
+    return (el("p", el("bdi", f"Token {known}."), class_="note"),) if known else ()
+
+
+def _called(story: Story, token: int) -> str:
+    task = story.bundle.task
+    return f"{token} is {token_name(task, token)}" if token in task.names else f"{token} has no name here"
 
 
 def _program(number: int, heads: list[Head], lines: list[str]) -> Element:

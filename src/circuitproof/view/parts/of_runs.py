@@ -1,24 +1,21 @@
-"""The parts of a run's page: bundles, the frontier of each gate, calibration, lesions, norms, cost."""
+"""The parts of a run's page: bundles, the frontier of each gate, calibration, audits, norms, cost."""
 
 from collections.abc import Callable
 
 from circuitproof.view.drawings.charts import Bar, Dot, draw_dots, draw_spans
 from circuitproof.view.elements import Child, Element, el, table
-from circuitproof.view.parts.section import facts, scrolled, section, share_bar, verdict_badge
-from circuitproof.view.run import Folding, Point, Rung, RunStory, Trial
-from circuitproof.view.words import plural, shown_text
+from circuitproof.view.parts.of_studies import beyond, healing, programs, viability
+from circuitproof.view.parts.section import facts, name, scrolled, section, share_bar, verdict_badge
+from circuitproof.view.run import Folding, Point, RunStory, Trial
+from circuitproof.view.rungs import Lesioned, Rung
+from circuitproof.view.words import perplexity_text, plural, shown_text
 
 
 def run_heading(run: RunStory) -> Element:
     """Return the name of the run and its recipe."""
     return el(
         "header",
-        el(
-            "h1",
-            el("bdi", shown_text(run.path.resolve().name)),
-            ": a run of ",
-            el("bdi", shown_text(run.recipe)),
-        ),
+        el("h1", name(run.path.resolve().name), ": a run of ", name(run.recipe)),
         el("p", f"Recipe {shown_text(run.digest, most=64)}."),
         el("p", "What is measured in floats is marked so; only what the checker judges is proved."),
     )
@@ -28,16 +25,16 @@ def bundles(run: RunStory) -> Element | None:
     """Return what the checker says of each bundle."""
     rows = [
         (
-            el("bdi", shown_text(one.place)),
+            name(one.place, most=120),
             verdict_badge(one.report.outcome.name.lower()),
-            el("bdi", shown_text(one.report.reason, most=600)),
+            name(one.report.reason, most=600),
         )
         for one in run.bundles
     ]
     if not rows:
         return None
     made = table(("bundle", "outcome", "the checker says"), rows, class_="stacked")
-    hint = el("p", "circuitproof report BUNDLE makes the page of one of them.", class_="note")
+    hint = el("p", "circuitproof show BUNDLE tells all of one of them.", class_="note")
     return section("bundles", "Bundles", scrolled(made), hint)
 
 
@@ -75,9 +72,8 @@ def _table(run: RunStory) -> Element:
         for point in trial.points
         if point.is_selected
     ]
-    return scrolled(
-        table(("generation", "task", "selected", "edges#", "right on the gate", "worst margin#"), rows)
-    )
+    columns = ("generation", "task", "selected", "edges#", "right on the gate", "worst margin#")
+    return scrolled(table(columns, rows, class_="stacked"))
 
 
 def _cells(point: Point) -> tuple[Child, ...]:
@@ -86,34 +82,75 @@ def _cells(point: Point) -> tuple[Child, ...]:
 
 
 def calibration(run: RunStory) -> Element | None:
-    """Return the rungs of calibrations: what is right with everything, and what is left without."""
+    """Return the rungs of calibrations: what model and circuit decide right, perplexity and radius."""
     if not run.rungs:
         return None
-    columns = ("rung", "model", "circuit", "no heads", "no circuit", "radius#", "passes")
-    about = el(
-        "p",
-        "Prompts decided right, measured in floats: by the model, by the circuit, by the model without its "
-        "program heads, and by the model without the circuit.",
-        class_="note",
-    )
+    columns = ("rung", "model", "circuit", "perplexity#", "radius#", "passes")
+    about = el("p", f"Prompts decided right, measured in floats.{_budget(run)}", class_="note")
     made = table(columns, [_rung(one) for one in run.rungs], class_="stacked")
-    return section("calibration", "The calibration ladder", about, scrolled(made))
+    why = (el("p", shown_text(f"{one.task}: {one.why}", most=400)) for one in run.rungs if one.why)
+    return section("calibration", "The calibration ladder", about, scrolled(made), *why)
+
+
+def _budget(run: RunStory) -> str:
+    if (quality := run.study.quality) is None:
+        return ""
+    has, may = perplexity_text(quality.perplexity), perplexity_text(quality.budget)
+    return f" The base has perplexity {has} on held-out text; an artifact may have {may}."
 
 
 def _rung(one: Rung) -> tuple[Child, ...]:
-    counts = (one.model, one.circuit, one.without_heads, one.without_circuit)
-    bars = (share_bar(count, one.prompts) for count in counts)
-    return (el("bdi", shown_text(one.place)), *bars, f"{one.radius:.4g}", "yes" if one.passes else "no")
+    return (
+        name(one.place),
+        share_bar(one.model, one.prompts),
+        share_bar(one.circuit, one.prompts),
+        perplexity_text(one.perplexity),
+        f"{one.radius:.4g}",
+        ("yes, of record" if one.why else "yes") if one.passes else "no",
+    )
+
+
+def audit(run: RunStory) -> Element | None:
+    """Return what is left at each rung without program heads or circuit, and where the model errs."""
+    if not run.rungs:
+        return None
+    about = el(
+        "p",
+        "Prompts decided right without something, measured in floats. What is right without the program "
+        "heads takes another route; that this route is no product of calibration shows in the base.",
+        class_="note",
+    )
+    left = [_lesioned(rung, one) for rung in run.rungs for one in rung.lesions]
+    columns = ("rung", "without", "model", "perplexity#", "circuit")
+    sets = ("rung", "wrong#", "not right without heads#", "both#")
+    return section(
+        "audit",
+        "What is left without",
+        about,
+        scrolled(table(columns, left, class_="sortable stacked"), tall=True),
+        el("h3", "Where the model errs"),
+        scrolled(table(sets, [_errors(one) for one in run.rungs], class_="stacked")),
+    )
+
+
+def _lesioned(rung: Rung, one: Lesioned) -> tuple[Child, ...]:
+    circuit = "" if one.circuit is None else share_bar(one.circuit, rung.prompts)
+    shares = share_bar(one.model, rung.prompts), perplexity_text(one.perplexity), circuit
+    return (name(rung.place), name(one.without), *shares)
+
+
+def _errors(one: Rung) -> tuple[Child, ...]:
+    return (name(one.place), f"{one.errors.wrong:,}", f"{one.errors.uncovered:,}", f"{one.errors.both:,}")
 
 
 def lesions(run: RunStory) -> Element | None:
     """Return what is left of each behaviour when program heads are silenced."""
     rows = [
         (
-            el("bdi", shown_text(one.place, most=120)),
-            el("bdi", shown_text(f"{one.task}: {one.fate}")),
+            name(one.place, most=120),
+            name(f"{one.task}: {one.fate}"),
             shown_text(one.where),
-            el("bdi", shown_text(", ".join(one.silenced) or "nothing", most=200)),
+            name(", ".join(one.silenced) or "nothing", most=200),
             share_bar(one.right, one.prompts),
             f"{one.margin:.4g}",
         )
@@ -169,9 +206,14 @@ def run_cost(run: RunStory) -> Element | None:
 RUN_PARTS: tuple[Callable[[RunStory], Element | None], ...] = (
     run_heading,
     bundles,
+    viability,
     frontier,
+    programs,
+    healing,
     calibration,
+    audit,
     lesions,
+    beyond,
     norms,
     run_cost,
 )

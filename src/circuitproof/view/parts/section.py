@@ -1,6 +1,7 @@
 """What every part is: a section with a title that can be linked to. And what several parts share."""
 
 from circuitproof.view.elements import Child, Element, el
+from circuitproof.view.words import shown_text
 
 
 def section(name: str, title: str, *children: Child) -> Element:
@@ -41,7 +42,13 @@ def scrolled(made: Element, *, tall: bool = False) -> Element:
     return el("div", made, class_="scroll tall" if tall else "scroll", tabindex="0")
 
 
-def share_bar(count: int, of: int) -> Element:
-    """Return how many of how many, with a bar as long as that."""
+def share_bar(count: int, of: int, what: str = "") -> Element:
+    """Return how many of how many, with a bar as long as that, and what is counted."""
     share = round(100 * count / of) if of else 0
-    return el("span", f"{count:,}/{of:,}", class_="share", style=f"--share:{share}%")
+    bar = el("span", f"{count:,}/{of:,}", class_="share", style=f"--share:{share}%")
+    return el("span", bar, f" {what}") if what else bar
+
+
+def name(text: str, most: int = 60) -> Element:
+    """Return a stranger's name as text that turns no direction."""
+    return el("bdi", shown_text(text, most=most))

@@ -17,7 +17,7 @@ part("", (page, root) => {
     const place = order.indexOf(page.prompt) + by;
     page.choose("prompt", order[(place + order.length) % order.length]);
   };
-  for (const bar of root.querySelectorAll('[data-at="chosen-prompt"]')) {
+  for (const bar of within(root, '[data-at="chosen-prompt"]')) {
     const words = make("bdi", { "aria-live": "polite" });
     const buttons = [
       button("‹", () => step(-1), { "aria-label": "previous prompt" }),

@@ -21,9 +21,13 @@ const button = (words, act, attributes = {}) => {
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const cut = (text, most) => (text.length > most ? text.slice(0, most) + "…" : text);
 
+// What belongs to a page: the page of a run has those of its bundles inside, each with data and names of its own.
+const within = (root, selector) =>
+  [...root.querySelectorAll(selector)].filter((one) => one.parentElement.closest(".circuitproof") === root);
+
 // A page: its data, what is chosen, and who wants to hear of it. `choose("prompt", 3)` tells all that listen.
 const open = (root) => {
-  const data = JSON.parse(root.querySelector("script.data").textContent);
+  const data = JSON.parse(within(root, "script.data")[0].textContent);
   const listeners = { prompt: [], edge: [], only: [] };
   const page = {
     root,
@@ -31,8 +35,8 @@ const open = (root) => {
     prompt: null,
     edge: null,
     only: null,
-    at: (name) => root.querySelector(`[data-at="${name}"]`),
-    section: (name) => root.querySelector(`[data-part="${name}"]`),
+    at: (name) => within(root, `[data-at="${name}"]`)[0],
+    section: (name) => within(root, `[data-part="${name}"]`)[0],
     on: (what, react) => listeners[what].push(react),
     choose: (what, value) => {
       page[what] = value;

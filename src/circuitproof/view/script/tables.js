@@ -18,7 +18,7 @@ part("", (page, root) => {
     const text = row.cells[column].textContent.replaceAll(",", "");
     return text === "" || Number.isNaN(parseFloat(text)) ? text : parseFloat(text);
   };
-  for (const table of root.querySelectorAll("table.sortable")) {
+  for (const table of within(root, "table.sortable")) {
     sortButtons([...table.tHead.rows[0].cells], (_, down, column) => {
       const sign = down ? -1 : 1, body = table.tBodies[0];
       const rows = [...body.rows].map((row) => [value(row, column), row]);

@@ -1,0 +1,186 @@
+"""The steps of calibrations: what is right, what is left when something is taken away, and what it costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import exp, inf
+from pathlib import Path
+
+from circuitproof.text.codec import Codec
+from circuitproof.text.reading import Fields, read_json
+
+_CHOSEN = "chosen.json"
+_ANY = -inf
+_MOST = 700
+"""A loss beyond this is none that was measured; its exponential is still a float."""
+_LADDER = ("base", "installed", "scalar", "diagonal", "readout")
+"""The states of a calibration, from the model that was given to the one that trains the most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """How many prompts are decided right, with nothing and with something taken away, as a run wrote it."""
+
+    prompts: int
+    model: int
+    circuit: int
+    without_heads: int
+    without_each: tuple[int, ...]
+    circuit_without_each: tuple[int, ...]
+    without_circuit: int
+    backup: tuple[int, ...]
+    wrong: tuple[int, ...]
+    heads: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the program heads, by their order where an older run did not write them down."""
+        count = len(self.without_each)
+        if len(self.heads) == count:
+            return self.heads
+        return ("the program head",) if count == 1 else tuple(f"program head {n + 1}" for n in range(count))
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What a model loses on a text, with nothing and with something taken away."""
+
+    model: float
+    without_heads: float
+    without_each: tuple[float, ...]
+    without_circuit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lesioned:
+    """How many prompts are right without something, and the perplexity on the text where there is one."""
+
+    without: str
+    model: int
+    circuit: int | None
+    """Of the circuit without it, if that was asked."""
+    perplexity: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSets:
+    """The prompts that a model decides wrong, beside those that are right without its program heads."""
+
+    wrong: int
+    uncovered: int
+    """Prompts that are not right without the program heads."""
+    both: int
+    """Prompts that are wrong and not right without the program heads either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A step of a calibration: what is right, with and without its program heads, and what it cost."""
+
+    task: str
+    state: str
+    prompts: int
+    model: int
+    circuit: int
+    without_heads: int
+    without_circuit: int
+    lesions: tuple[Lesioned, ...]
+    errors: ErrorSets
+    perplexity: float | None
+    radius: float
+    seconds: float
+    passes: bool
+    why: str
+    """Why it is the model of record; nothing for a rung that is not."""
+
+    @property
+    def place(self) -> str:
+        """Return which step of which calibration it is."""
+        return f"{self.task} {self.state}"
+
+
+def read_rungs(folder: Path) -> list[Rung]:
+    """Read the steps of the calibration that stands in a folder, in their order."""
+    return sorted(_rungs(folder), key=_step)
+
+
+def _step(rung: Rung) -> int:
+    return _LADDER.index(rung.state) if rung.state in _LADDER else len(_LADDER)
+
+
+def _rungs(folder: Path) -> Iterator[Rung]:
+    """Read what is a step of a calibration; other files are passed over."""
+    chosen = _chosen(folder / _CHOSEN)
+    for file in sorted(folder.glob("*.json")):
+        content = read_json(file)
+        if not isinstance(content, dict):
+            continue
+        fields = Fields(content, str(file))  # pyright: ignore[reportUnknownArgumentType]  # unread JSON
+        if fields.has("audit") and fields.has("passes"):
+            yield _rung(folder.name, fields, chosen)
+
+
+def _chosen(file: Path) -> dict[str, str]:
+    """Return the rung of record with the reason, if it was written down."""
+    if not file.is_file():
+        return {}
+    fields = Fields(read_json(file), str(file))
+    return {fields.text("record"): fields.text("why")}
+
+
+def _rung(task: str, fields: Fields, chosen: dict[str, str]) -> Rung:
+    audit, state = read_audit(fields), fields.text("name")
+    losses = Codec().value(Losses, fields, "losses") if _has_losses(fields) else None
+    return Rung(
+        task=task,
+        state=state,
+        prompts=audit.prompts,
+        model=audit.model,
+        circuit=audit.circuit,
+        without_heads=audit.without_heads,
+        without_circuit=audit.without_circuit,
+        lesions=tuple(_lesions(audit, losses)),
+        errors=_errors(audit),
+        perplexity=None if losses is None else perplexity(losses.model),
+        radius=fields.number("radius", above=_ANY),
+        seconds=fields.number("seconds", above=_ANY),
+        passes=fields.boolean("passes"),
+        why=chosen.get(state, ""),
+    )
+
+
+def _has_losses(fields: Fields) -> bool:
+    return fields.has("losses") and fields.value("losses") is not None
+
+
+def read_audit(fields: Fields) -> Audit:
+    """Read what stands at the key `audit`."""
+    return Codec().record(Audit, fields.fields("audit"))
+
+
+def perplexity(loss: float) -> float:
+    """Return the perplexity of a loss, which a file may claim to be anything."""
+    return exp(min(loss, _MOST))
+
+
+def _lesions(audit: Audit, losses: Losses | None) -> Iterator[Lesioned]:
+    """Return all program heads together, each alone where there are several, and the circuit's edges."""
+    together, *each, gone = _perplexities(audit, losses)
+    if len(audit.names) == 1:
+        yield Lesioned(audit.names[0], audit.without_heads, audit.circuit_without_each[0], together)
+    else:
+        yield Lesioned("all program heads", audit.without_heads, None, together)
+        counts = zip(audit.names, audit.without_each, audit.circuit_without_each, each, strict=False)
+        yield from (Lesioned(*one) for one in counts)
+    yield Lesioned("the circuit", audit.without_circuit, None, gone)
+
+
+def _perplexities(audit: Audit, losses: Losses | None) -> list[float | None]:
+    if losses is None:
+        return [None] * (len(audit.names) + 2)
+    return [*map(perplexity, (losses.without_heads, *losses.without_each, losses.without_circuit))]
+
+
+def _errors(audit: Audit) -> ErrorSets:
+    wrong = frozenset(audit.wrong)
+    uncovered = frozenset(range(audit.prompts)) - frozenset(audit.backup)
+    return ErrorSets(len(wrong), len(uncovered), len(wrong & uncovered))

@@ -1,0 +1,197 @@
+"""What a study of a language model wrote: does the model do it, programs, healing, what lies beyond."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from circuitproof.text.codec import Codec
+from circuitproof.text.reading import Fields, long_numbers, read_json, scientific
+from circuitproof.view.rungs import Audit, perplexity, read_audit
+
+_VIABILITY, _BEYOND, _HEALED = "viability.json", "beyond.json", "healed.json"
+_QUALITY, _ACCEPTED, _EXTRACTED = "base.json", "accepted.json", "circuit.json"
+_SEARCH, _AGAIN = "program.*.json", "programs.circuit.json"
+_CODEC = Codec()
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The base on held-out text, and what an artifact of it may have there."""
+
+    perplexity: float
+    budget: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Prompts that stay or go together, as the model decides them."""
+
+    name: str
+    prompts: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viability:
+    """What the model decides on the pool of a task, and what is left of the pool."""
+
+    task: str
+    strata: tuple[Stratum, ...]
+    kept: tuple[str, ...]
+    left: int
+    wanted: int
+    narrowing: str | None = None
+    least: int | None = None
+
+    @property
+    def prompts(self) -> int:
+        """Return how large the pool is."""
+        return sum(one.prompts for one in self.strata)
+
+    @property
+    def right(self) -> int:
+        """Return how many prompts of the pool are decided right."""
+        return sum(one.right for one in self.strata)
+
+    @property
+    def dropped(self) -> tuple[Stratum, ...]:
+        """Return the strata that go."""
+        kept = frozenset(self.kept)
+        return tuple(one for one in self.strata if one.name not in kept)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedHead:
+    """What became of the search for one head's program."""
+
+    layer: int
+    index: int
+    program: tuple[str, ...] | None
+    overlap: float | None
+    meanings: int
+    tried: int
+    seconds: float
+
+    @property
+    def head(self) -> str:
+        """Return the head's name."""
+        return f"head {self.layer}.{self.index}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programs:
+    """The programs that were looked for on a task's domain, and what the circuit decides with them."""
+
+    task: str
+    searches: tuple[SearchedHead, ...]
+    extracted: int | None
+    """How many edges were extracted on the whole domain."""
+    exact: int | None
+    """How many prompts the circuit decides right with the programs, in exact arithmetic."""
+    prompts: int | None
+    again: tuple[str, ...] | None
+    """The edges that are left when the circuit is extracted again among the programs."""
+
+    def is_read(self, search: SearchedHead) -> bool:
+        """Say whether a head is still read in the end."""
+        return any(edge.startswith(f"{search.head} ->") for edge in self.again or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Healing:
+    """A model that was trained as a whole to use its programs."""
+
+    task: str
+    steps: int
+    audit: Audit
+    perplexity: float
+    is_within_budget: bool
+    uses_programs: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beyond:
+    """What is proved of every prompt of a pattern, and where that ends."""
+
+    task: str
+    pattern: str
+    prompts: str
+    verdicts: Mapping[str, str]
+    cells: int
+    failing: int
+    proved_parts: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What there is of a study in a run folder."""
+
+    quality: Quality | None
+    viabilities: tuple[Viability, ...]
+    programs: tuple[Programs, ...]
+    healings: tuple[Healing, ...]
+    beyonds: tuple[Beyond, ...]
+
+
+def read_study(path: Path) -> Study:
+    """Read what a study wrote into a run folder, wherever it stands; nothing of another run."""
+    folders = dict.fromkeys(file.parent for file in sorted(path.rglob(_SEARCH)))
+    return Study(
+        _quality(path / _QUALITY),
+        tuple(_CODEC.record(Viability, _fields(file)) for file in sorted(path.rglob(_VIABILITY))),
+        tuple(map(_programs, folders)),
+        tuple(map(_healing, sorted(path.rglob(_HEALED)))),
+        tuple(map(_beyond, sorted(path.rglob(_BEYOND)))),
+    )
+
+
+def _fields(path: Path) -> Fields:
+    return Fields(read_json(path), str(path))
+
+
+def _quality(file: Path) -> Quality | None:
+    if not file.is_file():
+        return None
+    fields, least = _fields(file), float("-inf")
+    return Quality(*(perplexity(fields.number(key, above=least)) for key in ("loss", "budget")))
+
+
+def _programs(folder: Path) -> Programs:
+    accepted = _fields(folder / _ACCEPTED) if (folder / _ACCEPTED).is_file() else None
+    extracted = _edges(folder / _EXTRACTED)
+    return Programs(
+        task=folder.name,
+        searches=tuple(sorted(_searches(folder), key=lambda one: (one.layer, one.index))),
+        extracted=None if extracted is None else len(extracted),
+        exact=None if accepted is None else accepted.integer("exact"),
+        prompts=None if accepted is None else accepted.integer("prompts"),
+        again=_edges(folder / _AGAIN),
+    )
+
+
+def _searches(folder: Path) -> Iterator[SearchedHead]:
+    yield from (_CODEC.record(SearchedHead, _fields(file)) for file in folder.glob(_SEARCH))
+
+
+def _edges(file: Path) -> tuple[str, ...] | None:
+    return _fields(file).texts("edges") if file.is_file() else None
+
+
+def _healing(file: Path) -> Healing:
+    fields = _fields(file)
+    return Healing(
+        task=file.parents[1].name,
+        steps=fields.integer("steps"),
+        audit=read_audit(fields),
+        perplexity=perplexity(fields.number("loss", above=float("-inf"))),
+        is_within_budget=fields.boolean("within_budget"),
+        uses_programs=fields.boolean("uses_programs"),
+    )
+
+
+def _beyond(file: Path) -> Beyond:
+    fields = _fields(file)
+    with long_numbers():
+        prompts = scientific(int(fields.rational("prompts")))
+    return _CODEC.record(Beyond, fields, task=file.parents[1].name, prompts=prompts)
