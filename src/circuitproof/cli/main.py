@@ -4,7 +4,8 @@ import os
 import signal
 import sys
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Annotated, NoReturn
 
@@ -45,14 +46,19 @@ def main() -> None:
         _main()
 
 
+class _Interruption(BaseException):
+    """An interrupt: no error of the work that goes on, and told once its progress bars are gone."""
+
+
 def _main() -> None:
-    signal.signal(signal.SIGINT, _interrupt)
     os.environ.setdefault(
         "OMP_WAIT_POLICY", "PASSIVE"
     )  # threads that spin while others work stop a busy machine
     try:
-        with watched_output():
+        with _interruptible(), watched_output():
             _run()
+    except _Interruption:
+        _fail(f"interrupted; {_kept()}")
     except InvalidError as error:
         _fail(f"invalid: {error}", ExitCode.INVALID)
     except OverdueError as error:
@@ -84,11 +90,23 @@ def _asked() -> str:
     return next((one for one in sys.argv[1:] if one in COMMANDS), "")
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let an interrupt end a command with our own exit code; once its answer is told, none changes that."""
+    signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    """Stop with our own exit code: typer has another one, which is not documented here."""
+    raise _Interruption
+
+
+def _kept() -> str:
     is_run = _asked() in COMMANDS and COMMANDS[_asked()].resumes
-    kept = "run the same command again to go on" if is_run else "what is written is whole, the rest is lost"
-    _fail(f"interrupted; {kept}")
+    return "run the same command again to go on" if is_run else "what is written is whole, the rest is lost"
 
 
 def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,6 +96,17 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
         finally:
             temporary.unlink(missing_ok=True)
         _flush_directory(path.parent)
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write new files that belong together, in order; where one cannot be written, none is left."""
+    try:
+        for path, content in files.items():
+            write_file(path, content)
+    except OutputError:
+        for path in files:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def write_directory(path: Path, fill: Callable[[Path], None]) -> None:

@@ -1,10 +1,11 @@
+import itertools
 from fractions import Fraction
 from functools import cache
 
 import pytest
 
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.prove.effort import Effort
+from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import Open, Replay
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns import cover as module
@@ -60,6 +61,20 @@ def test_an_answer_is_what_looking_at_every_prompt_says(name, effort):
             known = {one.prompt: one.replayed() for one in looked_at(seed, judge.lesion)}
             assert all(known[one.prompt].leaf.fold == one.leaf.fold for one in found.prompts)
     assert len(kinds) > 1
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_prompts_in_batches_are_answered_as_all_at_once(name, monkeypatch):
+    """A batch that breaks the goal is the last, and time that ends between two leaves the rest open."""
+    lasting = Effort(regions=1)
+    whole = [Cover(shop, specification_of(shop.claim, name), lasting).whole() for shop in map(shop_of, SEEDS)]
+    monkeypatch.setattr(module, "_TOGETHER", 2)
+    parts = [Cover(shop, specification_of(shop.claim, name), lasting).whole() for shop in map(shop_of, SEEDS)]
+    assert parts == whole
+    ticks = itertools.count()
+    ending = Effort(regions=1, pace=Pace(4, ticks.__next__))
+    late = [Cover(shop, specification_of(shop.claim, name), ending).whole() for shop in map(shop_of, SEEDS)]
+    assert any(isinstance(found, Open) for found in late)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
