@@ -1,6 +1,7 @@
 """The commands of `circuitproof`: a table of names, of which only the one that runs is imported."""
 
 import os
+import re
 import signal
 import sys
 import traceback
@@ -38,6 +39,9 @@ stranger can check or a counterexample that a stranger can replay. To begin:
   circuitproof-check bundle --against run/model
 
 circuitproof --help lists all commands, circuitproof COMMAND --help what one of them takes."""
+
+
+_ENDLESS = re.compile(r"\S{300,}")
 
 
 def main() -> None:
@@ -112,12 +116,21 @@ def _kept() -> str:
 def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
     from circuitproof.cli.show import show_json, show_note
 
+    sentence = _printable(sentence)
     if "--json" in sys.argv:
         with suppress(OSError):
             show_json({"error": sentence, "code": int(code)})
     with suppress(OSError):
         show_note(f"circuitproof: {sentence}")
     raise SystemExit(code)
+
+
+def _printable(sentence: str) -> str:
+    """Return a sentence in which what was typed can be printed, in one line and not too long."""
+    for word in sys.argv[1:]:
+        if word and not word.isprintable():
+            sentence = sentence.replace(word, word.encode("unicode_escape").decode())
+    return _ENDLESS.sub(lambda found: f"{found[0][:60]}… ({len(found[0])} characters)", sentence)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001  # typer's callback signature
