@@ -5,6 +5,7 @@ A fault spoils a good file or flag; a `Case` is a command line with one fault an
 
 # ruff: noqa: E501  # a table of command lines
 import json
+import os
 import re
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -580,7 +581,9 @@ def flags(*given: object, words: tuple[str, ...], code: int = 3) -> Case:
 
 def command(*given: str, words: tuple[str, ...], code: int = 3) -> Case:
     """Return a case of any command; AT stands for the folder."""
-    return Case(" ".join(given), lambda at: [one.replace("AT", str(at)) for one in given], words, code)
+    name = ascii(" ".join(given))[1:-1]
+    name = name if len(name) < 200 else f"{name[:150]}... ({len(name)} characters)"
+    return Case(name, lambda at: [one.replace("AT", str(at)) for one in given], words, code)
 
 
 def _without_the_head(at: Path) -> list[object]:
@@ -672,6 +675,102 @@ FLAGS = (
 )  # fmt: skip
 
 
+def _fifo(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def _loop(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to(path.name)
+
+
+UNREADABLE_FILES: Mapping[str, tuple[Callable[[Path], None], str]] = {
+    "a pipe that nobody writes": (_fifo, "not a regular file"),
+    "a link to itself": (_loop, "cannot read"),
+    "a folder": (Path.mkdir, "Is a directory"),
+    "a device without end": (lambda path: path.symlink_to("/dev/zero"), "not a regular file"),
+}
+"""What can stand where a file is wanted, and what the answer says."""
+OF_A_FILE: Mapping[str, tuple[str, list[str]]] = {
+    "circuit": ("circuit.json", ["circuit", "FILE"]),
+    "verify": ("circuit.json", ["verify", "--model", "AT/model", "--task", "quotes", "--circuit", "FILE", "--out", "AT/out"]),
+    "task": ("task.toml", ["task", "FILE"]),
+    "ledger": ("ledger.jsonl", ["ledger", "FILE"]),
+    "recheck": ("certificate.json", ["recheck", "FILE", "--model", "AT/model", "--task", "quotes"]),
+    "install": ("program.txt", ["install", "AT/model", "--program", "0.0=FILE", "--out", "AT/out"]),
+    "train": ("recipe.toml", ["train", "FILE", "--out", "AT/out"]),
+    "localise": ("recipe.toml", ["localise", "FILE", "--out", "AT/out"]),
+    "run": ("recipe.toml", ["run", "FILE", "--out", "AT/out"]),
+    "import-hf": ("config.json", ["import-hf", "AT", "--out", "AT/out"]),
+}  # fmt: skip
+"""Commands that read one file, and its name."""
+
+
+def unreadable_files() -> Iterator[Case]:
+    """What is no file, met by every command that reads one: nobody waits for a pipe."""
+    for command, (name, arguments) in OF_A_FILE.items():
+        for kind, (put, word) in UNREADABLE_FILES.items():
+
+            def make(at: Path, arguments=arguments, name=name, put=put) -> list[object]:
+                put(at / name)
+                return [one.replace("FILE", str(at / name)).replace("AT", str(at)) for one in arguments]
+
+            yield Case(f"{command}: {kind} for {name}", make, (name, word))
+
+
+def _with_file(name: str, data: bytes, *arguments: str, words: tuple[str, ...]) -> Case:
+    """Return a case of a command and a file of this content."""
+
+    def make(at: Path) -> list[object]:
+        (at / name).write_bytes(data)
+        return [one.replace("AT", str(at)) for one in arguments]
+
+    return Case(f"{' '.join(arguments)[:80]} of {data[:30]!r}", make, words)
+
+
+def _named_with_nul(at: Path) -> list[object]:
+    text = changed((RECIPES / "toy-localisation.toml").read_text(), "toy-band.toml", "toy\\u0000band.toml")
+    (at / "recipe.toml").write_bytes(text)
+    return ["localise", at / "recipe.toml", "--out", at / "out"]
+
+
+VERIFY = ("verify", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
+UNUSUAL = (
+    command(*VERIFY, "--circuit", "AT/no\nsuch", words=("AT/no\\nsuch: No such file",)),
+    command(*VERIFY, "--circuit", "AT/no\udcffsuch", words=("AT/no\\udcffsuch: No such file",)),
+    command(*VERIFY, "--circuit", "AT/no\udcffsuch", "--json", words=("AT/no\\udcffsuch: No such file",)),
+    command(*VERIFY, "--circuit", "AT/" + "x" * 300, words=("File name too long",)),
+    command(*VERIFY, "--circuit", "", words=("Is a directory",)),
+    command(*VERIFY, "--out", "AT/new/../model", words=("already exists",)),
+    command(*VERIFY, "--out", "/dev/null", words=("/dev/null already exists",)),
+    command(*VERIFY, "--out", "", words=("already exists",)),
+    command(*VERIFY, "--epsilon", "1/" + "9" * 5000, words=("epsilon", "(5005 characters)")),
+    command(*VERIFY, "--epsilon", "1e999999", words=("epsilon",)),
+    command(*VERIFY, "--epsilon", "1", "--positions", "1" * 400, words=("position",)),
+    command(*VERIFY, "--epsilon", "1", "--positions", "0,0", words=("distinct",)),
+    command(*VERIFY, "--deadline", "1e400", words=("deadline",), code=2),
+    command("verify", "--model", "", "--task", "quotes", words=("sealed",)),
+    command("task", "x" * 5000, words=("there is no task", "(5003 characters)")),
+    command("report", "/", "--out", "AT/page.html", words=("/ has no manifest.json",)),
+    command("report", "/", words=("/ has no manifest.json",)),
+    command("install", "AT/model", "--program", "0.0", "--out", "AT/out", words=("--program",)),
+    command("install", "AT/model", "--program", "9.9=x", "--out", "AT/out", words=("9.9",)),
+    command(*SYNTHESIS, "--head", "9" * 5000 + ".0", words=("--head",)),
+    command(*SYNTHESIS, "--head", "0.0", "--overlap", "nan", words=("overlap",), code=2),
+    command("cost", "AT/model", "--circuit", "AT/x", "--circuit", "AT/x", "--circuit", "AT/x", words=("3 circuits for 1 models",)),
+    Case("report: a link to itself", lambda at: (_loop(at / "loop"), ["report", at / "loop"])[1], ("is not a directory",)),
+    Case("localise: a recipe that names a file with a null character", _named_with_nul, ("no file has such a name",)),
+    _with_file("c.json", b"", "circuit", "AT/c.json", words=("c.json",)),
+    _with_file("c.json", b"\xef\xbb\xbf{}", "circuit", "AT/c.json", words=("c.json", "BOM")),
+    _with_file("c.json", b'{"layers": NaN}', "circuit", "AT/c.json", words=("NaN is not a number",)),
+    _with_file("c.json", b'{"layers": ' + b"9" * 5000 + b"}", "circuit", "AT/c.json", words=("value has 5000 digits",)),
+    _with_file("t.toml", b"name = " + b"9" * 5000, "task", "AT/t.toml", words=("value has 5000 digits",)),
+    _with_file("t.toml", b'\xef\xbb\xbfname = "x"', "task", "AT/t.toml", words=("t.toml",)),
+    _with_file("p", b"default 0\n\xff", "install", "AT/model", "--program", "0.0=AT/p", "--out", "AT/out", words=("p is not UTF-8",)),
+)  # fmt: skip
+
+
 def cases() -> list[Case]:
     """Return every case."""
     spoiled = (
@@ -684,5 +783,6 @@ def cases() -> list[Case]:
         other_alphabets,
         zero_models,
         huge_models,
+        unreadable_files,
     )
-    return [*(case for make in spoiled for case in make()), *FLAGS]
+    return [*(case for make in spoiled for case in make()), *FLAGS, *UNUSUAL]

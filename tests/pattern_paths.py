@@ -25,7 +25,7 @@ def prompts_of(runs):
 
 
 @cache
-def shop_of(seed):
+def memo_of(seed):
     """Return what the properties of a random claim share; tests may fill it but not change the claim."""
     return Memo(random_claim(seed))
 
@@ -33,14 +33,14 @@ def shop_of(seed):
 @cache
 def plans_of(seed):
     """Return the plans that can be made of a random claim, by label and length."""
-    shop, found = shop_of(seed), []
-    task, circuit = shop.claim.task, shop.claim.circuit
+    memo, found = memo_of(seed), []
+    task, circuit = memo.claim.task, memo.claim.circuit
     for label in task.labelled.labels:
         for length in (None, task.longest):
             try:
-                place = PromptRegion(label, length), shop.tables(circuit).outline.heads
-                if shop.runs(place) is not None:
-                    found.append((place[0], shop.plan(place, circuit)))
+                place = PromptRegion(label, length), memo.tables(circuit).outline.heads
+                if memo.runs(place) is not None:
+                    found.append((place[0], memo.plan(place, circuit)))
             except UnsettledError:
                 continue
     return found
@@ -49,7 +49,7 @@ def plans_of(seed):
 @cache
 def logits_of(seed):
     """Return the exact logits of every prompt of a random claim, by the forward pass."""
-    claim = shop_of(seed).claim
+    claim = memo_of(seed).claim
     prompts = all_prompts(claim.task.labelled.machine)
     folds = fold(claim.frozen, claim.task.candidates, [claim.circuit], prompts).of(claim.circuit)
     return {prompt: one.logits for prompt, one in zip(prompts, folds, strict=True)}

@@ -1,5 +1,7 @@
 """The ways work can fail, one class per decision a caller can take, and the exit codes of every command."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import IntEnum
 
 
@@ -40,8 +42,16 @@ class OutputError(CircuitproofError):
     """What was found cannot be told, because a pipe was closed or a disk is full: tell it elsewhere."""
 
 
+class UnwrittenError(OutputError):
+    """All is done and `found` is what was found, but no file can be written of it: write it elsewhere."""
+
+    def __init__(self, sentence: str, found: object) -> None:
+        super().__init__(sentence)
+        self.found = found
+
+
 class OverdueError(CircuitproofError):
-    """The deadline came before there was anything to tell: give more time."""
+    """The work was ended before there was anything to tell: give more time."""
 
 
 class NumericError(CircuitproofError):
@@ -50,3 +60,12 @@ class NumericError(CircuitproofError):
 
 class NotExactError(CircuitproofError):
     """The operator has no exact value in this arithmetic: remove it from the model or claim less."""
+
+
+@contextmanager
+def keeping(found: object) -> Generator[None, None, None]:
+    """Let a file that cannot be written not cost what was found."""
+    try:
+        yield
+    except CircuitproofError as error:
+        raise UnwrittenError(str(error), found) from error

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -319,23 +320,43 @@ def test_an_interrupted_training_says_so_with_exit_code_3(tmp_path):
     assert "Traceback" not in err
 
 
-def test_the_interrupt_handler_ends_with_exit_code_3(run, monkeypatch):
-    """The entry point installs it before anything else."""
-    installed = {}
-    monkeypatch.setattr(signal, "signal", installed.__setitem__)
-    run("--version")
-    with pytest.raises(SystemExit) as end:
-        installed[signal.SIGINT](signal.SIGINT, None)
-    assert end.value.code == 3
+@pytest.fixture
+def standing_in(monkeypatch, capsys):
+    """Return what runs something in the place of a command, with interrupts as they are."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def run_command(command: str, app: Callable[[], object]) -> Result:
+        monkeypatch.setattr(sys, "argv", ["circuitproof", command])
+        monkeypatch.setattr("circuitproof.cli.main.app", app)
+        with pytest.raises(SystemExit) as end:
+            main()
+        return Result(end.value.code, *capsys.readouterr())
+
+    yield run_command
+    signal.signal(signal.SIGINT, before)
 
 
-def test_a_crash_is_a_failure_and_not_a_refutation(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("command", "kept"), [("train", "run the same command again to go on"), ("task", "the rest is lost")]
+)
+def test_an_interrupt_says_what_is_true_of_its_command(standing_in, command, kept):
+    """Only what is resumed is told to go on."""
+    ended = standing_in(command, lambda: signal.raise_signal(signal.SIGINT))
+    assert ended.code == 3
+    assert kept in ended.err
+
+
+def test_an_interrupt_after_the_answer_changes_nothing(standing_in):
+    """The exit code says what was told; Python takes a while to end."""
+    assert standing_in("task", lambda: sys.exit(1)).code == 1
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_a_crash_is_a_failure_and_not_a_refutation(standing_in):
     """Exit code 1 means refuted; a mistake of ours must never say so."""
-    monkeypatch.setattr("circuitproof.cli.main.app", lambda: 1 / 0)
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code == 3
-    assert "this is a mistake in circuitproof, not an answer" in capsys.readouterr().err
+    ended = standing_in("task", lambda: 1 / 0)
+    assert ended.code == 3
+    assert "this is a mistake in circuitproof, not an answer" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -361,16 +382,6 @@ def test_a_refusal_that_cannot_be_told_keeps_its_exit_code(streams, unbuffered):
     ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, env=environment)  # noqa: S603, S607
     assert ended.returncode == 3
     assert b"Exception" not in ended.stderr
-
-
-def test_an_interrupted_proof_does_not_speak_of_runs(run, monkeypatch):
-    """Only what is resumed is told to go on."""
-    handlers = {}
-    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
-    run("task", "quotes")
-    with pytest.raises(SystemExit) as end:
-        handlers[signal.SIGINT](signal.SIGINT, None)
-    assert end.value.code == 3
 
 
 def test_errors_are_json_where_json_was_asked_for(run):

@@ -1,9 +1,6 @@
 import json
 import os
-import pty
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -12,6 +9,7 @@ from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof_check.main import Outcome, check
 from hand_models import quote_model
+from terminals import on_terminal
 
 INSIDE = ("--at", "head 0.0 input", "--positions", "all")
 LONG = {
@@ -43,7 +41,7 @@ def test_a_deadline_that_comes_at_once_leaves_everything_undecided(here, run, co
     code, out, err = run(command, *LONG[command], "--deadline", "0.001")
     assert code == 4, err
     assert "Traceback" not in err
-    assert command in {"verify", "radius", "minimal"} or "the deadline came" in out + err
+    assert command in {"verify", "radius", "minimal"} or "the work was ended" in out + err
     assert (here / "out").exists() is (command == "verify")
     if command == "verify":
         assert check(here / "out")[0] is Outcome.INCOMPLETE
@@ -59,31 +57,38 @@ def test_a_deadline_is_a_positive_finite_number(here, run, command, seconds):
     assert not (here / "out").exists()
 
 
-def on_a_terminal(*arguments):
-    """Return what a command says on a terminal's standard error."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "circuitproof", *arguments]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, check=False)  # noqa: S603  # our own interpreter
-    os.close(theirs)
-    said = b""
-    try:
-        while part := os.read(ours, 1 << 16):
-            said += part
-    except OSError:  # the other end is closed
-        pass
-    os.close(ours)
-    assert ended.returncode in {0, 1}
-    return said.decode()
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_progress_goes_to_a_terminal_and_nowhere_else(run):
     """Nothing of it where a program reads."""
     asked = ("verify", *LONG["verify"][:6])
-    assert "circuits computed" in on_a_terminal(*asked)
-    assert on_a_terminal(*asked, "--json") == ""
+    assert "circuits computed" in on_terminal(*asked).drawn
+    assert "circuits computed" not in on_terminal(*asked, "--json").drawn
     assert run(*asked)[2] == ""
+
+
+ENDLESS = {
+    "verify": ("--model", "model", "--task", "quotes", "--epsilon", "1/3", *INSIDE, "--out", "out"),
+    "radius": LONG["radius"],
+    "synthesise": (*LONG["synthesise"], "--rules", "3", "--members", "3", "--budget", "100000000"),
+    "cost": ("model", "--task", "quotes", "--circuit", "circuit.json", "--engine", "all"),
+    "queries": LONG["queries"],
+}
+"""Commands that take long, or as long as an interrupt needs."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ENDLESS)
+def test_an_interrupt_on_a_terminal_is_answered_and_ends_with_what_is_known(here, command):
+    """What it says is not drawn over by progress bars, and fits the terminal; no deadline is spoken of."""
+    ended = on_terminal(command, *ENDLESS[command], interrupt_at="0/")
+    assert ended.code == 4, ended.screen
+    assert "interrupted: ending with what is known so far; interrupt again" in ended.screen
+    assert "deadline" not in ended.screen
+    assert "Traceback" not in ended.drawn
+    assert (here / "out").exists() is (command == "verify")
+    if command == "verify":
+        assert check(here / "out")[0] is Outcome.INCOMPLETE
 
 
 def test_the_first_interrupt_is_a_deadline_and_the_second_is_what_it_was_before(capsys):

@@ -65,7 +65,7 @@ def test_without_time_everything_is_undecided_and_the_checker_says_incomplete(na
     battery = prove(CLAIMS[name](), Effort(pace=Pace(0)))
     assert {answer.verdict for answer in battery.answers} == {Verdict.UNDECIDED}
     assert [answer.met for answer in battery.answers] == [0] * len(battery.answers)
-    assert all("the deadline came" in answer.evidence.reason for answer in battery.answers)
+    assert all("the work was ended" in answer.evidence.reason for answer in battery.answers)
     write_bundle(tmp_path / "bundle", battery)
     assert check(tmp_path / "bundle")[0] is Outcome.INCOMPLETE
 

@@ -1,3 +1,4 @@
+import fcntl
 import os
 import signal
 import subprocess
@@ -63,4 +64,18 @@ def test_a_held_lock_is_refused_with_the_sentence_given(tmp_path):
         pytest.raises(InputError, match=r"^not now$"),
         locked(tmp_path / "lock", "not now"),
     ):
+        pass
+
+
+def test_a_lock_that_was_taken_away_while_it_was_opened_holds_nothing(tmp_path, monkeypatch):
+    """Its holder has just ended, and a third process may hold the new file of the same name."""
+    lock = tmp_path / "lock"
+    flock = fcntl.flock
+
+    def flock_too_late(file, how):
+        lock.unlink()
+        flock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock_too_late)
+    with pytest.raises(InputError, match=r"^not now$"), locked(lock, "not now"):
         pass

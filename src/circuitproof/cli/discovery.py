@@ -45,6 +45,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     as_json: AsJson = False,
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
+    from circuitproof.cli.keeping import kept
     from circuitproof.cli.pacing import paced
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
     from circuitproof.lab.runs.extraction import extract as extract_circuit
@@ -59,15 +60,14 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
         thresholds=tuple(threshold or THRESHOLDS),
     )
     with claimed(out), paced(deadline, as_json=as_json) as pace:
-        found = extract_circuit(model, task, method, out, pace)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        show_told(found.told())
+        extracted = kept(lambda: extract_circuit(model, task, method, out, pace))
+    extracted.show(lambda found: show_told(found.told()), as_json=as_json)
+    found = extracted.found
+    if not as_json:
         show_line(f"{out} holds the circuit, {report_path(out)} the report")
     if not found.is_whole:
         count = len(method.thresholds)
-        show_note(f"the deadline came after {len(found.candidates)} of {count} thresholds")
+        show_note(f"the work was ended after {len(found.candidates)} of {count} thresholds")
         raise typer.Exit(ExitCode.UNDECIDED)
 
 

@@ -1,10 +1,12 @@
 """The commands of `circuitproof`: a table of names, of which only the one that runs is imported."""
 
 import os
+import re
 import signal
 import sys
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Annotated, NoReturn
 
@@ -39,20 +41,28 @@ stranger can check or a counterexample that a stranger can replay. To begin:
 circuitproof --help lists all commands, circuitproof COMMAND --help what one of them takes."""
 
 
+_ENDLESS = re.compile(r"\S{300,}")
+
+
 def main() -> None:
     """Run the command line; what a user can mend is one sentence on standard error and an exit code."""
     with kept_exit_code():
         _main()
 
 
+class _Interruption(BaseException):
+    """An interrupt: no error of the work that goes on, and told once its progress bars are gone."""
+
+
 def _main() -> None:
-    signal.signal(signal.SIGINT, _interrupt)
     os.environ.setdefault(
         "OMP_WAIT_POLICY", "PASSIVE"
     )  # threads that spin while others work stop a busy machine
     try:
-        with watched_output():
+        with _interruptible(), watched_output():
             _run()
+    except _Interruption:
+        _fail(f"interrupted; {_kept()}")
     except InvalidError as error:
         _fail(f"invalid: {error}", ExitCode.INVALID)
     except OverdueError as error:
@@ -84,22 +94,43 @@ def _asked() -> str:
     return next((one for one in sys.argv[1:] if one in COMMANDS), "")
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let an interrupt end a command with our own exit code; once its answer is told, none changes that."""
+    signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    """Stop with our own exit code: typer has another one, which is not documented here."""
+    raise _Interruption
+
+
+def _kept() -> str:
     is_run = _asked() in COMMANDS and COMMANDS[_asked()].resumes
-    kept = "run the same command again to go on" if is_run else "what is written is whole, the rest is lost"
-    _fail(f"interrupted; {kept}")
+    return "run the same command again to go on" if is_run else "what is written is whole, the rest is lost"
 
 
 def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
     from circuitproof.cli.show import show_json, show_note
 
+    sentence = _printable(sentence)
     if "--json" in sys.argv:
         with suppress(OSError):
             show_json({"error": sentence, "code": int(code)})
     with suppress(OSError):
         show_note(f"circuitproof: {sentence}")
     raise SystemExit(code)
+
+
+def _printable(sentence: str) -> str:
+    """Return a sentence in which what was typed can be printed, in one line and not too long."""
+    for word in sys.argv[1:]:
+        if word and not word.isprintable():
+            sentence = sentence.replace(word, word.encode("unicode_escape").decode())
+    return _ENDLESS.sub(lambda found: f"{found[0][:60]}… ({len(found[0])} characters)", sentence)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001  # typer's callback signature

@@ -24,22 +24,24 @@ def paced(deadline: float | None, *, as_json: bool) -> Iterator[Pace]:
     The first interrupt is a deadline that has come; a second one ends the program.
     """
     end = inf if deadline is None else time.monotonic() + deadline
-    with _interrupted() as is_interrupted:
-        pace = Pace(end, lambda: inf if is_interrupted() else time.monotonic())
-        if as_json or not sys.stderr.isatty():
-            yield pace
-            return
-        with progress_bars() as bars:
-            yield replace(pace, hear=_shown_in(bars))
+    if as_json or not sys.stderr.isatty():
+        with _interrupted(show_note) as clock:
+            yield Pace(end, clock)
+        return
+    with progress_bars() as bars, _interrupted(bars.console.print) as clock:
+        pace = Pace(end, clock)
+        yield replace(pace, hear=_shown_in(bars, pace))
 
 
-def _shown_in(bars: "Progress") -> Callable[[str, int, int], None]:
-    """Return what shows each thing that is counted in a line of its own."""
+def _shown_in(bars: "Progress", pace: Pace) -> Callable[[str, int, int], None]:
+    """Return what shows each thing that is counted in a line of its own, as long as there is time for it."""
     lines: dict[str, TaskID] = {}
 
     def hear(what: str, done: int, total: int) -> None:
+        if pace.is_over:
+            return  # what is passed over now is not done
         if what not in lines:
-            lines[what] = bars.add_task(what, note="")
+            lines[what] = bars.add_task(what, total=total, note="")
         if not done:
             bars.reset(lines[what])
         bars.update(lines[what], completed=done, total=total)
@@ -48,17 +50,17 @@ def _shown_in(bars: "Progress") -> Callable[[str, int, int], None]:
 
 
 @contextmanager
-def _interrupted() -> Iterator[Callable[[], bool]]:
-    """Let the first interrupt be a fact that is asked for."""
+def _interrupted(tell: Callable[[str], None]) -> Iterator[Callable[[], float]]:
+    """Return a clock that the first interrupt sets to the end of time."""
     before, came = signal.getsignal(signal.SIGINT), list[int]()
 
     def hear(number: int, _frame: FrameType | None) -> None:
         came.append(number)
         signal.signal(signal.SIGINT, before)
-        show_note("interrupted: ending with what is known so far; interrupt again to end at once")
+        tell("interrupted: ending with what is known so far; interrupt again to end at once")
 
     signal.signal(signal.SIGINT, hear)
     try:
-        yield lambda: bool(came)
+        yield lambda: inf if came else time.monotonic()
     finally:
         signal.signal(signal.SIGINT, before)

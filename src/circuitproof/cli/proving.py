@@ -121,16 +121,14 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     as_json: AsJson = False,
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
+    from circuitproof.cli.keeping import kept
     from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_json, show_told
+    from circuitproof.cli.show import show_told
     from circuitproof.lab.runs.minimality import find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
     from circuitproof.text.locked import claimed
 
     with claimed(out), paced(deadline, as_json=as_json) as pace:
-        found = find_minimum(model, task, most=most, budget=budget, out=out, pace=pace)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        show_told(found.told())
-    raise typer.Exit(EXIT_CODES[found.verdict])
+        searched = kept(lambda: find_minimum(model, task, most=most, budget=budget, out=out, pace=pace))
+    searched.show(lambda found: show_told(found.told()), as_json=as_json)
+    raise typer.Exit(EXIT_CODES[searched.found.verdict])

@@ -3,7 +3,9 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from shutil import get_terminal_size
+from textwrap import fill
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
@@ -98,12 +100,32 @@ def show_told(said: "Iterable[Said]") -> None:
 
 def show_line(text: str) -> None:
     """Print a sentence to standard output."""
-    typer.echo(text)
+    typer.echo(_fitted(text, sys.stdout))
 
 
 def show_note(text: str) -> None:
     """Print a sentence to standard error, out of the way of results."""
-    typer.echo(text, err=True)
+    typer.echo(_fitted(text, sys.stderr), err=True)
+
+
+def _fitted(text: str, stream: TextIO | None) -> str:
+    """Return a text whose lines break between words where a terminal would break them anywhere."""
+    if stream is None or not stream.isatty():
+        return text
+    width = get_terminal_size().columns
+    return "\n".join(line if len(line) <= width else _folded(line, width) for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> str:
+    margin = line[: len(line) - len(line.lstrip())]
+    return fill(
+        line.strip(),
+        width,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from circuitproof.solvers.choices import Branching, Engine
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.cost import Account, Costs
-    from circuitproof.lab.runs.cross_check import Asking, Compared
+    from circuitproof.lab.runs.cross_check import Asking, Compared, CrossCheck
     from circuitproof.lab.runs.verification import Request
     from circuitproof.prove.claim import Claim
     from circuitproof.solvers.rulings import Ruling
@@ -51,19 +51,23 @@ def show_cross_check(
     request: "Request", asking: "Asking", out: Path | None, deadline: float | None, *, as_json: bool
 ) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
+    from circuitproof.cli.keeping import kept
     from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_json, show_line, show_table
     from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
     from circuitproof.text.locked import claimed
+
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
+        checked = kept(lambda: cross_check(request.at(pace), asking, out))
+    checked.show(_show_compared, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[checked.found.verdict])
+
+
+def _show_compared(found: "CrossCheck") -> None:
+    from circuitproof.cli.show import show_line, show_table
     from circuitproof.view.answers import claim_title
     from circuitproof.view.counterexamples import counterexample_lines
 
-    with claimed(out), paced(deadline, as_json=as_json) as pace:
-        found = cross_check(request.at(pace), asking, out)
-    if as_json:
-        show_json(found.to_json())
-        raise typer.Exit(EXIT_CODES[found.verdict])
     rows = [row for one in found.compared for row in _compared_rows(found.claim, one)]
     columns = ("property", "engine", "verdict", "met#", "seconds#", "seen")
     show_table(claim_title(found.claim, found.verdict), columns, rows)
@@ -72,7 +76,6 @@ def show_cross_check(
             show_line(line)
     if found.exact_seconds is not None:
         show_line(f"the exact engine took {found.exact_seconds:.2f} s for all properties")
-    raise typer.Exit(EXIT_CODES[found.verdict])
 
 
 def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -185,7 +188,7 @@ def _show_costs(task: str, found: "Costs") -> None:
     ]
     show_table(f"{task}: assertions of the four properties", (*columns, *more), rows)
     for model in found.overdue:
-        show_line(f"the deadline came before all of {model} was counted")
+        show_line(f"the work was ended before all of {model} was counted")
     for sentence in explain(found):
         show_line(sentence)
     figures = ", ".join(f"{variant} {number}" for variant, number in PAPER_PER_EDGE.items())

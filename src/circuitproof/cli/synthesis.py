@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, Tasks
-from circuitproof.cli.show import show_json, show_line, show_result, show_table
+from circuitproof.cli.show import show_json, show_line, show_table
 from circuitproof.declare.programs.syntax import Pick
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.choices import Growth, Scope
@@ -64,6 +64,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     as_json: AsJson = False,
 ) -> None:
     """Find a program that can take a head's place, accepted exactly, or certify that none in bounds can."""
+    from circuitproof.cli.keeping import kept
     from circuitproof.cli.pacing import paced
     from circuitproof.declare.programs.candidates import Grammar
     from circuitproof.lab.distill.synthesis import Bounds
@@ -85,8 +86,11 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     )
     asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
     with claimed(out), paced(deadline, as_json=as_json) as pace:
-        found = synthesise_program(asked, out, pace)
-    show_result(found.to_json(), lambda: _show(found, out), as_json=as_json)
+        searched = kept(lambda: synthesise_program(asked, out, pace))
+    searched.show(_show, as_json=as_json)
+    found = searched.found
+    if not as_json:
+        _show_places(found, out)
     raise typer.Exit(EXIT_CODES[found.verdict])
 
 
@@ -111,10 +115,8 @@ def recheck(
         )
 
 
-def _show(found: "Report", out: Path) -> None:
+def _show(found: "Report") -> None:
     from circuitproof.declare.programs.text import to_text
-    from circuitproof.lab.runs.synthesis import certificate_path
-    from circuitproof.prove.verdict import Verdict
 
     result = found.synthesis
     rows = [
@@ -133,13 +135,19 @@ def _show(found: "Report", out: Path) -> None:
         f"{effort.programs} programs over {effort.words} words, {effort.meanings} meanings, "
         f"{effort.tried} tried, {effort.decisions} exact decisions in {found.seconds:.1f} s"
     )
+
+
+def _show_places(found: "Report", out: Path) -> None:
+    from circuitproof.lab.runs.synthesis import certificate_path
+    from circuitproof.prove.verdict import Verdict
+
     match found.verdict:
         case Verdict.PROVED:
             show_line(f"{out} holds the program")
         case Verdict.REFUTED:
             show_line(f"unrealisable: {certificate_path(out)} refutes every meaning")
         case _:
-            show_line(f"unfinished: {result.to_json()['reason']}")
+            show_line(f"unfinished: {found.synthesis.to_json()['reason']}")
 
 
 def _words(text: str) -> list[str]:

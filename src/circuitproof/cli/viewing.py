@@ -1,5 +1,6 @@
 """Commands that show what bundles and runs say: as a page, as figures, as text, for a single prompt."""
 
+from os.path import realpath
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +43,7 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
 
-    place = out or path.resolve().with_name(f"{path.resolve().name}.html")
+    place = out or Path(f"{realpath(path)}.html")
     refuse_unwritable(place)
     made = report_on(path, Beside(against, task=task, operations=operations))
     write_file(place, made.html.encode())

@@ -96,7 +96,7 @@ class Portfolio:
         gaps: dict[str, str] = {}
         for query in obligation.queries():
             if self.pace.is_over:
-                gaps |= dict.fromkeys(waiting, f"{obligation.name}: the deadline came first")
+                gaps |= dict.fromkeys(waiting, f"{obligation.name}: the work was ended first")
                 break
             text = query_text(query)
             cost += tally(query, time.perf_counter() - begin)

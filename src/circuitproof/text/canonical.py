@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,8 +49,21 @@ def digest_together(*parts: Digest) -> Digest:
     return digest_json([str(part) for part in parts])
 
 
+def refuse_endless(path: Path) -> None:
+    """Refuse a pipe or a device, which may never end, and a name that no file can have."""
+    if "\0" in str(path):
+        raise InputError(f"cannot read {str(path)!r}: no file has such a name")
+    try:
+        is_endless = path.exists() and not (path.is_file() or path.is_dir())
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    if is_endless:
+        raise InputError(f"cannot read {path}: it is not a regular file; give one")
+
+
 def digest_file(path: Path) -> Digest:
     """Return the digest of a file, read in pieces."""
+    refuse_endless(path)
     try:
         with path.open("rb") as file:
             return Digest(hashlib.file_digest(file, "sha256").hexdigest())
@@ -98,6 +111,17 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
         _flush_directory(path.parent)
 
 
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write new files that belong together, in order; where one cannot be written, none is left."""
+    try:
+        for path, content in files.items():
+            write_file(path, content)
+    except OutputError:
+        for path in files:
+            path.unlink(missing_ok=True)
+        raise
+
+
 def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` write a new directory and make it appear at `path` whole, or not at all.
 
@@ -123,7 +147,7 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
 def refuse_existing(*paths: Path | None) -> None:
     """Refuse, before any work, to write what is there or where nothing can be; no path is no matter."""
     for path in paths:
-        if path is not None and os.path.lexists(path):
+        if path is not None and (os.path.lexists(path) or os.path.lexists(os.path.realpath(path))):
             raise InputError(f"{path} already exists; remove it or choose another place")
         if path is not None:
             refuse_unwritable(path)

@@ -1,6 +1,7 @@
 """One process at a time: locks that end with their process, so that a kill leaves nothing in the way."""
 
 import fcntl
+import os
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -25,7 +26,16 @@ def locked(lock: Path, refusal: str | None = None) -> Generator[None, None, None
             fcntl.flock(file, fcntl.LOCK_EX if refusal is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise InputError(refusal) from error
+        if refusal is not None and not _is_at(file.fileno(), lock):
+            raise InputError(refusal)  # who held it has just taken it away: a third may hold a new one
         yield
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager

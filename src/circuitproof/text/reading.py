@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from circuitproof.errors import DeclarationError, InputError, NumericError
+from circuitproof.text.canonical import refuse_endless
 
 Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
@@ -208,7 +209,7 @@ def parse_json(content: bytes, where: str) -> object:
             object_pairs_hook=_unique_keys,
         )
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} is not usable JSON: {error}") from error
+        raise InputError(f"{where} is not usable JSON: {_reason(error)}") from error
 
 
 def read_toml(path: Path) -> object:
@@ -216,11 +217,17 @@ def read_toml(path: Path) -> object:
     try:
         return tomllib.loads(read_bytes(path).decode())
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not usable TOML: {error}") from error
+        raise InputError(f"{path} is not usable TOML: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what a parser found, without its advice to Python programmers about long numbers."""
+    return str(error).partition("; use sys.")[0]
 
 
 def read_bytes(path: Path) -> bytes:
     """Return a file's bytes, or say plainly that it cannot be read."""
+    refuse_endless(path)
     try:
         return path.read_bytes()
     except OSError as error:

@@ -90,7 +90,7 @@ def test_a_sweep_without_time_says_so():
     """No candidate would be no answer."""
     meter, order = setting(0)
     meter.pace = Pace(0)
-    with pytest.raises(OverdueError, match="the deadline came before a circuit was found: give more time"):
+    with pytest.raises(OverdueError, match="the work was ended before a circuit was found: give more time"):
         sweep(meter, order, TOLERANCES)
 
 

@@ -9,9 +9,10 @@ from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.candidates import Grammar, Language, Word, simplicity, words_of
 from circuitproof.declare.programs.features import Feature, WordKind
 from circuitproof.declare.programs.syntax import Otherwise, Pick
-from circuitproof.errors import DeclarationError
+from circuitproof.errors import DeclarationError, OverdueError
 from circuitproof.lab.distill.ground import Ground
 from circuitproof.lab.distill.meanings import Meanings, meaning_name, overlaps
+from circuitproof.prove.effort import Pace
 from floats import agree
 from program_strategies import all_programs
 
@@ -105,3 +106,16 @@ def test_weights_that_do_not_fit_a_byte_are_refused():
     """Sums of weights are counted in bytes."""
     with pytest.raises(DeclarationError, match="want fewer rules or coarser weights"):
         Meanings(Ground(((7,),)), Grammar(rules=2, weights=(Fraction(128),)), Ground(((7,),)).own())
+
+
+def test_forming_programs_is_told_and_ends_with_its_time():
+    """A large language is not formed in silence, and not beyond the end."""
+    ground, heard = Ground(((0, 1, 2), (1, 0))), []
+    meanings = Meanings(ground, Grammar(rules=2), ground.own())
+    formed = meanings.learn(words_of(ground.prompts, meanings.grammar))
+    meanings.grow(Pace(hear=lambda what, done, total: heard.append((what, done, total))))
+    assert heard[-1] == ("programs formed", formed, formed)
+    late = Meanings(ground, Grammar(rules=2), ground.own())
+    late.learn(words_of(ground.prompts, late.grammar))
+    with pytest.raises(OverdueError, match="the work was ended while programs were formed"):
+        late.grow(Pace(deadline=0))

@@ -12,7 +12,7 @@ from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.release import import_release
 from circuitproof.lab.runs.radii import find_radii
 from circuitproof.lab.runs.verification import Place
-from circuitproof.prove.effort import Effort
+from circuitproof.prove.effort import Effort, Pace
 from circuitproof.text.canonical import canonical_json
 from hand_models import IDENTITY, quote_model
 
@@ -39,6 +39,15 @@ def test_inside_the_circuit_radii_are_searched_for(model):
     found = find_radii(model, "quotes", None, Place("head 0.0 input", "all"), Effort(budget=100))
     assert found.distribution()["min"] == Fraction(1, 2)
     assert all(one.bracket.is_attained for one in found.prompts)
+
+
+def test_a_radius_for_which_there_was_no_time_is_unknown_and_not_the_weakest(model):
+    """Of nothing known nothing is said."""
+    over = Effort(pace=Pace(deadline=0))
+    found = find_radii(model, "quotes", None, Place("head 0.0 input", "all"), over)
+    assert found.exit_code is ExitCode.UNDECIDED
+    assert (found.unknown, found.weakest) == (128, ())
+    assert "128 radii unknown: there was no time for them" in list(found.told())
 
 
 def test_a_place_that_nothing_reads_has_no_radius(model):

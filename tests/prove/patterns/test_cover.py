@@ -1,10 +1,11 @@
+import itertools
 from fractions import Fraction
 from functools import cache
 
 import pytest
 
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.prove.effort import Effort
+from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import Open, Replay
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns import cover as module
@@ -13,7 +14,7 @@ from circuitproof.prove.patterns.goals import Alike, Idle, Right, Seen, robust_g
 from circuitproof.prove.patterns.regions import PromptRegion
 from circuitproof.prove.patterns.runs import build_runs
 from circuitproof.prove.properties import Robustness
-from pattern_paths import prompts_of, shop_of
+from pattern_paths import prompts_of, memo_of
 from pattern_strategies import all_prompts
 
 SEEDS = range(8)
@@ -36,7 +37,7 @@ def specification_of(claim, name):
 @cache
 def looked_at(seed, lesion):
     """Return every prompt of a claim as the forward pass sees it."""
-    claim = shop_of(seed).claim
+    claim = memo_of(seed).claim
     circuits = [claim.circuit, *([] if lesion is None else [lesion])]
     prompts = all_prompts(claim.task.labelled.machine)
     folded = fold(claim.frozen, claim.task.candidates, circuits, prompts)
@@ -50,7 +51,7 @@ def test_an_answer_is_what_looking_at_every_prompt_says(name, effort):
     """Evidence only where nothing breaks the goal, replays only where something does, or it is left open."""
     kinds = set()
     for seed in SEEDS:
-        memo = shop_of(seed)
+        memo = memo_of(seed)
         found = Cover(memo, specification_of(memo.claim, name), effort).whole()
         judge = specification_of(memo.claim, name)
         is_broken = any([judge.broken_by(one) is not None for one in looked_at(seed, judge.lesion)])  # noqa: C419  # likeness remembers
@@ -62,10 +63,24 @@ def test_an_answer_is_what_looking_at_every_prompt_says(name, effort):
     assert len(kinds) > 1
 
 
+@pytest.mark.parametrize("name", GOALS)
+def test_prompts_in_batches_are_answered_as_all_at_once(name, monkeypatch):
+    """A batch that breaks the goal is the last, and time that ends between two leaves the rest open."""
+    lasting = Effort(regions=1)
+    whole = [Cover(memo, specification_of(memo.claim, name), lasting).whole() for memo in map(memo_of, SEEDS)]
+    monkeypatch.setattr(module, "_TOGETHER", 2)
+    parts = [Cover(memo, specification_of(memo.claim, name), lasting).whole() for memo in map(memo_of, SEEDS)]
+    assert parts == whole
+    ticks = itertools.count()
+    ending = Effort(regions=1, pace=Pace(4, ticks.__next__))
+    late = [Cover(memo, specification_of(memo.claim, name), ending).whole() for memo in map(memo_of, SEEDS)]
+    assert any(isinstance(found, Open) for found in late)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_survey_names_the_positions_that_matter(seed):
     """Prompts of a length that agree there have the same logits, and each choice is shown once."""
-    memo = shop_of(seed)
+    memo = memo_of(seed)
     every = looked_at(seed, None)
     lengths = sorted({len(one.prompt) for one in every})
     found = list(Cover(memo, Right(memo.claim.task), Effort()).survey(PromptRegion()))
@@ -81,7 +96,7 @@ def test_a_survey_names_the_positions_that_matter(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_sums_of_a_row_are_those_of_its_prompts(seed):
     """Of all prompts of a region, and of no other."""
-    claim = shop_of(seed).claim
+    claim = memo_of(seed).claim
     head, program = next(iter(claim.frozen.programs.items()))
     for length in (1, 2, 3):
         try:

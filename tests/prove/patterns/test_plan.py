@@ -9,7 +9,7 @@ from circuitproof.prove.properties import Equivalence
 from hand_models import circuit_of, freeze
 from models import random_model
 from pattern_claims import GRAPH, SIZES, task_of
-from pattern_paths import logits_of, plans_of, prompts_of, shop_of
+from pattern_paths import logits_of, plans_of, prompts_of, memo_of
 
 SEEDS = range(10)
 
@@ -17,7 +17,7 @@ SEEDS = range(10)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_plan_gives_every_prompt_of_its_region_the_logits_of_the_forward_pass(seed):
     """Each prompt of the region, and no other, is one path."""
-    task, logits = shop_of(seed).claim.task.labelled, logits_of(seed)
+    task, logits = memo_of(seed).claim.task.labelled, logits_of(seed)
     for region, plan in plans_of(seed):
         inside = sorted(
             prompt

@@ -115,7 +115,7 @@ class Meter:
         live = [circuit.live() for circuit in circuits]
         unknown = {circuit.edges: circuit for circuit in live if circuit.edges not in self._known}
         if unknown and self.pace.is_over:
-            raise OverdueError("the deadline came before a circuit was found: give more time")
+            raise OverdueError("the work was ended before a circuit was found: give more time")
         if unknown:
             self.batches += 1
             found = measures_of(self.target, task_logits(self.model, self.task, [*unknown.values()]))

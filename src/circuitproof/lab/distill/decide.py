@@ -122,7 +122,7 @@ class Decider:
         for demand in sorted({demand for demand, _, _ in unknown}):
             for variants in _groups(sorted(key for key in unknown if key[0] == demand)):
                 if self.pace.is_over:
-                    raise OverdueError("the deadline came while candidates were decided: give more time")
+                    raise OverdueError("the work was ended while candidates were decided: give more time")
                 self._decide(self.demands[demand], variants)
         return {
             (demand, prompt): [self._known[demand, prompt, name] for name in names[demand, prompt]]

@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from circuitproof.declare.programs.candidates import Grammar, Language, Word, multiset_count, simplicity
 from circuitproof.declare.programs.syntax import AnyOf, Formula, Otherwise, Program, Rule
-from circuitproof.errors import DeclarationError
+from circuitproof.errors import DeclarationError, OverdueError
 from circuitproof.lab.distill.ground import LARGEST, Bytes, Ground
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.canonical import Digest, digest_bytes
 
 if TYPE_CHECKING:
@@ -85,17 +86,23 @@ class Meanings:
         self._effects = masks.reshape(-1, *self.target.shape)
         return self._count(len(self._effects)) - self._count(self._formed)
 
-    def grow(self) -> range:
+    def grow(self, pace: Pace = UNHURRIED) -> range:
         """Form every program with a rule that is new since the last time; return the new candidates."""
-        first, count = len(self), len(self._effects)
+        first, count, done = len(self), len(self._effects), 0
+        total = self._count(count) - self._count(self._formed)
         if not self.candidates:
             self._meet(self.ground.nothing()[None], [()])
+            done = len(self.grammar.otherwise)
         for size in range(1, self.grammar.rules + 1):
             for tail, heads in _tails(size, self._formed, count, repeat=True):
                 start = self._effects[list(tail)].sum(0, dtype=np.uint8)
                 for part in _portions(heads, self.target.nbytes):
                     totals = self._effects[part.start : part.stop] + start
                     self._meet(totals, [(head, *tail) for head in part])
+                    done += len(part) * len(self.grammar.otherwise)
+                    pace.hear("programs formed", done, total)
+                    if pace.is_over:
+                        raise OverdueError("the work was ended while programs were formed: give more time")
         self._formed = count
         return range(first, len(self))
 

@@ -132,15 +132,15 @@ class _ProgramSearch:
         try:
             return self._walk()
         except OverdueError:
-            left = len(self.meanings) - len(self.refuted)
-            return Unfinished(f"the deadline came with {len(self.refuted)} meanings refuted and {left} left")
+            refuted, formed = len(self.refuted), len(self.meanings)
+            return Unfinished(f"the work was ended with {refuted} of {formed} meanings refuted")
 
     def _walk(self) -> Outcome:
         """Take words in one by one, or all at once, and decide the programs that they allow."""
         fresh = self._first_words()
         while (reason := self._learn(fresh)) is None:
             self.rounds += 1
-            self.accepted = self._try(self.meanings.grow())
+            self.accepted = self._try(self.meanings.grow(self.decider.pace))
             if self.accepted is not None:
                 return self._realised(self.meanings.program(self.accepted))
             if not self._pending:

@@ -134,7 +134,7 @@ def count_costs(request: CostRequest) -> Costs:
     found = [(model, _account(model, circuit, request)) for model, circuit in pairs]
     accounts = tuple(one for _, one in found if one is not None)
     if not accounts:
-        raise OverdueError("the deadline came before all that a circuit asserts was counted: give more time")
+        raise OverdueError("the work was ended before all that a circuit asserts was counted: give more time")
     return Costs(accounts, tuple(model for model, one in found if one is None))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.errors import InputError, OverdueError
+from circuitproof.errors import InputError, OverdueError, keeping
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
@@ -125,9 +125,11 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
             f"engines disagree: {error}; {asking.reproduction} holds the smallest query that shows it",
             error.reproduction,
         ) from error
+    checked = CrossCheck(claim, found, seconds)
     if out is not None and battery is not None:
-        write_bundle(out, battery)
-    return CrossCheck(claim, found, seconds)
+        with keeping(checked):
+            write_bundle(out, battery)
+    return checked
 
 
 def compare(
@@ -159,7 +161,7 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
             for number, query in enumerate(queries):
                 if request.effort.pace.is_over:
                     raise OverdueError(
-                        f"the deadline came after {len(written)} queries; nothing is written, since some of "
+                        f"the work was ended after {len(written)} queries; nothing is written, since some of "
                         "the queries of a claim say nothing about it: give more time"
                     )
                 written.append(folder / f"{prop.kind.replace(' ', '-')}-{number:04}.smt2")

@@ -7,7 +7,7 @@ from pathlib import Path
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import DeclarationError, InputError, keeping
 from circuitproof.forward.declaration import WEIGHTS, ProgramHeads, read_declaration
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
@@ -18,7 +18,7 @@ from circuitproof.lab.discover.sweep import Candidate, read_candidate, sweep
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_file
+from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_files
 from circuitproof.text.codec import Positive, record_to_json
 from circuitproof.text.reading import Fields, about, read_json
 from circuitproof.text.sealed import read_manifest
@@ -128,7 +128,8 @@ def extract(
     found = find_circuits(model_path, asked, method, pace)
     refuse_senseless(found)
     if out is not None:
-        write_extraction(found, out)
+        with keeping(found):
+            write_extraction(found, out)
     return found
 
 
@@ -169,8 +170,8 @@ def write_extraction(found: Extraction, out: Path) -> None:
 
     The circuit is written last: where it is, the report is too.
     """
-    write_file(report_path(out), readable_json(found.to_json()))
-    write_file(out, readable_json(found.selected.circuit.to_json()))
+    report, circuit = readable_json(found.to_json()), readable_json(found.selected.circuit.to_json())
+    write_files({report_path(out): report, out: circuit})
 
 
 def report_path(out: Path) -> Path:

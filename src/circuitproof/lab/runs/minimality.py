@@ -6,6 +6,7 @@ from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import keeping
 from circuitproof.forward.frozen import Frozen
 from circuitproof.lab.runs.asked import asked_model
 from circuitproof.prove.battery import prove
@@ -46,7 +47,7 @@ class Minimality(Told):
             return
         size, count = len(search.minimum[0]), len(search.minimum)
         if self.verdict is Verdict.UNDECIDED:
-            yield f"undecided: {count} circuits of {size} edges suffice; the deadline came before the proof"
+            yield f"undecided: {count} circuits of {size} edges suffice; the work was ended before the proof"
             return
         yield f"{self.verdict}: {size} edges are the fewest; of {tried} circuits up to there {count} suffice"
         for circuit in search.minimum:
@@ -83,5 +84,6 @@ def find_minimum(  # noqa: PLR0913  # a search has these bounds
     claim = Claim(frozen, search.minimum[0], asked, (Equivalence(), Minimum(search.minimum)))
     battery = prove(claim, Effort(pace=pace))
     if out is not None:
-        write_bundle(out, battery)
+        with keeping(Minimality(search, battery)):
+            write_bundle(out, battery)
     return Minimality(search, battery, out)

@@ -53,8 +53,6 @@ class PromptRadius:
         low, high = self.bracket.lower, self.bracket.upper
         if self.bracket.is_exact:
             return shown(low)
-        if not low and high is None:
-            return "not looked at"
         return f"at least {shown(low)}" if high is None else f"between {shown(low)} and {shown(high)}"
 
 
@@ -65,6 +63,11 @@ class Radii(Told):
     at: Interface
     task: Task
     prompts: tuple[PromptRadius, ...]
+
+    @property
+    def unknown(self) -> int:
+        """Return of how many radii there was no time to learn anything."""
+        return sum(_is_unknown(found) for found in self.prompts)
 
     def exact(self) -> tuple[PromptRadius, ...]:
         """Return the prompts whose radius is known and finite."""
@@ -88,8 +91,8 @@ class Radii(Told):
 
     @property
     def weakest(self) -> tuple[int, ...]:
-        """Return the prompts of the smallest radii, or of the smallest bounds below them: ties first."""
-        finite = [x for x, found in enumerate(self.prompts) if not _is_free(found)]
+        """Return the prompts of the smallest radii, or of the smallest bounds that are known: ties first."""
+        finite = [x for x, found in enumerate(self.prompts) if not (_is_free(found) or _is_unknown(found))]
         return tuple(sorted(finite, key=lambda x: _below(self.prompts[x]))[:_NAMED])
 
     @property
@@ -120,8 +123,10 @@ class Radii(Told):
         infinite = sum(one.bracket is not None and one.bracket.is_infinite for one in self.prompts)
         unattained = sum(one.bracket is not None and not one.bracket.is_attained for one in self.exact())
         yield f"{self.ties} ties, {infinite} infinite radii; {unattained} infima are not known to be attained"
-        if self.open_brackets:
-            yield f"{len(self.open_brackets)} radii only bounded"
+        if bounded := len(self.open_brackets) - self.unknown:
+            yield f"{bounded} radii only bounded"
+        if self.unknown:
+            yield f"{self.unknown} radii unknown: there was no time for them"
         names = self.task.alphabet.named()
         for place in self.weakest:
             line = prompt_line(names, self.task.prompts[place])
@@ -163,6 +168,11 @@ def _below(found: PromptRadius) -> Fraction:
 
 def _is_free(found: PromptRadius) -> bool:
     return found.bracket is not None and found.bracket.is_infinite
+
+
+def _is_unknown(found: PromptRadius) -> bool:
+    bracket = found.bracket
+    return bracket is not None and not bracket.lower and bracket.upper is None and not bracket.is_infinite
 
 
 def find_radii(

@@ -10,7 +10,7 @@ from typing import assert_never
 from circuitproof.declare.circuits.spelling import load_circuit, parse_head
 from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.text import to_text
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, keeping
 from circuitproof.lab.distill.choices import Scope
 from circuitproof.lab.distill.synthesis import Bounds, Realised, Synthesis, Unfinished
 from circuitproof.lab.distill.synthesise import synthesise as search
@@ -25,7 +25,7 @@ from circuitproof.text.canonical import (
     digest_bytes,
     readable_json,
     refuse_existing,
-    write_file,
+    write_files,
 )
 
 _PAIR = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
@@ -96,9 +96,12 @@ def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
     start = time.perf_counter()
     found = search(stored.model, tasks, head, circuits, request.bounds, pace=pace)
     seconds = time.perf_counter() - start
-    digest = _write(found, out)
+    files = _files(found, out)
+    certificate = files.get(certificate_path(out))
+    digest = None if certificate is None else digest_bytes(certificate)
     report = Report(found, tuple((task.name, task.digest) for task in tasks), digest, seconds)
-    write_file(report_path(out), readable_json(report.to_json()))
+    with keeping(report):
+        write_files({report_path(out): readable_json(report.to_json()), **files})
     return report
 
 
@@ -141,16 +144,14 @@ def report_path(out: Path) -> Path:
     return out.with_suffix(".report.json")
 
 
-def _write(found: Synthesis, out: Path) -> Digest | None:
+def _files(found: Synthesis, out: Path) -> dict[Path, bytes]:
+    """Return the program, or the certificate that there is none, and where it is to stand."""
     match found.outcome:
         case Realised(program):
-            write_file(out, to_text(program).encode())
-            return None
+            return {out: to_text(program).encode()}
         case Unrealisable():
-            content = canonical_json(found.outcome.to_json())
-            write_file(certificate_path(out), content)
-            return digest_bytes(content)
+            return {certificate_path(out): canonical_json(found.outcome.to_json())}
         case Unfinished():
-            return None
+            return {}
         case _:
             assert_never(found.outcome)

@@ -15,7 +15,7 @@ from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import CircuitproofError, InputError
+from circuitproof.errors import CircuitproofError, InputError, keeping
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
 from circuitproof.lab.runs.asked import asked_circuit, asked_model, asked_task
@@ -213,7 +213,8 @@ def verify(request: Request, out: Path | None) -> Verification:
     battery = prove(claim, request.effort)
     seconds = time.perf_counter() - begun
     if out is not None:
-        write_bundle(out, battery)
+        with keeping(Verification(battery, seconds)):
+            write_bundle(out, battery)
     floats = measured(request, battery) if request.measures_floats else None
     return Verification(battery, seconds, floats, _limits(request, battery), out)
 
@@ -282,7 +283,7 @@ def parse_properties(
 def measured(request: Request, battery: Battery) -> Floats | Unmeasured:
     """Measure what torch makes of a claim, if there is still time for it."""
     if request.effort.pace.is_over:
-        return Unmeasured("the deadline came first")
+        return Unmeasured("the work was ended first")
     return measure_floats(battery.claim.frozen.file.path.parent, battery)
 
 

@@ -33,7 +33,7 @@ Finding = Tree | Violation | Unstable | NotExactError
 def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:
     """Answer robustness by searching the ball of each prompt, as long as there is time."""
     if effort.pace.is_over:
-        late = Open("the deadline came before the first ball was searched")
+        late = Open("the work was ended before the first ball was searched")
         return Answer(prop, Undecided(late), claim.task.size, 0, Findings())
     task, circuit = claim.task, claim.circuit
     folds = folded.of(circuit)

@@ -35,7 +35,8 @@ from circuitproof.prove.patterns.runs import Runs, build_runs
 Covered: TypeAlias = Cases | Replay | Open | None
 """Evidence for a region, prompts that break the goal, an open question, or nothing: there are no prompts."""
 
-
+_TOGETHER = 1024
+"""How many prompts are computed at once: they share most of their work."""
 _Part = TypeVar("_Part")
 """An answer to a question."""
 
@@ -85,7 +86,7 @@ class Cover:
     def _region(self, region: PromptRegion) -> Covered:
         pace = self.effort.pace
         if pace.is_over:
-            return Open(f"{region}: the deadline came first")
+            return Open(f"{region}: the work was ended first")
         pace.hear("regions", self.regions, self.effort.regions)
         self.regions += 1
         try:
@@ -203,10 +204,18 @@ class Cover:
         except UnsettledError as other:
             more = "" if other is error else f"; {other.reason}"
             return Open(f"{region}: {error.reason}{more}")
-        found = self.memo.see(prompts, self.goal.lesion)
-        for seen in found:
-            if broken := self.goal.broken_by(seen):
-                return broken
+        return self._looked_at(region, prompts)
+
+    def _looked_at(self, region: PromptRegion, prompts: list[Prompt]) -> Covered:
+        """Compute prompts, as many together as make it quick, until one breaks the goal or time is over."""
+        found: list[Seen] = []
+        for start in self.effort.pace.each("prompts, in batches", range(0, len(prompts), _TOGETHER)):
+            if found and self.effort.pace.is_over:
+                return Open(f"{region}: the work was ended after {start} of {len(prompts)} prompts")
+            found += self.memo.see(prompts[start : start + _TOGETHER], self.goal.lesion)
+            for seen in found[start:]:
+                if broken := self.goal.broken_by(seen):
+                    return broken
         return Listed(tuple(seen.replayed() for seen in found)) if found else None
 
     def survey(self, region: PromptRegion) -> Iterator[tuple[list[int], list[Prompt]]]:
