@@ -14,7 +14,7 @@ from circuitproof.prove.patterns.goals import Alike, Idle, Right, Seen, robust_g
 from circuitproof.prove.patterns.regions import PromptRegion
 from circuitproof.prove.patterns.runs import build_runs
 from circuitproof.prove.properties import Robustness
-from pattern_paths import prompts_of, memo_of
+from pattern_paths import memo_of, prompts_of
 from pattern_strategies import all_prompts
 
 SEEDS = range(8)

@@ -9,7 +9,7 @@ from circuitproof.prove.properties import Equivalence
 from hand_models import circuit_of, freeze
 from models import random_model
 from pattern_claims import GRAPH, SIZES, task_of
-from pattern_paths import logits_of, plans_of, prompts_of, memo_of
+from pattern_paths import logits_of, memo_of, plans_of, prompts_of
 
 SEEDS = range(10)
 
