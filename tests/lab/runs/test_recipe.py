@@ -148,6 +148,7 @@ MISTAKES = {
     ),
     "no learning rate": ({"training.learning_rate": "0"}, "learning_rate is 0, want a finite number above 0"),
     "absurd learning rate": ({"training.learning_rate": "1e38"}, "learning_rate is 1e[+]38, want at most 1"),
+    "endless training": ({"training.steps": str(10**26)}, "steps is 1000.*, want at most 999999999"),
     "NaN": (
         {"training.gradient_limit": "nan"},
         "training.gradient_limit is nan, want a finite number above 0",

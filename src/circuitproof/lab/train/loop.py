@@ -42,6 +42,8 @@ _NAME = re.compile(r"step-(\d{9})")
 SEEDS = Range(most=2**32 - 1)
 """Torch seeds its generator with 32 bits; a larger seed would be another spelling of a smaller one."""
 Seed: TypeAlias = Annotated[int, SEEDS]
+Steps: TypeAlias = Annotated[int, Range(least=1, most=999_999_999)]
+"""The name of a checkpoint has nine digits."""
 Rate: TypeAlias = Annotated[float, Range(above=0, most=1)]
 Decay: TypeAlias = Annotated[float, Range(least=0, below=1)]
 
@@ -59,7 +61,7 @@ class TrainingPlan:
     """How to train. Nothing here depends on where or when it runs."""
 
     seed: Seed
-    steps: Count
+    steps: Steps
     learning_rate: Rate
     warmup: int
     """Steps over which the learning rate rises from zero; afterwards it falls to a tenth along a cosine."""
