@@ -15,7 +15,7 @@ def test_a_comparison_is_a_table_a_figure_and_a_gate(run, tmp_path):
         "norm-free",
         "+0.5000",
         "-2.0000",
-        "mean of 1 seeds",
+        "in FP32; one seed",
         "of loss against its source",
     ):
         assert words in out

@@ -65,7 +65,8 @@ def _show(found: "Comparison") -> None:
         "parameters#",
     )
     show_table(
-        f"loss on held-out text, perplexity on the second corpus, in FP32; mean of {seeds} seeds",
+        "loss on held-out text, perplexity on the second corpus, in FP32; "
+        + ("one seed" if seeds == 1 else f"mean of {seeds} seeds"),
         columns,
         [_cells(row) for row in found.rows],
     )

@@ -84,14 +84,15 @@ def _draw(axes: "Axes", panel: Changes) -> None:
     places = range(len(panel.bars))
     told = [(place + _HEIGHT / 2, bar.paper) for place, bar in enumerate(panel.bars) if bar.paper is not None]
     spread = [[bar.mean - bar.least for bar in panel.bars], [bar.most - bar.mean for bar in panel.bars]]
+    has_spread = any(map(any, spread))
     axes.barh(
         [place - (_HEIGHT / 2 if bar.paper is not None else 0) for place, bar in enumerate(panel.bars)],
         [bar.mean for bar in panel.bars],
         _HEIGHT,
-        xerr=spread,
+        xerr=spread if has_spread else None,
         error_kw={"elinewidth": 1, "capsize": 2.5},
         color=COLOURS[0],
-        label="here; the line spans the seeds",
+        label="here; the line spans the seeds" if has_spread else "here, one seed",
     )
     if told:
         heights, papers = [place for place, _ in told], [paper for _, paper in told]
