@@ -59,13 +59,14 @@ def test_words_far_too_many_to_list_are_settled_symbolically(solver):
 
 
 def test_the_text_says_what_the_surrogate_computes():
-    """Rational weights stay what they are, and every unit has an equation."""
+    """Every unit has an equation: rational weights stay what they are, times what makes a row whole."""
     words = Words(AB, 1, 1)
     halves = network_of(words, NO_YES, ([["1/2", "1/3"]], ["1/4"]), ([["1/5"], [1]], [0, "-1/7"]))
     program, _ = ever_b(words, yes_from=1)
     text = disagreement(program.automaton, halves)
-    assert "(* (/ 1.0 3.0) (ite token_0_1 1.0 0.0))" in text
-    assert "(- (/ 1.0 7.0))" in text
+    hidden = "(+ (* 6.0 (ite token_0_0 1.0 0.0)) (* 4.0 (ite token_0_1 1.0 0.0)) 3.0)"
+    assert f"(assert (= {hidden} (* 12.0 residual_3)))" in text
+    assert "(assert (= (* 7.0 mlp_5) (+ (* 7.0 residual_7) 1.0)))" in text
     assert text.count("Real)") == 4
 
 
