@@ -110,3 +110,16 @@ def test_a_file_that_is_not_what_it_should_be_is_one_sentence(folder):
     (folder / "A" / "quotes" / "gate.result.json").write_text(json.dumps({"points": 3}))
     with pytest.raises(InputError, match=r"gate.result.json.*points"):
         tell_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "each"),
+    [("audit", "circuit_without_each", []), ("audit", "without_each", [4]), ("losses", "without_each", [])],
+)
+def test_what_is_told_of_some_program_heads_only_is_one_sentence(folder, part, key, each):
+    """A page shows no head beside the counts of another."""
+    state = FILES["quotes/exact.json"]
+    broken = {**state, part: {**state[part], key: each}}
+    (folder / "quotes" / "exact.json").write_text(json.dumps(broken))
+    with pytest.raises(InputError, match=r"exact\.json.*program heads"):
+        tell_run(folder)

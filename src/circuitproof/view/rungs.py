@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import exp, inf
 from pathlib import Path
 
+from circuitproof.errors import InputError
 from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, read_json
 
@@ -129,7 +130,7 @@ def _chosen(file: Path) -> dict[str, str]:
 
 def _rung(task: str, fields: Fields, chosen: dict[str, str]) -> Rung:
     audit, state = read_audit(fields), fields.text("name")
-    losses = Codec().value(Losses, fields, "losses") if _has_losses(fields) else None
+    losses = _read_losses(fields, audit)
     return Rung(
         task=task,
         state=state,
@@ -148,13 +149,25 @@ def _rung(task: str, fields: Fields, chosen: dict[str, str]) -> Rung:
     )
 
 
-def _has_losses(fields: Fields) -> bool:
-    return fields.has("losses") and fields.value("losses") is not None
-
-
 def read_audit(fields: Fields) -> Audit:
     """Read what stands at the key `audit`."""
-    return Codec().record(Audit, fields.fields("audit"))
+    audit = Codec().record(Audit, fields.fields("audit"))
+    _require_each(fields, len(audit.without_each), len(audit.circuit_without_each))
+    return audit
+
+
+def _read_losses(fields: Fields, audit: Audit) -> Losses | None:
+    if not fields.has("losses") or fields.value("losses") is None:
+        return None
+    losses = Codec().value(Losses, fields, "losses")
+    _require_each(fields, len(audit.without_each), len(losses.without_each))
+    return losses
+
+
+def _require_each(fields: Fields, wanted: int, found: int) -> None:
+    """Require that whatever is told of each program head alone is told of all of them."""
+    if wanted != found:
+        raise InputError(f"{fields.where} tells of {wanted} program heads and of {found}, want as many twice")
 
 
 def perplexity(loss: float) -> float:
@@ -169,7 +182,7 @@ def _lesions(audit: Audit, losses: Losses | None) -> Iterator[Lesioned]:
         yield Lesioned(audit.names[0], audit.without_heads, audit.circuit_without_each[0], together)
     else:
         yield Lesioned("all program heads", audit.without_heads, None, together)
-        counts = zip(audit.names, audit.without_each, audit.circuit_without_each, each, strict=False)
+        counts = zip(audit.names, audit.without_each, audit.circuit_without_each, each, strict=True)
         yield from (Lesioned(*one) for one in counts)
     yield Lesioned("the circuit", audit.without_circuit, None, gone)
 
@@ -182,5 +195,5 @@ def _perplexities(audit: Audit, losses: Losses | None) -> list[float | None]:
 
 def _errors(audit: Audit) -> ErrorSets:
     wrong = frozenset(audit.wrong)
-    uncovered = frozenset(range(audit.prompts)) - frozenset(audit.backup)
-    return ErrorSets(len(wrong), len(uncovered), len(wrong & uncovered))
+    backup = frozenset(audit.backup)
+    return ErrorSets(len(wrong), audit.prompts - len(backup), len(wrong - backup))
