@@ -162,11 +162,11 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
     if as_json:
         show_json(found.to_json())
     else:
-        _show_costs(task, found)
+        _show_costs(found)
     raise typer.Exit(ExitCode.UNDECIDED if found.overdue else ExitCode.GOOD)
 
 
-def _show_costs(task: str, found: "Costs") -> None:
+def _show_costs(found: "Costs") -> None:
     from circuitproof.cli.show import show_line, show_table
     from circuitproof.lab.runs.cost import PAPER_PER_EDGE, explain
 
@@ -186,7 +186,7 @@ def _show_costs(task: str, found: "Costs") -> None:
         (*_counts(one), f"{one.total.total}" if found.is_matched else "not compared")
         for one in found.accounts
     ]
-    show_table(f"{task}: assertions of the four properties", (*columns, *more), rows)
+    show_table("assertions of the four properties", (*columns, *more), rows)
     for model in found.overdue:
         show_line(f"the work was ended before all of {model} was counted")
     for sentence in explain(found):

@@ -47,9 +47,9 @@ class Minimality(Told):
             return
         size, count = len(search.minimum[0]), len(search.minimum)
         if self.verdict is Verdict.UNDECIDED:
-            yield f"undecided: {count} circuits of {size} edges suffice; the work was ended before the proof"
+            yield f"undecided: {size} edges are enough in {count} circuits; the work ended before the proof"
             return
-        yield f"{self.verdict}: {size} edges are the fewest; of {tried} circuits up to there {count} suffice"
+        yield f"{self.verdict}: {size} edges are the fewest; enough are {count} of {tried} circuits so far"
         for circuit in search.minimum:
             yield "  " + ", ".join(map(str, circuit))
         for circuit in search.minimum[:_DRAWN]:
