@@ -28,7 +28,7 @@ def paced(deadline: float | None, *, as_json: bool) -> Iterator[Pace]:
         with _interrupted(show_note) as clock:
             yield Pace(end, clock)
         return
-    with progress_bars() as bars, _interrupted(bars.console.print) as clock:
+    with progress_bars(are_left=False) as bars, _interrupted(bars.console.print) as clock:
         pace = Pace(end, clock)
         yield replace(pace, hear=_shown_in(bars, pace))
 

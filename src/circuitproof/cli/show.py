@@ -137,8 +137,11 @@ def progress(title: str, total: int) -> "Iterator[Progress]":
 
 
 @contextmanager
-def progress_bars() -> "Iterator[Progress]":
-    """Show on standard error, if that is a terminal, how far work has come and how long it may still take."""
+def progress_bars(*, are_left: bool = True) -> "Iterator[Progress]":
+    """Show on standard error, if that is a terminal, how far work has come and how long it may still take.
+
+    `are_left` says whether they are still there when the work is done.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
@@ -149,6 +152,7 @@ def progress_bars() -> "Iterator[Progress]":
         TextColumn("{task.fields[note]}"),
         console=_console(stderr=True),
         disable=not sys.stderr.isatty(),
+        transient=not are_left,
     )
     with bar:
         yield bar

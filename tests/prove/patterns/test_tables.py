@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import replace
 from functools import cache
 
@@ -7,6 +8,7 @@ from circuitproof.declare.circuits.circuit import empty
 from circuitproof.declare.circuits.graph import LOGITS, Edge, Head
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import DeclarationError
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns import tables as module
 from circuitproof.prove.patterns.outline import outline
@@ -29,7 +31,7 @@ def looking(seed, program):
     return freeze(random_model(SIZES, seed, dict.fromkeys(random_claim(seed).frozen.programs, program)))
 
 
-def single(seed):
+def single(seed, pace=UNHURRIED):
     """Return the functions of one coordinate of a random circuit; its programs do not matter here."""
     circuit = random_claim(seed).circuit
     frozen = looking(seed, NOWHERE)
@@ -37,7 +39,7 @@ def single(seed):
         found = outline(circuit, frozen.programs, has_norm=False)
     except UnsettledError:
         return None, []
-    made = Tables(frozen, CANDIDATES, found)
+    made = Tables(frozen, CANDIDATES, found, pace)
     groups = [group for group in found.groups if len(group.coordinates) == 1]
     return made, [Function(g, *g.coordinates, None, found.is_separable(g)) for g in groups]
 
@@ -124,6 +126,23 @@ def test_too_many_pairs_are_not_computed(monkeypatch):
     with pytest.raises(UnsettledError, match="would have to be computed at 9 tokens and positions") as caught:
         made.prepare(replace(functions[0], is_separable=False), ATOMS)
     assert caught.value.missing is Missing.STRUCTURE
+
+
+def test_large_tables_are_told_of_and_end_between_two_batches(monkeypatch):
+    """A value is computed or it is not: what was known before is not lost, nothing is half known."""
+    monkeypatch.setattr(module, "_CHUNK", 1)
+    heard, ticks = [], itertools.count()
+    made, functions = single(0, Pace(5, ticks.__next__, lambda *told: heard.append(told)))
+    function = replace(functions[0], is_separable=False)
+    made.prepare(function, ATOMS[:1])
+    known = [made.at(function, token, 0) for token in (0, 2, 5)]
+    with pytest.raises(UnsettledError, match="the work was ended first"):
+        made.prepare(function, ATOMS)
+    assert {one[0] for one in heard} == {"tokens and places, in batches"}
+    assert [one[1:] for one in heard] == [(0, 3), (1, 3), (2, 3), (3, 3), (0, 6), (1, 6), (2, 6)]
+    assert [made.at(function, token, 0) for token in (0, 2, 5)] == known
+    with pytest.raises(KeyError):
+        made.at(function, 0, 1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -29,7 +29,7 @@ from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted
 
 
 def answer_pattern(claim: Claim, effort: Effort) -> Battery:
-    prover = _Prover(claim, effort, Memo(claim))
+    prover = _Prover(claim, effort, Memo(claim, effort.pace))
     answers = tuple(prover.answer(prop) for prop in claim.properties)
     domain = _bundled(claim, answers)
     folded = fold(

@@ -86,13 +86,16 @@ class Cover:
     def _region(self, region: PromptRegion) -> Covered:
         pace = self.effort.pace
         if pace.is_over:
-            return Open(f"{region}: the work was ended first")
+            return self._ended(region)
         pace.hear("regions", self.regions, self.effort.regions)
         self.regions += 1
         try:
             return self._settled(region)
         except UnsettledError as error:
-            return self._divided(region, error)
+            return self._ended(region) if pace.is_over else self._divided(region, error)
+
+    def _ended(self, region: PromptRegion) -> Open:
+        return Open(f"{region}: the work was ended first")
 
     def _settled(self, region: PromptRegion) -> Covered:
         place = region, self._heads()

@@ -76,7 +76,8 @@ def frontier(claim: Claim, effort: Effort | None = None) -> Frontier:
     """Look where right answers, and their robustness if it is claimed, end; prove what can be of the rest."""
     goals = [robust_goal(claim, prop) for prop in claim.properties if isinstance(prop, Robustness)]
     robust = goals[0] if goals else None
-    return _FrontierSearch(claim, effort or Effort(), Memo(claim), robust).run()
+    effort = effort or Effort()
+    return _FrontierSearch(claim, effort, Memo(claim, effort.pace), robust).run()
 
 
 @dataclass(slots=True)

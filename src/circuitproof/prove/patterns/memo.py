@@ -7,6 +7,7 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns.goals import Seen
 from circuitproof.prove.patterns.minimum import Least, Margin
@@ -27,6 +28,8 @@ class Memo:
     """What the properties of a claim share: functions of circuits, and logits of single prompts."""
 
     claim: Claim
+    pace: Pace = UNHURRIED
+    """Until when functions are computed, and who hears of it."""
     _tables: dict[Circuit, Tables] = field(default_factory=dict[Circuit, Tables])
     """Functions do not depend on the pattern: claims about others may share them."""
     _seen: dict[tuple[Circuit, Prompt], Seen] = field(default_factory=dict[tuple[Circuit, Prompt], Seen])
@@ -38,13 +41,13 @@ class Memo:
 
     def about(self, claim: Claim) -> "Memo":
         """Return a memo for another pattern of the same model and candidates; functions are shared."""
-        return Memo(claim, self._tables)
+        return Memo(claim, self.pace, self._tables)
 
     def tables(self, circuit: Circuit) -> Tables:
         if circuit not in self._tables:
             frozen = self.claim.frozen
             found = outline(circuit, frozen.programs, has_norm=frozen.architecture.has_norm)
-            self._tables[circuit] = Tables(frozen, self.claim.task.candidates, found)
+            self._tables[circuit] = Tables(frozen, self.claim.task.candidates, found, self.pace)
         return self._tables[circuit]
 
     def runs(self, place: Place) -> Runs | None:

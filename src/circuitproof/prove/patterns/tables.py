@@ -11,6 +11,7 @@ from circuitproof.forward.binding import Binding
 from circuitproof.forward.cells import EMBEDDING, Cells, Part, PositionPart, TokenPart
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.patterns.deferred import Deferred
 from circuitproof.prove.patterns.outline import HERE, Coordinate, Group, Outline
 from circuitproof.prove.patterns.regions import Missing, UnsettledError
@@ -63,8 +64,10 @@ class _Values:
 class Tables:
     """The functions of one circuit's outline, each value computed when it is first needed."""
 
-    def __init__(self, frozen: Frozen, candidates: tuple[int, ...], outlined: Outline) -> None:
-        self._frozen, self._candidates, self.outline = frozen, candidates, outlined
+    def __init__(
+        self, frozen: Frozen, candidates: tuple[int, ...], outlined: Outline, pace: Pace = UNHURRIED
+    ) -> None:
+        self._frozen, self._candidates, self.outline, self._pace = frozen, candidates, outlined, pace
         self._known: dict[Function, _Values] = {}
         self.evaluations = 0
         self._alone: Contribution | None = None
@@ -146,7 +149,9 @@ class Tables:
         if function.is_separable:
             step = max(1, _LARGE_CHUNK // sizes.width)
         found: list[Contribution] = []
-        for start in range(0, len(pairs), step):
+        for start in self._pace.each("tokens and places, in batches", range(0, len(pairs), step)):
+            if self._pace.is_over:
+                raise UnsettledError(Missing.STRUCTURE, "the work was ended first")
             found += self._evaluate_some(function, pairs[start : start + step], embedding)
         self.evaluations += len(pairs)
         return found
