@@ -180,7 +180,7 @@ def norms(run: RunStory) -> Element | None:
         "norms",
         "Norms removed",
         el("figure", draw_spans(bars, "when norms were faded out"), class_="narrow"),
-        scrolled(table(("norm", "first step#", "last step#", "deviation#"), rows)),
+        scrolled(table(("norm", "first step#", "last step#", "deviation#"), rows, class_="stacked")),
         *(_folding(run.folding) if run.folding is not None else ()),
     )
 
