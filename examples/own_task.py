@@ -16,6 +16,7 @@ from pathlib import Path
 import circuitproof as cp
 
 work = Path(tempfile.mkdtemp())
+recipes = next(one / "recipes" for one in (Path.cwd(), *Path.cwd().parents) if (one / "recipes").is_dir())
 letters = "a", "b", "c"
 task = cp.declare_task(
     "first-of-two",
@@ -32,7 +33,7 @@ f"{task.size} prompts in {len(task.classes())} classes, digest {str(task.digest)
 # A model that learns it. The recipe says how to train; tokens and context follow from the task.
 
 # %%
-model = cp.train("recipes/own-first-letter.toml", work / "run", tasks=[task])
+model = cp.train(recipes / "own-first-letter.toml", work / "run", tasks=[task])
 model
 
 # %% [markdown]

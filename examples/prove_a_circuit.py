@@ -18,7 +18,8 @@ from pathlib import Path
 import circuitproof as cp
 
 work = Path(tempfile.mkdtemp())
-model = cp.train("recipes/own-closing-tags.toml", work / "run")
+recipes = next(one / "recipes" for one in (Path.cwd(), *Path.cwd().parents) if (one / "recipes").is_dir())
+model = cp.train(recipes / "own-closing-tags.toml", work / "run")
 model
 
 # %% [markdown]
@@ -41,7 +42,7 @@ circuit = cp.load_circuit(work / "eap-ig.json")
 # proved, refuted with a counterexample, or undecided with the reason.
 
 # %%
-task = cp.load_task("recipes/tasks/closing-tags.toml")
+task = cp.load_task(recipes / "tasks/closing-tags.toml")
 answers = cp.verify(model, task, circuit, epsilon="1/100", out=work / "bundle")
 answers
 

@@ -31,5 +31,6 @@ def notebook(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        Path(name).with_suffix(".ipynb").write_text(notebook(Path(name).read_text()))
+    for script in map(Path, sys.argv[1:]):
+        if script.name != Path(__file__).name:
+            script.with_suffix(".ipynb").write_text(notebook(script.read_text()))

@@ -16,8 +16,9 @@ from pathlib import Path
 import circuitproof as cp
 
 work = Path(tempfile.mkdtemp())
-task = cp.load_task("recipes/tasks/subject-verb.toml")
-model = cp.train("recipes/own-subject-verb.toml", work / "run")
+recipes = next(one / "recipes" for one in (Path.cwd(), *Path.cwd().parents) if (one / "recipes").is_dir())
+task = cp.load_task(recipes / "tasks/subject-verb.toml")
+model = cp.train(recipes / "own-subject-verb.toml", work / "run")
 circuit = cp.extract(model, task, objective="program").circuit
 f"{len(circuit)} edges of {len(circuit.graph.edges())}"
 

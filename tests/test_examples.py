@@ -27,7 +27,8 @@ def test_an_example_runs_as_a_notebook_would(name, tmp_path, monkeypatch, capfd)
 
     Training rounds by the machine, so a claim may be refuted elsewhere; the checker agrees with the answer.
     """
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").mkdir()
+    monkeypatch.chdir(tmp_path / "examples")  # where Jupyter runs a notebook
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     (tmp_path / "recipes").symlink_to(RECIPES)
     known, shown = {"__name__": "__main__"}, []
