@@ -32,10 +32,14 @@ _Pairs = Annotated[
     list[str] | None,
     typer.Option("--pair", help="Tokens of an opener and its closer, 11:13; repeat for several."),
 ]
-
-
+_Objective = Annotated[
+    Objective, typer.Option("--objective", help="Want the right answers, or the model's own decisions.")
+]
 _Scope = Annotated[
     Scope, typer.Option("--scope", help="What must decide as wanted with the program installed.")
+]
+_Growth = Annotated[
+    Growth, typer.Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
 ]
 
 
@@ -51,13 +55,9 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     members: Annotated[int, typer.Option("--members", min=1, help="The most tokens of a membership.")] = 2,
     pick: _Picks = None,
     pair: _Pairs = None,
-    objective: Annotated[
-        Objective, typer.Option("--objective", help="Want the right answers, or the model's own decisions.")
-    ] = Objective.PROGRAM,
+    objective: _Objective = Objective.PROGRAM,
     scope: _Scope = Scope.BOTH,
-    growth: Annotated[
-        Growth, typer.Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
-    ] = Growth.WHOLE,
+    growth: _Growth = Growth.WHOLE,
     overlap: _Overlap = 0.0,
     budget: Annotated[int, typer.Option("--budget", min=1, help="The most programs to form.")] = 300_000,
     deadline: Deadline = None,
