@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from circuitproof.text.codec import Codec
+from circuitproof.text.codec import Codec, Count
 from circuitproof.text.reading import Fields, long_numbers, read_json, scientific
 from circuitproof.view.rungs import Audit, perplexity, read_audit
 
@@ -24,24 +24,38 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Prompts that stay or go together, as the model decides them."""
+    """The prompts of a template that share some words, or a declared stratum, as the model decides them."""
 
     name: str
-    prompts: int
+    prompts: Count
     right: int
+
+    @property
+    def is_right(self) -> bool:
+        """Say whether every prompt is decided right."""
+        return self.right == self.prompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viability:
-    """What the model decides on the pool of a task, and what is left of the pool."""
+    """What a model decides on the pool of a task, and what is left of the pool."""
 
     task: str
     strata: tuple[Stratum, ...]
     kept: tuple[str, ...]
+    """The strata that stay."""
     left: int
-    wanted: int
+    """How many prompts stay, as many of each opener or answer."""
+    wanted: Count
     narrowing: str | None = None
-    least: int | None = None
+    """The rule by which strata go; what was written before the rule was told has none."""
+    least: Count | None = None
+    """With fewer prompts left of one of its openers, a template goes."""
+
+    @property
+    def is_viable(self) -> bool:
+        """Say whether enough prompts stay."""
+        return self.left >= self.wanted
 
     @property
     def prompts(self) -> int:
@@ -52,6 +66,16 @@ class Viability:
     def right(self) -> int:
         """Return how many prompts of the pool are decided right."""
         return sum(one.right for one in self.strata)
+
+    @property
+    def sentence(self) -> str:
+        """Say in a sentence what stays, and which strata do not."""
+        failing = [f"{one.name} ({one.prompts - one.right})" for one in self.strata if not one.is_right]
+        wrong = f"; wrong in {', '.join(failing)}" if failing else ""
+        return (
+            f"{self.task}: {self.right} of {self.prompts} prompts decided right{wrong}; {len(self.kept)} of "
+            f"{len(self.strata)} strata stay with {self.left} balanced prompts, {self.wanted} are wanted"
+        )
 
     @property
     def dropped(self) -> tuple[Stratum, ...]:

@@ -38,7 +38,7 @@ from circuitproof.lab.runs.study_limits import Beyond, beyond
 from circuitproof.lab.runs.study_programs import Installed, extract_again, find_programs
 from circuitproof.lab.runs.study_recipe import ListedTask, Study
 from circuitproof.lab.runs.training import CORPUS, MODEL, material_of
-from circuitproof.lab.runs.viability import Viability, viability_of
+from circuitproof.lab.runs.viability import viability_of
 from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.tokenised import TokenisedCorpus, open_corpus
@@ -49,6 +49,7 @@ from circuitproof.prove.verdict import EXIT_CODES, Verdict, worst
 from circuitproof.text.canonical import Digest, Json, digest_file, digest_together
 from circuitproof.text.codec import Positive, record_to_json
 from circuitproof.text.sealed import MANIFEST
+from circuitproof.view.study import Viability
 from circuitproof_check.main import check
 
 

@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from circuitproof.declare.tasks.generator import GeneratedPrompt
 from circuitproof.lab.model.decisions import answer_margins, score_of, task_logits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.prompts import Prompts
-from circuitproof.text.codec import Count
+from circuitproof.view.study import Stratum, Viability
 
 
 class Narrowing(StrEnum):
@@ -19,53 +18,6 @@ class Narrowing(StrEnum):
     """One wrong decision ends it."""
     STRATA = "strata"
     """Where one decision is wrong, all prompts of its stratum go."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stratum:
-    """The prompts of a template that share some words, or a declared stratum, as the model decides them."""
-
-    name: str
-    prompts: Count
-    right: int
-
-    @property
-    def is_right(self) -> bool:
-        """Say whether every prompt is decided right."""
-        return self.right == self.prompts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Viability:
-    """What a model decides on a pool of prompts, and what is left of the pool."""
-
-    task: str
-    strata: tuple[Stratum, ...]
-    kept: tuple[str, ...]
-    """The strata that stay."""
-    left: int
-    """How many prompts stay, as many of each opener or answer."""
-    wanted: Count
-    narrowing: Narrowing | None = None
-    """The rule; what was written before the rule was told has none."""
-    least: Count | None = None
-    """With fewer prompts left of one of its openers, a template goes."""
-
-    @property
-    def is_viable(self) -> bool:
-        """Say whether enough prompts stay."""
-        return self.left >= self.wanted
-
-    @property
-    def sentence(self) -> str:
-        """Say in a sentence what stays, and which strata do not."""
-        right, prompts = sum(one.right for one in self.strata), sum(one.prompts for one in self.strata)
-        failing = [f"{one.name} ({one.prompts - one.right})" for one in self.strata if not one.is_right]
-        wrong = f"; wrong in {', '.join(failing)}" if failing else ""
-        return (
-            f"{self.task}: {right} of {prompts} prompts decided right{wrong}; {len(self.kept)} of "
-            f"{len(self.strata)} strata stay with {self.left} balanced prompts, {self.wanted} are wanted"
-        )
 
 
 def viability_of(

@@ -25,7 +25,7 @@ def viability(run: RunStory) -> Element | None:
 
 
 def _viable(one: Viability) -> tuple[Element, ...]:
-    ends = "enough, the task goes on" if one.left >= one.wanted else "too few, the task stops here"
+    ends = "enough, the task goes on" if one.is_viable else "too few, the task stops here"
     known = facts(
         ("pool", share_bar(one.right, one.prompts, "decided right")),
         ("rule", _rule(one)),
