@@ -6,7 +6,7 @@ from math import exp, inf
 from pathlib import Path
 
 from circuitproof.errors import InputError
-from circuitproof.text.codec import Codec
+from circuitproof.text.codec import Codec, Count
 from circuitproof.text.reading import Fields, read_json
 
 _CHOSEN = "chosen.json"
@@ -21,16 +21,23 @@ _LADDER = ("base", "installed", "scalar", "diagonal", "readout")
 class Audit:
     """How many prompts are decided right, with nothing and with something taken away, as a run wrote it."""
 
-    prompts: int
+    heads: tuple[str, ...] = ()
+    """Which heads have or will have programs; what was written before they were told has none."""
+    prompts: Count
     model: int
     circuit: int
     without_heads: int
+    """The model with all of those heads silenced: the native backup route."""
     without_each: tuple[int, ...]
+    """The model with each of those heads alone silenced."""
     circuit_without_each: tuple[int, ...]
+    """The circuit with each of them alone silenced."""
     without_circuit: int
+    """The model without any edge of the circuit."""
     backup: tuple[int, ...]
+    """The prompts that the backup route covers."""
     wrong: tuple[int, ...]
-    heads: tuple[str, ...] = ()
+    """The prompts that the model decides wrong."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -16,33 +16,13 @@ from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.decisions import answer_margins, score_of, task_logits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import Digest, digest_bytes
-from circuitproof.text.codec import Count
+from circuitproof.view import rungs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
-    """How many prompts of a task are decided right, with nothing and with something taken away.
+class Audit(rungs.Audit):
+    """What a run writes down of an audit: counts of floats, where ties are not right, and a digest."""
 
-    All of it is measured in floats; ties are not right.
-    """
-
-    heads: tuple[str, ...] = ()
-    """Which heads have or will have programs; what was written before they were told has none."""
-    prompts: Count
-    model: int
-    circuit: int
-    without_heads: int
-    """The model with all of those heads silenced: the native backup route."""
-    without_each: tuple[int, ...]
-    """The model with each of those heads alone silenced."""
-    circuit_without_each: tuple[int, ...]
-    """The circuit with each of them alone silenced."""
-    without_circuit: int
-    """The model without any edge of the circuit."""
-    backup: tuple[int, ...]
-    """The prompts that the backup route covers."""
-    wrong: tuple[int, ...]
-    """The prompts that the model decides wrong."""
     lesion_digest: Digest
     """The digest of the candidate logits of the model with all those heads silenced, bit by bit."""
 
