@@ -24,6 +24,7 @@ from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.distill.install import replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.train.memory import freed_memory_kept
 from circuitproof.lab.train.objectives import next_token_loss
 from circuitproof.text.canonical import digest_bytes
 from circuitproof.text.codec import Count, Positive
@@ -84,7 +85,7 @@ def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
         raise DeclarationError("calibration wants a model without norms; remove them first")
     readouts, decider = _Readouts(model, rung), _Decider(model)
     optimizer = torch.optim.Adam(readouts.parameters(), lr=plan.learning_rate)
-    with _frozen(model):
+    with _frozen(model), freed_memory_kept():
         for step in range(plan.steps):
             loss = _loss(decider, readouts, behaviour, plan, _places(behaviour.task, plan, step))
             if text is not None:

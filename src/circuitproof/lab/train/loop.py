@@ -24,6 +24,7 @@ from circuitproof.lab.model.checkpoint import (
 )
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.train.data import Data
+from circuitproof.lab.train.memory import freed_memory_kept
 from circuitproof.lab.train.objectives import is_finite, next_token_loss
 from circuitproof.lab.train.precision import Computation, Precision
 from circuitproof.lab.train.workers import together
@@ -176,7 +177,7 @@ def fit(
     workers = together()
     workers.refuse_uneven(plan.pieces)
     plan.computation.refuse_unworkable()
-    with _deterministic(model), plan.computation.ready(model):
+    with _deterministic(model), freed_memory_kept(), plan.computation.ready(model):
         training = _resume(model, plan, checkpoints) or _Training(model, _optimizer(model, plan))
         for evaluation in training.evaluations:
             watcher.on_evaluation(evaluation)

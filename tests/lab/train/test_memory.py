@@ -1,0 +1,67 @@
+"""Freed memory is kept where glibc can keep it, and given back afterwards."""
+
+import platform
+import resource
+
+import pytest
+import torch
+
+from circuitproof.lab.train import memory
+from circuitproof.lab.train.memory import freed_memory_kept
+
+MANY = 1 << 24
+"""Bytes of a tensor that the C library would return to the system as soon as it is freed."""
+
+
+def faults():
+    """Return how many pages the system hands out while a large tensor is made and freed eight times."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(8):
+        torch.ones(4 * MANY, dtype=torch.uint8)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def resident():
+    """Return how many pages the process has."""
+    with open("/proc/self/statm") as file:  # noqa: PTH123  # a file of the system
+        return int(file.read().split()[1])
+
+
+needs_glibc = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="only glibc can be told to keep memory"
+)
+
+
+@needs_glibc
+def test_freed_memory_is_handed_out_again_without_asking_the_system():
+    """And at the end the system has it back."""
+    page = resource.getpagesize()
+    with freed_memory_kept():
+        faults()
+        assert faults() < MANY // page
+        large = resident()
+    assert resident() < large - 3 * MANY // page
+    assert faults() > 8 * MANY // page
+
+
+@needs_glibc
+def test_an_error_gives_memory_back_too():
+    """Nobody's process stays large because training failed."""
+    page = resource.getpagesize()
+
+    def fail():
+        with freed_memory_kept():
+            torch.ones(4 * MANY, dtype=torch.uint8)
+            raise RuntimeError(str(resident()))
+
+    with pytest.raises(RuntimeError) as caught:
+        fail()
+    assert resident() < int(str(caught.value)) - 3 * MANY // page
+
+
+def test_without_glibc_nothing_is_called(monkeypatch):
+    """Other systems have other ways, or none."""
+    monkeypatch.setattr(memory.platform, "libc_ver", lambda: ("", ""))
+    monkeypatch.setattr(memory.ctypes, "CDLL", None)
+    with freed_memory_kept():
+        assert faults() >= 0
