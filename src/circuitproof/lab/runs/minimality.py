@@ -49,7 +49,7 @@ class Minimality(Told):
         if self.verdict is Verdict.UNDECIDED:
             yield f"undecided: {size} edges are enough in {count} circuits; the work ended before the proof"
             return
-        yield f"{self.verdict}: {size} edges are the fewest; enough are {count} of {tried} circuits so far"
+        yield f"{self.verdict}: {size} edges are the fewest; of {tried} circuits tried, {count} will do"
         for circuit in search.minimum:
             yield "  " + ", ".join(map(str, circuit))
         for circuit in search.minimum[:_DRAWN]:
