@@ -3,7 +3,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.exact.forms import BOUNDS, Bound, Form, Region, Sign, sign_of
+from circuitproof.exact.forms import BOUNDS, Bound, Form, Region, Sign, make_form, sign_of
 from circuitproof.prove.balls.polyhedra import Reached, guess, keep_positive, nearest, nothing, sample
 from circuitproof.prove.balls.regions import Void, is_positive
 
@@ -35,9 +35,26 @@ def test_a_guess_is_never_wrong_about_emptiness(region):
     """It may not tell; what it tells is checked."""
     found = guess(region)
     if isinstance(found, Void):
+        assert is_positive(nothing(region), region, found.weights)
         assert isinstance(sample(region), Void)
     elif found is not None:
         assert max(map(abs, found)) <= region.radius
+
+
+def test_deviations_that_cancel_out_are_not_all_positive():
+    """A guess shows it, though they no longer cancel out once they are rounded."""
+    values = [[pow(3 + own, 50 + place, 2**61 - 1) - 2**60 for place in range(9)] for own in range(3)]
+    totals = [sum(column) for column in zip(*values, strict=True)]
+    deviations = [
+        make_form([3 * own - total for own, total in zip(value, totals, strict=True)]) for value in values
+    ]
+    region = Region(
+        Fraction(1), tuple(Bound(form, Sign.MORE) for form in (*deviations, make_form(values[0])))
+    )
+    found = guess(region)
+    assert isinstance(found, Void)
+    assert found.weights[-1] == 0
+    assert is_positive(nothing(region), region, found.weights)
 
 
 @given(regions, forms)

@@ -35,11 +35,10 @@ class Nearest:
 
 def sample(region: Region) -> Void | tuple[Fraction, ...]:
     """Return a perturbation of a region, its ball closed, well inside if possible, or why there is none."""
-    found = _deepest(region, region.bounds, is_eager=True)
-    if isinstance(found, tuple):
-        return found
-    second = _deepest(region, region.bounds, is_eager=False)
-    return second if isinstance(second, tuple) else Void(second.weights)
+    found = _deepest(region, region.bounds, is_eager=False)
+    if found.point is None:
+        return Void(found.weights)
+    return _deepest(region, region.bounds, is_eager=True).point or found.point
 
 
 def guess(region: Region) -> tuple[Fraction, ...] | Void | None:
@@ -54,11 +53,29 @@ def guess(region: Region) -> tuple[Fraction, ...] | Void | None:
         for bound, total in zip(region.bounds, totals, strict=True)
     ]
     found = _deepest(Region(Fraction(1)), rounded, is_eager=True)
-    if isinstance(found, Void):
-        weights = _short([weight / total for weight, total in zip(found.weights, totals, strict=True)])
-        return Void(weights) if is_positive(nothing(region), region, weights) else None
-    point = tuple(Fraction(round(entry * _STEPS), _STEPS) * region.radius for entry in found)
-    return point if all(_nearly_keeps(bound, point, region.radius) for bound in region.bounds) else None
+    if found.point is not None:
+        point = tuple(Fraction(round(entry * _STEPS), _STEPS) * region.radius for entry in found.point)
+        if all(_nearly_keeps(bound, point, region.radius) for bound in region.bounds):
+            return point
+    weights = _short([weight / total for weight, total in zip(found.weights, totals, strict=True)])
+    if is_positive(nothing(region), region, weights):
+        return Void(weights)
+    return _contradiction(region, [place for place, weight in enumerate(weights) if weight])
+
+
+def _contradiction(region: Region, places: Sequence[int]) -> Void | None:
+    """Return weights that show some of a region's bounds to be against each other, or nothing.
+
+    Forms that cancel out exactly, as deviations from their mean do, no longer do so once they are rounded:
+    which ones they are is still seen.
+    """
+    if not places:
+        return None
+    found = _deepest(region, [region.bounds[place] for place in places], is_eager=False)
+    if found.point is not None:
+        return None
+    weights = dict(zip(places, found.weights, strict=True))
+    return Void(tuple(weights.get(place, Fraction(0)) for place in range(len(region.bounds))))
 
 
 def _guess_weights(goal: Form, region: Region) -> Weights | None:
@@ -110,7 +127,15 @@ def _nearly_keeps(bound: Bound, point: Sequence[Fraction], radius: Fraction) -> 
     return bound.is_kept_inside(point)
 
 
-def _deepest(region: Region, bounds: Sequence[Bound], *, is_eager: bool) -> tuple[Fraction, ...] | Void:
+@dataclass(frozen=True, slots=True)
+class _Depth:
+    """A perturbation that keeps bounds, if there is one, and weights that show that none is deeper."""
+
+    point: tuple[Fraction, ...] | None
+    weights: Weights
+
+
+def _deepest(region: Region, bounds: Sequence[Bound], *, is_eager: bool) -> _Depth:
     """Return the perturbation that keeps strict bounds by the most, relative to how far they range.
 
     With `is_eager` it is to keep all inequalities by something, which may be more than is asked.
@@ -126,11 +151,9 @@ def _deepest(region: Region, bounds: Sequence[Bound], *, is_eager: bool) -> tupl
     width = len(scaled[0]) - 1
     objective = (0,) * (width + 1) + (-1,)
     found = minimise(Programme(objective, tuple(rows), ((-1, 1),) * (width + 1)))
-    if isinstance(found, Infeasible):
-        return Void(found.weights)
-    if has_depth and found.value >= 0:
-        return Void(found.weights)
-    return _unscaled(found.point[:width], region.radius)
+    if isinstance(found, Infeasible) or (has_depth and found.value >= 0):
+        return _Depth(None, found.weights)
+    return _Depth(_unscaled(found.point[:width], region.radius), found.weights)
 
 
 def keep_positive(goal: Form, region: Region) -> Weights | Void | Reached:
@@ -160,8 +183,8 @@ def _least(goal: Form, region: Region) -> Optimum | Infeasible:
 def _touching(goal: Form, region: Region) -> Weights | Void | Reached:
     """Decide whether strict bounds leave anything where a form is at most zero."""
     found = _deepest(region, (*region.bounds, Bound(goal, Sign.AT_MOST)), is_eager=False)
-    if isinstance(found, tuple):
-        return Reached(found)
+    if found.point is not None:
+        return Reached(found.point)
     *weights, last = found.weights
     return tuple(weight / last for weight in weights) if last else Void(tuple(weights))
 
