@@ -34,6 +34,6 @@ def corpus_changes(**more: str) -> dict[str, str | None]:
         "data.text": '{ kind = "files", root = "code", patterns = ["*.txt"] }',
         "data.second": '{ kind = "files", root = "prose", patterns = ["*.txt"] }',
         "data.tokenizer": '{ kind = "byte pairs", vocabulary = 300 }',
-        "data.batch": "8",
+        "data.batch": "64",
         **{f"data.{key}": value for key, value in more.items()},
     }

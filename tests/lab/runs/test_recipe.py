@@ -65,7 +65,7 @@ def test_paths_are_relative_to_the_recipe(tmp_path, monkeypatch):
     source = load_recipe(write_recipe(tmp_path / "tiny.toml", corpus_changes())).source
     assert source == CorpusSource(
         tokenizer=BytePairs(300),
-        batch=8,
+        batch=64,
         text=Files(tmp_path / "code", ("*.txt",)),
         second=Files(tmp_path / "prose", ("*.txt",)),
     )
@@ -77,7 +77,7 @@ def test_the_corpus_of_a_recipe_is_pythons_own_unless_it_names_another(tmp_path)
     del changes["data.text"], changes["data.second"]
     source = load_recipe(write_recipe(tmp_path / "tiny.toml", changes)).source
     assert source == CorpusSource(
-        tokenizer=BytePairs(300), batch=8, text=StandardLibrary(), second=PythonManual()
+        tokenizer=BytePairs(300), batch=64, text=StandardLibrary(), second=PythonManual()
     )
 
 

@@ -134,7 +134,7 @@ def test_variants_share_their_corpus(tmp_path):
     """A removal on other data could not be compared; tasks have no loss on text."""
     path = write_variants(tmp_path)
     source = tmp_path / "source.toml"
-    source.write_text(source.read_text().replace("batch = 8", "batch = 9"))
+    source.write_text(source.read_text().replace("batch = 64", "batch = 9"))
     with pytest.raises(InputError, match=r"removal.recipe fades norms on other data than base"):
         load_variants_recipe(path)
     path.write_text(path.read_text().replace('"base.toml"', f'"{RECIPES / "toy.toml"}"'))

@@ -48,7 +48,7 @@ class Killed(Exception):  # noqa: N818  # not an error of the program under test
 
 def data(seed: int = 1) -> CorpusData:
     """Return a text that repeats with period seven."""
-    return corpus_data(torch.arange(120) % 7, 5, 4, seed)
+    return corpus_data(torch.arange(120) % 7, 5, 64, seed)
 
 
 def run(checkpoints, plan=PLAN, *, stop_after=None, architecture=ARCHITECTURE):

@@ -55,7 +55,7 @@ class Killed(Exception):  # noqa: N818  # not an error of the program under test
 
 def text() -> CorpusData:
     """Return a text that repeats with period seven."""
-    return corpus_data(torch.arange(120) % 7, 5, 4, 1)
+    return corpus_data(torch.arange(120) % 7, 5, 64, 1)
 
 
 def good_deviations(layers: int = 2) -> dict[Site, float]:
