@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -28,6 +29,12 @@ if "CIRCUITPROOF_ROUNDING" in os.environ:
 SHAPED = ("tests/lab/model/", "tests/lab/train/")
 """The tests of what has shapes in its annotations. Elsewhere they would be half of all work in torch."""
 EVERYWHERE = "CIRCUITPROOF_SHAPES" in os.environ
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector pass over what lives until the end: modules, and thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

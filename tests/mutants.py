@@ -264,9 +264,17 @@ def _live() -> dict[tuple[str, str, int], list[FunctionType]]:
         for entry in pkgutil.walk_packages(package.__path__, f"circuitproof.{name}."):
             importlib.import_module(entry.name)
     found: dict[tuple[str, str, int], list[FunctionType]] = {}
-    for one in gc.get_objects():
+    for one in _objects():
         if type(one) is FunctionType and one.__code__.co_filename.startswith(str(ROOT)):
             found.setdefault(_key(one.__code__), []).append(one)
+    return found
+
+
+def _objects() -> list[object]:
+    """Return all objects there are, those too that the collector was told to pass over."""
+    gc.unfreeze()
+    found = gc.get_objects()
+    gc.freeze()
     return found
 
 
@@ -292,7 +300,7 @@ def forget() -> None:
 @cache
 def _caches() -> list[_lru_cache_wrapper]:
     _live()
-    caches = [one for one in gc.get_objects() if type(one) is _lru_cache_wrapper]
+    caches = [one for one in _objects() if type(one) is _lru_cache_wrapper]
     return [one for one in caches if (one.__module__ or "").startswith("circuitproof.")]
 
 
