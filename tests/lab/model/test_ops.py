@@ -92,6 +92,18 @@ def test_the_support_is_exact_at_a_tie():
     assert support.tolist() == [True, False, False]
 
 
+@pytest.mark.parametrize("width", [1, 7, 40, 300])
+def test_numpy_and_torch_sort_rows_to_the_same_bits(width, monkeypatch):
+    """So a projection is the same where torch sorts: on other devices, and when it is compiled."""
+    scores = torch.randn(5, 3, width, generator=torch.Generator().manual_seed(width)).mul(4).round().div(4)
+    allowed = torch.rand(5, 3, width, generator=torch.Generator().manual_seed(1)) < 0.7
+    allowed[..., 0] = True
+    found = project(scores.transpose(0, 1), torch.ones(3, 5), allowed.transpose(0, 1))
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    again = project(scores.transpose(0, 1), torch.ones(3, 5), allowed.transpose(0, 1))
+    assert all(torch.equal(one, other) for one, other in zip(found, again, strict=True))
+
+
 def test_projection_has_the_right_gradient():
     """Training goes through the projection, and through the mass when BandNorm sets it."""
     generator = torch.Generator().manual_seed(3)
