@@ -132,6 +132,12 @@ def test_operators_refuse_numbers_that_are_none(bad):
         band_norm(poisoned, REFERENCE)
 
 
+def test_band_norm_refuses_vectors_whose_deviations_are_too_large():
+    """Though the vectors themselves are finite."""
+    with pytest.raises(NumericError, match="NaN or infinite"):
+        band_norm(torch.tensor([3e38, -3e38, -3e38]), REFERENCE)
+
+
 def test_a_bad_number_behind_the_mask_does_not_matter():
     """What is not allowed is never read."""
     poisoned = torch.tensor([0.0, float("nan")])

@@ -22,7 +22,8 @@ def project(
     Entries that are not `allowed` get weight zero and do not count. The threshold is found by sorting, in
     FP64, so that the support is right whenever sums of the given scores are exact there.
     """
-    return _Projection.apply(scores, mass, allowed)  # pyright: ignore[reportReturnType]  # torch types apply as Any
+    _refuse_not_finite(scores, allowed)
+    return _projected(scores, mass, allowed)
 
 
 def sparsemax(
@@ -42,9 +43,8 @@ def softmax(
 
 def band_norm(vectors: Float[Tensor, "*row width"], norm: BandNorm) -> Float[Tensor, "*row width"]:
     """Return `vectors` centred, with the mass of each sign brought into the band, and centred again."""
-    everywhere = torch.ones_like(vectors, dtype=torch.bool)
-    _refuse_not_finite(vectors, everywhere)
     centred = vectors - vectors.mean(-1, keepdim=True)
+    _refuse_not_finite(centred, torch.ones_like(centred, dtype=torch.bool))
     is_even = torch.arange(vectors.shape[-1]) % 2 == 0
     balanced = _banded(centred, norm, is_even) - _banded(-centred, norm, ~is_even)
     return balanced - balanced.mean(-1, keepdim=True)
@@ -70,7 +70,7 @@ def _banded(
     side = centred.clamp(min=0)
     mass = side.sum(-1)
     low, high = float(norm.low), float(norm.high)
-    nearest, _ = project(centred, mass.clamp(low, high), torch.ones_like(centred, dtype=torch.bool))
+    nearest, _ = _projected(centred, mass.clamp(low, high), torch.ones_like(centred, dtype=torch.bool))
     is_below, is_above = (mass < low).unsqueeze(-1), (mass > high).unsqueeze(-1)
     raised = _reference_lift(side, low, spare) if norm.lift.shares_equally else nearest
     return torch.where(is_below, raised, torch.where(is_above, nearest, side))
@@ -85,10 +85,14 @@ def _reference_lift(
     return side + takes * (missing / takes.sum(-1, keepdim=True))
 
 
+def _projected(scores: Tensor, mass: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
+    """Project scores that are known to be finite."""
+    return _Projection.apply(scores, mass, allowed)  # pyright: ignore[reportReturnType]  # torch types apply as Any
+
+
 class _Projection(torch.autograd.Function):
     @staticmethod
     def forward(scores: Tensor, mass: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
-        _refuse_not_finite(scores, allowed)
         values = scores.double().masked_fill(~allowed, -torch.inf)
         values = values - values.amax(-1, keepdim=True)
         wanted = mass.double().unsqueeze(-1)
