@@ -1,8 +1,8 @@
 """The one forward pass against the slow twin, exactly, and against torch, within a bound on its rounding.
 
-The suite takes a few hundred random circuits. The number is a variable, so a long run is one command:
+The suite takes a hundred random circuits, `make nightly` ten thousand. The number is a variable:
 
-    CIRCUITPROOF_CASES=10000 pytest tests/semantics/test_forward.py -k random
+    CIRCUITPROOF_CASES=10000 pytest tests/forward/test_forward.py -k random
 """
 
 import os
@@ -50,7 +50,7 @@ from program_strategies import programs_over
 from strategies import circuits_in
 from twin import Twin, centred, exact_tensors
 
-CASES = int(os.environ.get("CIRCUITPROOF_CASES", "200"))
+CASES = int(os.environ.get("CIRCUITPROOF_CASES", "100"))
 UNIT = 2.0**-22
 """Four roundings of FP32: what each term may lose in a sum of as many, in whatever order."""
 
