@@ -52,7 +52,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 bench: $(READY)
-	for script in circuits battery extraction training construction robustness synthesis surrogate patterns solvers page; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in circuits battery extraction training waiting construction robustness synthesis surrogate patterns solvers page; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 # What is too long for a test: every liar, and random bundles by a range of seeds (both go on where they were
 # stopped), thousands of changes and examples, and the shapes of tensors enforced wherever they occur.

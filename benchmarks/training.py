@@ -6,6 +6,7 @@ a step frees goes back to the system.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -22,21 +23,23 @@ from timing import print_table
 
 RECIPE = load_variants_recipe(Path(__file__).parents[1] / "recipes" / "code-lm-variants.toml")
 _PROMPTS, _STEPS = 32, 7
+TOKENS = _PROMPTS * RECIPE.base.architecture.context
+"""How many a step sees."""
 
 
-def step_seconds(architecture: Architecture) -> float:
-    """Return what a step costs a model that was just initialised."""
+def step_seconds(architecture: Architecture, clock: Callable[[], float] = time.process_time) -> float:
+    """Return what a step costs a model that was just initialised, by a clock."""
     model = Transformer(architecture)
     initialise(model, seed=0, deviation=RECIPE.base.plan.initial_deviation)
     optimizer = torch.optim.AdamW(model.parameters(), lr=RECIPE.base.plan.learning_rate)
     tokens = torch.randint(architecture.vocabulary, (_PROMPTS, architecture.context + 1))
     seconds: list[float] = []
     for _ in range(_STEPS):
-        start = time.process_time()
+        start = clock()
         optimizer.zero_grad()
         next_token_loss(model(tokens[:, :-1]), tokens[:, 1:]).backward()
         optimizer.step()
-        seconds.append(time.process_time() - start)
+        seconds.append(clock() - start)
     return median(seconds[1:])
 
 
@@ -57,12 +60,12 @@ def main() -> None:
     returned = {name: step_seconds(architecture) for name, architecture in architectures().items()}
     with freed_memory_kept():
         kept = {name: step_seconds(architecture) for name, architecture in architectures().items()}
-    tokens, first = _PROMPTS * RECIPE.base.architecture.context, kept["baseline"]
+    first = kept["baseline"]
     rows = [
         (
             name,
             f"{seconds:.2f}",
-            f"{tokens / seconds:,.0f}",
+            f"{TOKENS / seconds:,.0f}",
             f"{seconds / first:.2f}",
             f"{returned[name] / seconds:.2f}",
         )

@@ -14,7 +14,7 @@ import pytest
 
 from circuitproof import __version__
 from circuitproof.cli.lazy import COMMANDS
-from circuitproof.cli.main import main
+from circuitproof.cli.main import WAITING, main
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.tasks.alphabet import TOY
@@ -350,6 +350,15 @@ def test_an_interrupt_after_the_answer_changes_nothing(standing_in):
     """The exit code says what was told; Python takes a while to end."""
     assert standing_in("task", lambda: sys.exit(1)).code == 1
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_threads_wait_as_the_user_says_or_else_asleep(standing_in, monkeypatch):
+    """Trainings that share cores would keep each other from them; who knows better is asked first."""
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    seen: list[str | None] = []
+    standing_in("task", lambda: seen.extend(map(os.environ.get, WAITING)) or sys.exit())
+    assert seen == ["ACTIVE", WAITING["GOMP_SPINCOUNT"]]
 
 
 def test_a_crash_is_a_failure_and_not_a_refutation(standing_in):

@@ -41,6 +41,12 @@ stranger can check or a counterexample that a stranger can replay. To begin:
 circuitproof --help lists all commands, circuitproof COMMAND --help what one of them takes."""
 
 
+WAITING = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "1000"}
+"""How torch's threads wait for each other: they look a thousand times and then sleep.
+
+By default they look for milliseconds, and of several trainings on the same cores each then keeps the others
+from what it waits for: `benchmarks/waiting.py` measures it.
+"""
 _ENDLESS = re.compile(r"\S{300,}")
 
 
@@ -55,9 +61,8 @@ class _Interruption(BaseException):
 
 
 def _main() -> None:
-    os.environ.setdefault(
-        "OMP_WAIT_POLICY", "PASSIVE"
-    )  # threads that spin while others work stop a busy machine
+    for name, value in WAITING.items():
+        os.environ.setdefault(name, value)
     try:
         with _interruptible(), watched_output():
             _run()
