@@ -17,6 +17,7 @@ from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.operators import NoNorm
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.variants_recipe import load_variants_recipe
+from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.memory import freed_memory_kept
 from circuitproof.lab.train.objectives import next_token_loss
 from timing import print_table
@@ -31,12 +32,12 @@ def step_seconds(architecture: Architecture, clock: Callable[[], float] = time.p
     """Return what a step costs a model that was just initialised, by a clock."""
     model = Transformer(architecture)
     initialise(model, seed=0, deviation=RECIPE.base.plan.initial_deviation)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RECIPE.base.plan.learning_rate)
+    optimizer = AdamW(model.parameters(), RECIPE.base.plan.learning_rate)
     tokens = torch.randint(architecture.vocabulary, (_PROMPTS, architecture.context + 1))
     seconds: list[float] = []
     for _ in range(_STEPS):
         start = clock()
-        optimizer.zero_grad()
+        optimizer.forget_gradients()
         next_token_loss(model(tokens[:, :-1]), tokens[:, 1:]).backward()
         optimizer.step()
         seconds.append(clock() - start)

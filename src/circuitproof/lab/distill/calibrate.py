@@ -24,6 +24,7 @@ from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.distill.install import replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.memory import freed_memory_kept
 from circuitproof.lab.train.objectives import next_token_loss
 from circuitproof.text.canonical import digest_bytes
@@ -84,7 +85,7 @@ def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
     if model.architecture.has_norm:
         raise DeclarationError("calibration wants a model without norms; remove them first")
     readouts, decider = _Readouts(model, rung), _Decider(model)
-    optimizer = torch.optim.Adam(readouts.parameters(), lr=plan.learning_rate)
+    optimizer = AdamW(readouts.parameters(), plan.learning_rate)
     with _frozen(model), freed_memory_kept():
         for step in range(plan.steps):
             loss = _loss(decider, readouts, behaviour, plan, _places(behaviour.task, plan, step))
@@ -94,7 +95,7 @@ def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
                 raise NumericError(
                     f"calibration: the loss is {loss.item()} at step {step}; lower the learning rate"
                 )
-            optimizer.zero_grad()
+            optimizer.forget_gradients()
             loss.backward()
             optimizer.step()
             on_step(step + 1)

@@ -22,6 +22,7 @@ from circuitproof.lab.surrogate.network import (
     one_hot,
 )
 from circuitproof.lab.surrogate.relation import Relation
+from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.loop import Rate
 from circuitproof.text.codec import Count
 
@@ -85,13 +86,13 @@ def _train(relation: Relation, shape: Shape, fitting: Fitting, seed: int) -> Map
     maps = [_linear(into, out, generator) for into, out in pairwise(shape.sizes)]
     inputs = torch.from_numpy(one_hot(tuple(relation.words), relation.words)).float()
     taught = torch.tensor(relation.decided)
-    optimizer = torch.optim.Adam([tensor for pair in maps for tensor in pair], lr=fitting.learning_rate)
+    optimizer = AdamW([tensor for pair in maps for tensor in pair], fitting.learning_rate)
     for _ in range(fitting.steps):
         lead = _leads(_forward(maps, inputs), taught)
         if float(lead.detach().min()) >= _MARGIN:
             break
         loss = functional.relu(2 * _MARGIN - lead).square().mean()
-        optimizer.zero_grad()
+        optimizer.forget_gradients()
         loss.backward()
         optimizer.step()
     tensors = {

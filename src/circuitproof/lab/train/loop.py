@@ -23,6 +23,7 @@ from circuitproof.lab.model.checkpoint import (
     save_tensors,
 )
 from circuitproof.lab.model.transformer import Transformer, initialise
+from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.memory import freed_memory_kept
 from circuitproof.lab.train.objectives import is_finite, next_token_loss
@@ -144,7 +145,7 @@ class _Training:
     """The whole state of a run; what a checkpoint holds."""
 
     model: Transformer
-    optimizer: torch.optim.Optimizer
+    optimizer: AdamW
     step: int = 0
     evaluations: list[Evaluation] = field(default_factory=list[Evaluation])
 
@@ -200,19 +201,14 @@ def learning_rate(plan: TrainingPlan, step: int) -> float:
     return plan.learning_rate * (0.55 + 0.45 * cos(pi * progress))
 
 
-def _optimizer(model: Transformer, plan: TrainingPlan) -> torch.optim.Optimizer:
-    return torch.optim.AdamW(
-        model.parameters(),
-        lr=plan.learning_rate,
-        betas=(plan.betas.gradient, plan.betas.square),
-        weight_decay=plan.weight_decay,
-    )
+def _optimizer(model: Transformer, plan: TrainingPlan) -> AdamW:
+    betas = (plan.betas.gradient, plan.betas.square)
+    return AdamW(model.parameters(), plan.learning_rate, betas, plan.weight_decay)
 
 
 def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> float:
-    for group in training.optimizer.param_groups:
-        group["lr"] = learning_rate(plan, training.step)
-    training.optimizer.zero_grad()
+    training.optimizer.learning_rate = learning_rate(plan, training.step)
+    training.optimizer.forget_gradients()
     total = 0.0
     for loss in plan.precision.through(goal.losses(training.model, training.step)):
         if not is_finite(loss):
@@ -283,17 +279,16 @@ def _stored(checkpoints: Path) -> list[Path]:
 
 
 def _optimizer_state(training: _Training) -> Iterator[tuple[str, Tensor]]:
-    for index, parameter in enumerate(training.model.parameters()):
-        for name, tensor in training.optimizer.state[parameter].items():
+    for index, moments in enumerate(training.optimizer.moments):
+        for name, tensor in moments.tensors().items():
             yield f"{index}.{name}", tensor
 
 
 def _restore_optimizer(training: _Training, path: Path) -> None:
     tensors = load_tensors(path / _OPTIMIZER, _optimizer_shapes(training.model))
-    for index, parameter in enumerate(training.model.parameters()):
-        training.optimizer.state[parameter] = {
-            name: tensors[f"{index}.{name}"].clone() for name in ("step", "exp_avg", "exp_avg_sq")
-        }
+    for index, moments in enumerate(training.optimizer.moments):
+        for name, tensor in moments.tensors().items():
+            tensor.copy_(tensors[f"{index}.{name}"])
 
 
 def _optimizer_shapes(model: Transformer) -> Shapes:
@@ -311,12 +306,12 @@ def _deterministic(model: Transformer) -> Iterator[None]:
     Sums split over threads depend on how many there are, and for small matrices the threads cost more than
     they bring.
     """
-    before, threads = torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()
-    torch.use_deterministic_algorithms(mode=True)
+    before, threads = torch.get_deterministic_debug_mode(), torch.get_num_threads()
+    torch.set_deterministic_debug_mode("error")
     if sum(parameter.numel() for parameter in model.parameters()) < _SMALL:
         torch.set_num_threads(1)
     try:
         yield
     finally:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(before)
+        torch.set_deterministic_debug_mode(before)

@@ -85,6 +85,8 @@ class Computation:
     def ready(self, model: Transformer) -> Iterator[None]:
         """Let a model be compiled, where that was asked for."""
         if self.is_compiled:
+            is_strict = torch.are_deterministic_algorithms_enabled()
+            torch.use_deterministic_algorithms(is_strict)  # the compiler has a switch of its own
             model.compile()
         try:
             yield
