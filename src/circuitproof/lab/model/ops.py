@@ -22,7 +22,7 @@ def project(
     Entries that are not `allowed` get weight zero and do not count. The threshold is found by sorting, in
     FP64, so that the support is right whenever sums of the given scores are exact there.
     """
-    _refuse_not_finite(scores, allowed)
+    _refuse_unusable(scores, allowed)
     return _projected(scores, mass, allowed)
 
 
@@ -37,16 +37,18 @@ def softmax(
     scores: Float[Tensor, "*row entry"], allowed: Bool[Tensor, "*row entry"]
 ) -> Float[Tensor, "*row entry"]:
     """Return softmax over the allowed entries."""
-    _refuse_not_finite(scores, allowed)
+    _refuse_unusable(scores, allowed)
     return torch.softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1)
 
 
 def band_norm(vectors: Float[Tensor, "*row width"], norm: BandNorm) -> Float[Tensor, "*row width"]:
     """Return `vectors` centred, with the mass of each sign brought into the band, and centred again."""
     centred = vectors - vectors.mean(-1, keepdim=True)
-    _refuse_not_finite(centred, torch.ones_like(centred, dtype=torch.bool))
+    _refuse_not_finite(centred)
     is_even = torch.arange(vectors.shape[-1]) % 2 == 0
-    balanced = _banded(centred, norm, is_even) - _banded(-centred, norm, ~is_even)
+    spare = torch.stack((is_even, ~is_even)).reshape(2, *[1] * (centred.dim() - 1), -1)
+    above, below = _banded(torch.stack((centred, -centred)), norm, spare)
+    balanced = above - below
     return balanced - balanced.mean(-1, keepdim=True)
 
 
@@ -64,36 +66,38 @@ def activate(values: Float[Tensor, "*any"], activation: Activation) -> Float[Ten
 
 
 def _banded(
-    centred: Float[Tensor, "*row width"], norm: BandNorm, spare: Bool[Tensor, " width"]
-) -> Float[Tensor, "*row width"]:
-    """Return the positive side with its mass in the band; `spare` takes the mass of an empty side."""
+    centred: Float[Tensor, "sign *row width"], norm: BandNorm, spare: Bool[Tensor, "sign *one width"]
+) -> Float[Tensor, "sign *row width"]:
+    """Return the positive parts with their mass in the band; `spare` takes the mass of an empty side."""
     side = centred.clamp(min=0)
     mass = side.sum(-1)
     low, high = float(norm.low), float(norm.high)
-    nearest, _ = _projected(centred, mass.clamp(low, high), torch.ones_like(centred, dtype=torch.bool))
+    nearest, _ = _projected(centred, mass.clamp(low, high), None)
     is_below, is_above = (mass < low).unsqueeze(-1), (mass > high).unsqueeze(-1)
     raised = _reference_lift(side, low, spare) if norm.lift.shares_equally else nearest
     return torch.where(is_below, raised, torch.where(is_above, nearest, side))
 
 
 def _reference_lift(
-    side: Float[Tensor, "*row width"], low: float, spare: Bool[Tensor, " width"]
-) -> Float[Tensor, "*row width"]:
+    side: Float[Tensor, "sign *row width"], low: float, spare: Bool[Tensor, "sign *one width"]
+) -> Float[Tensor, "sign *row width"]:
     is_positive = side > 0
     takes = torch.where(is_positive.any(-1, keepdim=True), is_positive, spare)
     missing = low - side.sum(-1, keepdim=True)
     return side + takes * (missing / takes.sum(-1, keepdim=True))
 
 
-def _projected(scores: Tensor, mass: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
-    """Project scores that are known to be finite."""
+def _projected(scores: Tensor, mass: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Project scores that are known to be finite; all entries may count."""
     return _Projection.apply(scores, mass, allowed)  # pyright: ignore[reportReturnType]  # torch types apply as Any
 
 
 class _Projection(torch.autograd.Function):
     @staticmethod
-    def forward(scores: Tensor, mass: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
-        values = scores.double().masked_fill(~allowed, -torch.inf)
+    def forward(ctx: Any, scores: Tensor, mass: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:  # noqa: ANN401  # torch's own signature
+        values = scores.double()
+        if allowed is not None:
+            values = values.masked_fill(~allowed, -torch.inf)
         values = values - values.amax(-1, keepdim=True)
         wanted = mass.double().unsqueeze(-1)
         ordered = _descending(values)
@@ -102,13 +106,10 @@ class _Projection(torch.autograd.Function):
         size = (wanted + ranks * ordered > totals).sum(-1, keepdim=True)
         threshold = (totals.gather(-1, size - 1) - wanted) / size
         support = values >= ordered.gather(-1, size - 1)
-        weights = torch.where(support, (values - threshold).clamp(min=0), 0)
+        weights = (values - threshold).clamp_(min=0).masked_fill_(~support, 0)
+        ctx.save_for_backward(support)
+        ctx.mark_non_differentiable(support)
         return weights.to(scores.dtype), support
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:  # noqa: ANN401, ARG004  # torch's own signature
-        ctx.save_for_backward(output[1])
-        ctx.mark_non_differentiable(output[1])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:  # noqa: ANN401  # torch's own signature
@@ -127,10 +128,15 @@ def _descending(values: Tensor) -> Tensor:
     return torch.from_numpy(turned).neg_()
 
 
-def _refuse_not_finite(values: Tensor, counted: Tensor) -> None:
+def _refuse_unusable(scores: Tensor, counted: Tensor) -> None:
     if not bool(counted.any(-1).all()):
         raise NumericError("a row of scores has no allowed entry; there is nothing to attend to")
-    if not bool((values.isfinite() | ~counted).all()):
+    _refuse_not_finite(scores, ~counted)
+
+
+def _refuse_not_finite(values: Tensor, besides: Tensor | None = None) -> None:
+    is_finite = values.isfinite() if besides is None else values.isfinite() | besides
+    if not bool(is_finite.all()):
         raise NumericError(
             "a NaN or infinite number reached an operator; the weights or the training have diverged"
         )

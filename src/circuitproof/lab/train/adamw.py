@@ -14,13 +14,23 @@ _SMALLEST = 1e-8
 class Moments:
     """What is remembered of one tensor's gradients; the names are those of checkpoints."""
 
-    step: Tensor
     exp_avg: Tensor
     exp_avg_sq: Tensor
+    step: int = 0
 
     def tensors(self) -> Mapping[str, Tensor]:
         """Return them by name."""
-        return {"step": self.step, "exp_avg": self.exp_avg, "exp_avg_sq": self.exp_avg_sq}
+        return {
+            "step": torch.tensor(float(self.step)),
+            "exp_avg": self.exp_avg,
+            "exp_avg_sq": self.exp_avg_sq,
+        }
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Remember what tensors of these names say."""
+        self.step = int(tensors["step"])
+        self.exp_avg.copy_(tensors["exp_avg"])
+        self.exp_avg_sq.copy_(tensors["exp_avg_sq"])
 
 
 class AdamW:
@@ -37,10 +47,7 @@ class AdamW:
         self.learning_rate = learning_rate
         self.betas = betas
         self.weight_decay = weight_decay
-        self.moments = [
-            Moments(torch.tensor(0.0), torch.zeros_like(one), torch.zeros_like(one))
-            for one in self.parameters
-        ]
+        self.moments = [Moments(torch.zeros_like(one), torch.zeros_like(one)) for one in self.parameters]
 
     def forget_gradients(self) -> None:
         """Let the next gradients be those of the next step alone."""
@@ -57,9 +64,8 @@ class AdamW:
     def _move(self, parameter: Tensor, gradient: Tensor, moments: Moments) -> None:
         mean_kept, square_kept = self.betas
         moments.step += 1
-        steps = moments.step.item()
         parameter.mul_(1 - self.learning_rate * self.weight_decay)
         moments.exp_avg.lerp_(gradient, 1 - mean_kept)
         moments.exp_avg_sq.mul_(square_kept).addcmul_(gradient, gradient, value=1 - square_kept)
-        size = (moments.exp_avg_sq.sqrt() / (1 - square_kept**steps) ** 0.5).add_(_SMALLEST)
-        parameter.addcdiv_(moments.exp_avg, size, value=-self.learning_rate / (1 - mean_kept**steps))
+        size = (moments.exp_avg_sq.sqrt() / (1 - square_kept**moments.step) ** 0.5).add_(_SMALLEST)
+        parameter.addcdiv_(moments.exp_avg, size, value=-self.learning_rate / (1 - mean_kept**moments.step))

@@ -287,8 +287,7 @@ def _optimizer_state(training: _Training) -> Iterator[tuple[str, Tensor]]:
 def _restore_optimizer(training: _Training, path: Path) -> None:
     tensors = load_tensors(path / _OPTIMIZER, _optimizer_shapes(training.model))
     for index, moments in enumerate(training.optimizer.moments):
-        for name, tensor in moments.tensors().items():
-            tensor.copy_(tensors[f"{index}.{name}"])
+        moments.restore({name: tensors[f"{index}.{name}"] for name in moments.tensors()})
 
 
 def _optimizer_shapes(model: Transformer) -> Shapes:
