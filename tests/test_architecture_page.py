@@ -60,6 +60,7 @@ def section(title):
     return PAGE.split(f"### {title}\n")[1].split("\n#")[0]
 
 
+@cache
 def imports(file):
     """Return (module, name) of all that a file imports by name, and its own names."""
     own = ".".join(("circuitproof", *file.relative_to(SOURCE).with_suffix("").parts))
@@ -82,16 +83,19 @@ def decided(node):
     ]
 
 
+@cache
+def told_apart(file):
+    """Return the names of all that a file tells apart anywhere."""
+    return {name for node in ast.walk(tree(file)) for name in decided(node)}
+
+
 def deciders(classes):
     """Return the files that define some classes, or have a `match` or a table over them."""
     homes = {(one.__module__, one.__name__) for one in classes}
     return {
         file.relative_to(SOURCE).as_posix()
         for file in SOURCE.rglob("*.py")
-        if (
-            (known := {name for _, name in homes & imports(file)})
-            and any(name in known for node in ast.walk(tree(file)) for name in decided(node))
-        )
+        if ((known := {name for _, name in homes & imports(file)}) and known & told_apart(file))
         or any(node.name in known for node in tree(file).body if isinstance(node, ast.ClassDef))
     }
 

@@ -19,14 +19,12 @@ from golden import FILE
 from hand_models import DOUBLE, QUOTE_EDGES, SINGLE, circuit_of, freeze, quote_model, rows
 from random_claims import CYCLE, known_ask, told
 
-_EACH = 3
 
-
-def seeds() -> list[int]:
+def seeds(each: int = 3) -> list[int]:
     """Return some asks of every theme that the prover does not refuse."""
     answered = [int(seed) for seed, said in json.loads(FILE.read_text()).items() if "refused" not in said]
     themes = [[seed for seed in answered if seed % len(CYCLE) == theme] for theme in range(len(CYCLE))]
-    return [seed for theme in themes for seed in theme[:_EACH]]
+    return [seed for theme in themes for seed in theme[:each]]
 
 
 @cache

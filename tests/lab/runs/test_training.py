@@ -244,7 +244,7 @@ def _restore(state: dict[str, bytes | None], folder: Path) -> None:
 @pytest.mark.slow
 def test_a_run_killed_for_real_again_and_again_ends_with_the_same_weights(tmp_path):
     """The whole command, the real signal: at the first checkpoint, a while later, and during the start."""
-    changes = {"training.steps": "300", "training.checkpoint_every": "20", "training.evaluate_every": "50"}
+    changes = {"training.steps": "160", "training.checkpoint_every": "20", "training.evaluate_every": "50"}
     recipe = write_recipe(tmp_path / "tiny.toml", changes)
     train_recipe(load_recipe(recipe), tmp_path / "whole", SILENT)
     out = tmp_path / "killed"
