@@ -9,6 +9,7 @@ from circuitproof.declare.circuits.graph import EMBED, Edge, Mlp
 from circuitproof.errors import DeclarationError, InputError, NumericError
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.discover.objective import Measure, Meter, Target, Tolerance, target_of
+from circuitproof.lab.model import below
 from circuitproof.text.codec import to_json
 from floats import agree
 from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, build, circuit_of, table_task
@@ -177,3 +178,24 @@ def test_a_measure_is_told_as_json():
     found = Measure(0.25, 3, 4, -1.5)
     assert found.agreement == 0.75
     assert to_json(found) == {"kl": 0.25, "agreed": 3, "prompts": 4, "worst_margin": -1.5}
+
+
+def test_circuits_one_after_the_other_are_measured_as_a_fresh_meter_does():
+    """What they share is remembered by the meter alone: the model is as it was."""
+    model = random_model(tiny_architecture(), 5)
+    circuits = [whole(model.graph).without(edge) for edge in model.graph.edges()]
+    meter = Meter(model, TASK, Objective.MODEL)
+    for circuit in circuits:
+        assert meter.measure([circuit]) == Meter(model, TASK, Objective.MODEL).measure([circuit])
+    assert model.below is None
+
+
+def test_what_would_not_fit_is_not_remembered(monkeypatch):
+    """And is measured all the same."""
+    model, found = random_model(tiny_architecture(), 5), []
+    for numbers in (1 << 28, 1):
+        monkeypatch.setattr(below, "_NUMBERS", numbers)
+        meter = Meter(model, TASK, Objective.MODEL)
+        assert (meter._levels is None) == (numbers == 1)
+        found.append([meter.measure([whole(model.graph).without(edge)]) for edge in model.graph.edges()])
+    assert found[0] == found[1]

@@ -7,7 +7,7 @@ from circuitproof.declare.circuits.circuit import circuit_of, whole
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp
 from circuitproof.lab.distill.lesion import silence
 from circuitproof.lab.model import below as below_module
-from circuitproof.lab.model.below import Below
+from circuitproof.lab.model.below import Below, Levels
 from circuitproof.lab.model.gates import gates_of
 from models import random_model, tiny_architecture
 
@@ -91,3 +91,43 @@ def test_no_gradient_goes_below():
     nothing, found = torch.autograd.grad(total, [lower, upper], allow_unused=True)
     assert nothing is None
     assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("sizes", [SMALL, LARGE], ids=["small", "large"])
+def test_a_circuit_goes_on_from_another_bit_by_bit(sizes):
+    """Whatever was tried before, in whatever order, on whichever prompts."""
+    model = random_model(sizes, 3)
+    circuits = [
+        smaller
+        for circuit in circuits_of(model)[::3]
+        for smaller in (
+            circuit,
+            *(circuit.without(edge) for edge in sorted(circuit.edges, key=str)[::7][:5]),
+        )
+    ]
+    asked = [(tokens, [circuit]) for circuit in circuits for tokens in (TOKENS, TOKENS.flip(0))]
+    plain = [model.candidate_logits(tokens, (0, 1), circuit) for tokens, circuit in asked]
+    model.below = Levels(sizes.layers)
+    for places in (range(len(asked)), reversed(range(len(asked)))):
+        for place in places:
+            tokens, circuit = asked[place]
+            assert torch.equal(model.candidate_logits(tokens, (0, 1), circuit), plain[place])
+
+
+def test_only_what_differs_is_computed_however_many_were_tried_in_vain():
+    """Edges are tried from the layer that they lead to."""
+    model = random_model(LARGE, 3)
+    path = [Edge(EMBED, Mlp(0)), Edge(Mlp(0), Mlp(3)), Edge(Mlp(3), Mlp(6)), Edge(Mlp(6), LOGITS)]
+    path += [Edge(EMBED, Mlp(place)) for place in (3, 6)]
+    kept = circuit_of(model.graph, path)
+    model.below = Levels(LARGE.layers)
+    seen = computed_below(model, LARGE.layers)
+    for without, again in [(None, [0, 3, 6]), (path[5], [6]), (path[4], [3, 6]), (path[5], [6]), (None, [])]:
+        seen.clear()
+        model.candidate_logits(TOKENS, (0, 1), [kept if without is None else kept.without(without)])
+        assert seen == again
+    smaller = kept.without(path[4])
+    for circuit, again in [(smaller, [6]), (smaller.without(path[5]), [6]), (kept, [])]:
+        seen.clear()
+        model.candidate_logits(TOKENS, (0, 1), [circuit])
+        assert seen == again

@@ -14,6 +14,7 @@ from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError, NumericError, OverdueError
 from circuitproof.lab.discover.choices import Objective
+from circuitproof.lab.model.below import Levels
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.effort import UNHURRIED, Pace
@@ -104,6 +105,9 @@ class Meter:
         self._known: dict[frozenset[Edge], Measure] = {}
         self.tokens = sum(map(len, task.prompts))
         """How many tokens one circuit is run on."""
+        sizes, nodes = model.architecture, len(model.graph.nodes())
+        fit = Levels.fit(self.tokens, sizes.width, nodes)
+        self._levels = Levels(sizes.layers) if fit else None
 
     @property
     def circuits(self) -> int:
@@ -118,9 +122,19 @@ class Meter:
             raise OverdueError("the work was ended before a circuit was found: give more time")
         if unknown:
             self.batches += 1
-            found = measures_of(self.target, task_logits(self.model, self.task, [*unknown.values()]))
+            found = measures_of(self.target, self._logits([*unknown.values()]))
             self._known.update(zip(unknown, found, strict=True))
         return tuple(self._known[circuit.edges] for circuit in live)
+
+    def _logits(self, circuits: Sequence[Circuit]) -> Float[Tensor, "circuit prompt candidate"]:
+        """Run circuits; one alone goes on from what it shares with those before it."""
+        if len(circuits) > 1 or self._levels is None or self.model.below is not None:
+            return task_logits(self.model, self.task, circuits)
+        self.model.below = self._levels
+        try:
+            return task_logits(self.model, self.task, circuits)
+        finally:
+            self.model.below = None
 
     def lost(self, circuits: Sequence[Circuit]) -> tuple[tuple[int, ...], ...]:
         """Return for each circuit the prompts that it does not decide as wanted."""

@@ -17,7 +17,7 @@ def share_below(first: Transformer, *others: Transformer) -> None:
     """
     models = (first, *others)
     layer = min((head.layer for model in models for head in model.programs), default=0)
-    below = first.below if first.below is not None and first.below.layer <= layer else Below(layer)
+    below = first.below if isinstance(first.below, Below) and first.below.layer <= layer else Below(layer)
     for model in models:
         if not _equal_below(first, model, below.layer):
             raise DeclarationError(

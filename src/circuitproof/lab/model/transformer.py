@@ -15,7 +15,7 @@ from circuitproof.declare.operators import Attention, BandNorm, LayerNorm, NoNor
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
-from circuitproof.lab.model.below import Below
+from circuitproof.lab.model.below import EMBEDDING, Memory
 from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.ops import activate, band_norm, softmax, sparsemax
 from circuitproof.lab.model.program_heads import Patterns
@@ -142,7 +142,7 @@ class Transformer(nn.Module):
         self.unembed_bias = (
             nn.Parameter(torch.zeros(architecture.vocabulary)) if architecture.logit_bias else None
         )
-        self.below: Below | None = None
+        self.below: Memory | None = None
 
     def forward(
         self, tokens: Int[Tensor, "prompt position"], circuit: Circuit | None = None
@@ -193,29 +193,28 @@ class Transformer(nn.Module):
 
     def _residual(self, tokens: Int[Tensor, "prompt position"], stream: Stream) -> State:
         self._refuse_unknown(tokens)
-        patterns, start = Patterns(tokens), 0 if self.below is None else self.below.layer
+        patterns = Patterns(tokens)
 
-        def begin() -> None:
-            stream.write_embed((self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
-            self._climb(stream, patterns, range(start))
+        def climb(layers: range) -> None:
+            for layer in layers:
+                if layer == EMBEDDING:
+                    stream.write_embed((self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
+                else:
+                    self._write_layer(stream, patterns, layer)
 
-        if self.below is None:
-            begin()
-        else:
-            self.below.bring(tokens, stream, begin)
-        self._climb(stream, patterns, range(start, self.architecture.layers))
+        start = EMBEDDING if self.below is None else self.below.bring(tokens, stream, climb)
+        climb(range(start, self.architecture.layers))
         return stream.read_logits()
 
-    def _climb(self, stream: Stream, patterns: Patterns, layers: range) -> None:
-        """Compute what layers write into the stream."""
-        for layer in layers:
-            attention, mlp = self.attentions[layer], self.mlps[layer]
-            assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
-            if heads := stream.heads(layer):
-                mixed = attention.mix(stream.read_heads(layer), heads, patterns)
-                stream.write_heads(layer, mixed, _chosen(attention.output, heads), attention.output_bias)
-            if stream.has_mlp(layer):
-                stream.write_mlp(layer, mlp(stream.read_mlp(layer)))
+    def _write_layer(self, stream: Stream, patterns: Patterns, layer: int) -> None:
+        """Compute what a layer writes into the stream."""
+        attention, mlp = self.attentions[layer], self.mlps[layer]
+        assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
+        if heads := stream.heads(layer):
+            mixed = attention.mix(stream.read_heads(layer), heads, patterns)
+            stream.write_heads(layer, mixed, _chosen(attention.output, heads), attention.output_bias)
+        if stream.has_mlp(layer):
+            stream.write_mlp(layer, mlp(stream.read_mlp(layer)))
 
     def _logits(self, residual: State, tokens: list[int] | None = None) -> State:
         weight = self.token if self.architecture.tied else self.unembed
