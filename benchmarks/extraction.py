@@ -1,8 +1,9 @@
 """Extraction of the quotes circuit against the obvious loop of one edge at a time, in one run.
 
-Both walk the same edges in the same order at the same five thresholds and must find the same circuits. The
-last rows bisect the attribution order of a graph as large as GPT-2's: random weights of width 64, in which
-one head is made to copy the opener. All on one thread, because a shared machine makes two of them wait.
+Both walk the same edges in the same order at the same five thresholds and must find the same circuits. So
+many prompts that circuits are tried one by one are asked about at one threshold. The last rows bisect the
+attribution order of a graph as large as GPT-2's: random weights of width 64, in which one head copies
+the opener. All on one thread, because a shared machine makes two of them wait.
 """
 
 import shutil
@@ -10,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -36,11 +38,12 @@ TOLERANCES = tuple(Tolerance(threshold) for threshold in (0.0001, 0.001, 0.01, 0
 
 
 class ForgetfulMeter(Meter):
-    """A meter that runs what it is asked, known or not."""
+    """A meter that runs what it is asked, known or not, from the embedding on."""
 
     def measure(self, circuits: Sequence[Circuit]) -> tuple[Measure, ...]:
         """Return the measure of each circuit, run now."""
         self._known.clear()
+        self._levels = None
         return super().measure(circuits)
 
 
@@ -50,10 +53,10 @@ def order_of(meter: Meter) -> tuple[Part, ...]:
     return arrange(meter.model, meter.task, meter.target, parts, Order.ATTRIBUTION)
 
 
-def one_edge_at_a_time(meter: Meter) -> list[Circuit]:
+def one_edge_at_a_time(meter: Meter, tolerances: Sequence[Tolerance] = TOLERANCES) -> list[Circuit]:
     """Return what the textbook's loop leaves at each threshold."""
     order = order_of(meter)
-    return [_loop(meter, order, tolerance) for tolerance in TOLERANCES]
+    return [_loop(meter, order, tolerance) for tolerance in tolerances]
 
 
 def _loop(meter: Meter, order: Sequence[Part], tolerance: Tolerance) -> Circuit:
@@ -67,9 +70,11 @@ def _loop(meter: Meter, order: Sequence[Part], tolerance: Tolerance) -> Circuit:
     return kept.live()
 
 
-def ours(meter: Meter, search: Search = Search.GREEDY) -> list[Circuit]:
+def ours(
+    meter: Meter, search: Search = Search.GREEDY, tolerances: Sequence[Tolerance] = TOLERANCES
+) -> list[Circuit]:
     """Return what the sweep leaves at each threshold."""
-    return [candidate.circuit for candidate in sweep(meter, order_of(meter), TOLERANCES, search)]
+    return [candidate.circuit for candidate in sweep(meter, order_of(meter), tolerances, search)]
 
 
 def timed(work: Callable[[Meter], list[Circuit]], meter: Meter) -> tuple[list[Circuit], float]:
@@ -82,10 +87,26 @@ def toy_rows(name: str, folder: Path) -> list[tuple[str, ...]]:
     """Return the rows of a trained toy model."""
     quiet = Watcher(on_step=lambda _step, _loss: None, on_evaluation=lambda _: None)
     model = train_recipe(load_recipe(RECIPES / f"{name}.toml"), folder / name, quiet).model
-    slow, fast = (kind(model, toy_quotes(), Objective.MODEL) for kind in (ForgetfulMeter, Meter))
     timed(ours, Meter(model, toy_quotes(), Objective.MODEL))
-    wanted, slow_seconds = timed(one_edge_at_a_time, slow)
-    found, seconds = timed(ours, fast)
+    return compared(name, model, toy_quotes(), TOLERANCES)
+
+
+def many_rows() -> list[tuple[str, ...]]:
+    """Return the rows of a random model with four layers on more prompts than are tried at once."""
+    letters, (opener, other) = (*range(5, 9), *range(15, 20)), toy_quotes().candidates
+    prompts = tuple((1, 2, a, q, b, c) for q in (opener, other) for a, b, c in product(letters, repeat=3))
+    task = replace(toy_quotes(), domain=Domain(prompts, ("all",) * len(prompts)))
+    model = copying_model(layers=4, heads=4, width=64, place=(2, 3))
+    return compared(f"4 x 4 heads, {len(prompts)} prompts", model, task, TOLERANCES[-2:-1])
+
+
+def compared(
+    name: str, model: Transformer, task: Task, tolerances: Sequence[Tolerance]
+) -> list[tuple[str, ...]]:
+    """Return the rows of the loop and of the sweep."""
+    slow, fast = (kind(model, task, Objective.MODEL) for kind in (ForgetfulMeter, Meter))
+    wanted, slow_seconds = timed(lambda meter: one_edge_at_a_time(meter, tolerances), slow)
+    found, seconds = timed(lambda meter: ours(meter, tolerances=tolerances), fast)
     if found != wanted:
         raise SystemExit(f"{name}: the sweep and the loop found different circuits")
     return [
@@ -104,19 +125,25 @@ def _row(
     return (name, edges, f"{circuits}", f"{forwards}", f"{seconds:.2f}")
 
 
-def deep_model() -> Transformer:
-    """Return 12 layers of 12 heads, one of which copies the opener's type to the logits."""
+def copying_model(layers: int, heads: int, width: int, place: tuple[int, int]) -> Transformer:
+    """Return a random model with a head that copies the opener's type to the logits."""
     sizes = load_recipe(RECIPES / "toy.toml").architecture
     sizes = replace(
-        sizes, layers=12, heads=12, width=64, head_width=16, mlp_width=256, attention_scale=inverse_root(16)
+        sizes,
+        layers=layers,
+        heads=heads,
+        width=width,
+        head_width=16,
+        mlp_width=4 * width,
+        attention_scale=inverse_root(16),
     )
     model = Transformer(sizes)
     initialise(model, seed=0, deviation=0.02)
     single, double = toy_quotes().candidates
     with torch.no_grad():
-        layer = model.attentions[5]
-        layer.value[3, 0] = 50 * (model.token[single] - model.token[double])
-        layer.output[3, :, 0] = 50 * (model.unembed[single] - model.unembed[double])
+        layer, head = model.attentions[place[0]], place[1]
+        layer.value[head, 0] = 50 * (model.token[single] - model.token[double])
+        layer.output[head, :, 0] = 50 * (model.unembed[single] - model.unembed[double])
     return model
 
 
@@ -128,7 +155,8 @@ def short_task() -> Task:
 
 def deep_row(search: Search) -> tuple[str, ...]:
     """Return a row of the large graph."""
-    meter = Meter(deep_model(), short_task(), Objective.MODEL)
+    model = copying_model(layers=12, heads=12, width=64, place=(5, 3))
+    meter = Meter(model, short_task(), Objective.MODEL)
     found, seconds = timed(lambda meter: ours(meter, search), meter)
     edges = len(Graph(12, 12).edges())
     return _row(f"12 x 12 heads, {edges} edges, {search}", meter.circuits, meter.batches, found, seconds)
@@ -153,7 +181,7 @@ def main() -> None:
     print_table(
         "quotes, 128 prompts; the large graph 64",
         columns,
-        [*rows, *map(deep_row, (Search.BISECTION, Search.RUNS))],
+        [*rows, *many_rows(), *map(deep_row, (Search.BISECTION, Search.RUNS))],
     )
 
 

@@ -2,6 +2,8 @@
 
 import platform
 import resource
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -41,6 +43,26 @@ def test_freed_memory_is_handed_out_again_without_asking_the_system():
         assert faults() < MANY // page
         large = resident()
     assert resident() < large - 3 * MANY // page
+
+
+AFTERWARDS = f"""
+import resource
+from circuitproof.lab.train.memory import freed_memory_kept
+with freed_memory_kept():
+    pass
+bytearray({MANY})
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(8):
+    bytearray({MANY})
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@needs_glibc
+def test_what_comes_after_training_is_not_slower_than_before():
+    """A forward makes hundreds of tensors: what one frees must not go back to the system each time."""
+    done = subprocess.run([sys.executable, "-c", AFTERWARDS], check=True, capture_output=True, text=True)  # noqa: S603  # our own interpreter
+    assert int(done.stdout) < MANY // resource.getpagesize()
 
 
 @needs_glibc

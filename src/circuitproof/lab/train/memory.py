@@ -5,9 +5,10 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_TRIM_THRESHOLD, _MAPPINGS = -1, -4
-"""What glibc's `mallopt` calls M_TRIM_THRESHOLD and M_MMAP_MAX."""
-_USUAL = {_TRIM_THRESHOLD: 128 * 1024, _MAPPINGS: 65536}
+_TRIM_THRESHOLD, _MAPPING_THRESHOLD, _MAPPINGS = -1, -3, -4
+"""What glibc's `mallopt` calls M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_MMAP_MAX."""
+_USUAL = {_TRIM_THRESHOLD: 1 << 26, _MAPPING_THRESHOLD: 1 << 25, _MAPPINGS: 65536}
+"""Where glibc's own thresholds end up with large tensors; once they were set, they no longer move."""
 _KEEPING = {_TRIM_THRESHOLD: -1, _MAPPINGS: 0}
 
 
