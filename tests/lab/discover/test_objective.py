@@ -7,6 +7,7 @@ import torch
 from circuitproof.declare.circuits.circuit import empty, whole
 from circuitproof.declare.circuits.graph import EMBED, Edge, Mlp
 from circuitproof.errors import DeclarationError, InputError, NumericError
+from circuitproof.lab.discover import objective
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.discover.objective import Measure, Meter, Target, Tolerance, target_of
 from circuitproof.lab.model import below
@@ -180,22 +181,31 @@ def test_a_measure_is_told_as_json():
     assert to_json(found) == {"kl": 0.25, "agreed": 3, "prompts": 4, "worst_margin": -1.5}
 
 
+@pytest.fixture
+def many_tokens(monkeypatch):
+    """Let a few tokens be many."""
+    monkeypatch.setattr(objective, "_FEW_TOKENS", 0)
+
+
+@pytest.mark.usefixtures("many_tokens")
 def test_circuits_one_after_the_other_are_measured_as_a_fresh_meter_does():
     """What they share is remembered by the meter alone: the model is as it was."""
     model = random_model(tiny_architecture(), 5)
     circuits = [whole(model.graph).without(edge) for edge in model.graph.edges()]
     meter = Meter(model, TASK, Objective.MODEL)
+    assert meter.at_once == 1
     for circuit in circuits:
         assert meter.measure([circuit]) == Meter(model, TASK, Objective.MODEL).measure([circuit])
     assert model.below is None
 
 
+@pytest.mark.usefixtures("many_tokens")
 def test_what_would_not_fit_is_not_remembered(monkeypatch):
-    """And is measured all the same."""
+    """It is measured all the same, and several at once."""
     model, found = random_model(tiny_architecture(), 5), []
     for numbers in (1 << 28, 1):
         monkeypatch.setattr(below, "_NUMBERS", numbers)
         meter = Meter(model, TASK, Objective.MODEL)
-        assert (meter._levels is None) == (numbers == 1)
+        assert (meter.at_once > 1) == (numbers == 1)
         found.append([meter.measure([whole(model.graph).without(edge)]) for edge in model.graph.edges()])
     assert found[0] == found[1]

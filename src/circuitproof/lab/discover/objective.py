@@ -20,6 +20,10 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.codec import Count
 
+_FEW_TOKENS = 1 << 10
+"""Up to so many, calling torch costs more than what it computes, and circuits run together."""
+_TOKENS_AT_ONCE = 1 << 14
+"""More than these fill the machine."""
 _NOISE = 1e-6
 """A rise of the divergence below this is FP32 rounding, which depends on what else is in the batch."""
 
@@ -106,8 +110,13 @@ class Meter:
         self.tokens = sum(map(len, task.prompts))
         """How many tokens one circuit is run on."""
         sizes, nodes = model.architecture, len(model.graph.nodes())
-        fit = Levels.fit(self.tokens, sizes.width, nodes)
-        self._levels = Levels(sizes.layers) if fit else None
+        remembers = self.tokens > _FEW_TOKENS and Levels.fit(self.tokens, sizes.width, nodes)
+        self._levels = Levels(sizes.layers) if remembers else None
+
+    @property
+    def at_once(self) -> int:
+        """Return how many circuits are worth a batch; one alone may go on from those before it."""
+        return 1 if self._levels is not None else max(1, _TOKENS_AT_ONCE // self.tokens)
 
     @property
     def circuits(self) -> int:

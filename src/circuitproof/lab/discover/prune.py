@@ -8,8 +8,6 @@ from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
 from circuitproof.lab.discover.parts import Part
 
 _FIRST_WINDOW = 4
-_TOKENS_AT_ONCE = 1 << 14
-"""A guess is worth a batch only as long as its circuits do not fill the machine one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +38,18 @@ def prune(
     kept = start or whole(meter.model.graph)
     (measure,) = meter.measure([kept])
     removed: list[bool] = []
-    most = max(1, _TOKENS_AT_ONCE // meter.tokens)
-    window = min(_FIRST_WINDOW, most)
+    window = min(_FIRST_WINDOW, meter.at_once)
     while len(removed) < len(order):
         parts = order[len(removed) : len(removed) + window]
         expected = _expected(guess, removed, len(parts))
         tried = _foresee(kept, parts, expected)
-        window = min(2 * window, most)
+        window = min(2 * window, meter.at_once)
         for circuit, found, goes in zip(tried, meter.measure(tried), expected, strict=True):
             removed.append(tolerance.allows(measure, found))
             if removed[-1]:
                 kept, measure = circuit, found
             if removed[-1] != goes:
-                window = min(_FIRST_WINDOW, most)
+                window = min(_FIRST_WINDOW, meter.at_once)
                 break
     return Pruned(kept.live(), measure, tuple(removed))
 
