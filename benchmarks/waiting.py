@@ -1,8 +1,8 @@
 """What trainings that share a machine's cores cost each other, by how torch's threads wait.
 
 A training's threads meet after every operation. While one waits for another that has no core, it either looks
-again and again and keeps the core, or sleeps. Each training uses all cores and begins without norms: the ten
-times slower steps that were once seen of such a model came of this.
+again and again and keeps the core, or sleeps. Each training uses all cores and begins without norms: steps
+ten times slower that were once seen of such a model are what this looks like.
 """
 
 import os
