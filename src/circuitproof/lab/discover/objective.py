@@ -109,8 +109,8 @@ class Meter:
         self._known: dict[frozenset[Edge], Measure] = {}
         self.tokens = sum(map(len, task.prompts))
         """How many tokens one circuit is run on."""
-        sizes, nodes = model.architecture, len(model.graph.nodes())
-        remembers = self.tokens > _FEW_TOKENS and Levels.fit(self.tokens, sizes.width, nodes)
+        sizes = model.architecture
+        remembers = self.tokens > _FEW_TOKENS and Levels.fit(model.graph, sizes.width, self.tokens)
         self._levels = Levels(sizes.layers) if remembers else None
 
     @property

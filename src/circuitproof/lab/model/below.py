@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.lab.model.gates import columns_below
 from circuitproof.lab.model.stream import Held, Stream
 
 EMBEDDING = -1
@@ -69,9 +71,10 @@ class Levels:
         self._known: dict[Hashable, dict[Hashable, Held]] = {}
 
     @staticmethod
-    def fit(tokens: int, width: int, nodes: int) -> bool:
-        """Say whether there is room for all that circuits of so many nodes hold on so many tokens."""
-        return _CIRCUITS * tokens * width * nodes <= _NUMBERS
+    def fit(graph: Graph, width: int, tokens: int) -> bool:
+        """Say whether there is room on so many tokens, even if no two layers remember the same circuit."""
+        columns = sum(columns_below(graph, layer) for layer in range(1, graph.layers + 1))
+        return _CIRCUITS * columns * width * tokens <= _NUMBERS
 
     def bring(self, tokens: Tokens, stream: Stream, climb: Climb) -> int:
         """Bring a stream to the top, from the highest layer below which it is known."""

@@ -108,15 +108,20 @@ def target_row(graph: Graph, node: Node) -> int:
             raise DeclarationError("embed reads no node")
 
 
+def columns_below(graph: Graph, layer: int) -> int:
+    """Return how many columns are written where a layer begins."""
+    return 1 + layer * (graph.heads + 2)
+
+
 def source_column(graph: Graph, node: Node) -> int:
     """Return the column of a node that is read."""
     match node:
         case Embed():
             return 0
         case Head(layer, index):
-            return 1 + layer * (graph.heads + 2) + index
+            return columns_below(graph, layer) + index
         case Mlp(layer):
-            return 1 + layer * (graph.heads + 2) + graph.heads + 1
+            return columns_below(graph, layer) + graph.heads + 1
         case Logits():
             raise DeclarationError("nothing reads logits")
 

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Mlp
-from circuitproof.lab.model.gates import Gates, source_column, target_row
+from circuitproof.lab.model.gates import Gates, columns_below, source_column, target_row
 
 State = Float[Tensor, "_ _ prompt position _"]
 Held: TypeAlias = tuple[tuple[tuple[int, ...], Tensor], ...]
@@ -154,12 +154,9 @@ class _CircuitStream(ABC):
 
     def needs_below(self, layer: int) -> Hashable:
         """Return the nodes below that are computed, and the gates between them."""
-        gates, rows, columns = self._gates, layer * (self._gates.graph.heads + 1), self._columns_below(layer)
-        values = gates.values.detach()[:, :rows, :columns].contiguous()
+        gates, rows = self._gates, layer * (self._gates.graph.heads + 1)
+        values = gates.values.detach()[:, :rows, : columns_below(gates.graph, layer)].contiguous()
         return (gates.heads[:layer], gates.mlps[:layer], tuple(values.shape), values.numpy().tobytes())
-
-    def _columns_below(self, layer: int) -> int:
-        return 1 + layer * (self._gates.graph.heads + 2)
 
     @abstractmethod
     def _read(self, rows: list[int]) -> State: ...
@@ -198,7 +195,8 @@ class GapStream(_CircuitStream):
 
     def needs_below(self, layer: int) -> Hashable:
         """Return the same, and the outputs that must be kept apart."""
-        apart = sorted(column for column in self._left_out if column < self._columns_below(layer))
+        below = columns_below(self._gates.graph, layer)
+        apart = sorted(column for column in self._left_out if column < below)
         return (super().needs_below(layer), tuple(apart))
 
     def held(self) -> Held:
