@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import record_to_json
 from circuitproof.text.reading import Fields
 from circuitproof.view.data import story_to_json
 from circuitproof.view.page import bundle_page, bundle_text, run_page, run_text
-from circuitproof.view.run import RUN, Judged, RunStory, tell_run
+from circuitproof.view.run import RUN, Judged, RunStory, tables, tell_run
 from circuitproof.view.story import Story, Unjudged, tell
 from circuitproof.view.telling import Table
 from circuitproof.view.words import shown_text
@@ -39,7 +40,7 @@ def text_of(found: Story | Unjudged | RunStory) -> str:
 
 def json_of(found: Story | Unjudged | RunStory) -> Json:
     """Return what the page says, for programs."""
-    return found.to_json() if isinstance(found, RunStory) else story_to_json(found)
+    return record_to_json(found) if isinstance(found, RunStory) else story_to_json(found)
 
 
 def outcome_of(found: Story | Unjudged | RunStory) -> Outcome:
@@ -72,9 +73,8 @@ def _row(one: Judged) -> tuple[str, ...]:
         return (shown_text(one.place), outcome, "", "", shown_text(one.report.reason, most=200))
     claim = Fields(one.report.claim, one.place)
     kinds: dict[str, list[str]] = {}
-    for answer in claim.items("properties"):
-        fields = Fields(answer, one.place)
-        kinds.setdefault(fields.text("verdict"), []).append(fields.text("kind"))
+    for answer in tables(claim, "properties"):
+        kinds.setdefault(answer.text("verdict"), []).append(answer.text("kind"))
     said = "; ".join(f"{', '.join(found)} {verdict}" for verdict, found in kinds.items())
     prompts = claim.text("prompts").removesuffix(" prompts")
     return (shown_text(one.place), outcome, f"{claim.integer('edges')}", prompts, said)

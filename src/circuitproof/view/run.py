@@ -6,15 +6,15 @@ from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM
 from circuitproof.text.canonical import Json
-from circuitproof.text.codec import record_to_json
-from circuitproof.text.reading import Fields, read_json
-from circuitproof.view.rungs import Rung, read_rungs
+from circuitproof.text.codec import Codec
+from circuitproof.text.reading import Fields
+from circuitproof.view.rungs import Rung, read_fields, read_rungs
 from circuitproof.view.story import Story, tell_judged
 from circuitproof.view.study import Study, read_study
 from circuitproof_check.main import Beside, Outcome, Report, inspect
 
 RUN, GATE, MIGRATION, _FOLD = "run.json", "gate.result.json", "migration.json", "fold.json"
-_ANY = float("-inf")
+_CODEC = Codec()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,6 @@ class Trial:
 
     @property
     def selected(self) -> Point:
-        """Return the circuit that the gate was opened for."""
         return next(point for point in self.points if point.is_selected)
 
 
@@ -115,30 +114,22 @@ class RunStory:
     folding: Folding | None
     study: Study
 
-    def to_json(self) -> dict[str, Json]:
-        """Return what the page says, for programs."""
-        return record_to_json(self)
-
 
 def tell_run(path: Path) -> RunStory:
     """Read a run folder and let the checker judge its bundles."""
-    mark = _fields(path / RUN)
+    mark, folders = read_fields(path / RUN), sorted(one for one in path.rglob("*") if one.is_dir())
     return RunStory(
         path,
         mark.text("recipe"),
         mark.text("recipe_digest"),
         tuple(_bundles(path)),
         tuple(read_trial(file) for file in sorted(path.rglob(GATE))),
-        tuple(rung for folder in _folders(path) for rung in read_rungs(folder)),
+        tuple(rung for folder in folders for rung in read_rungs(folder)),
         tuple(lesion for file in sorted(path.rglob(MIGRATION)) for lesion in read_lesions(file, path)),
-        tuple(norm for file in sorted(path.rglob("removal.json"))[:1] for norm in _norms(_fields(file))),
-        _folding(_fields(path / _FOLD)) if (path / _FOLD).is_file() else None,
+        tuple(norm for file in sorted(path.rglob("removal.json"))[:1] for norm in _norms(file)),
+        _folding(read_fields(path / _FOLD)) if (path / _FOLD).is_file() else None,
         read_study(path),
     )
-
-
-def _fields(path: Path) -> Fields:
-    return Fields(read_json(path), str(path))
 
 
 def _bundles(path: Path) -> Iterator[Judged]:
@@ -152,76 +143,54 @@ def _bundles(path: Path) -> Iterator[Judged]:
 
 def read_trial(file: Path) -> Trial:
     """Read what came of a gate."""
-    fields = _fields(file)
-    swept, nested = fields.items("points"), fields.items("nested")
-    chosen = fields.integer("selected")
-    points = [
-        _point(Fields(one, fields.where), is_selected=place == chosen, is_nested=False)
-        for place, one in enumerate(swept)
-    ]
-    points += [_point(Fields(one, fields.where), is_selected=False, is_nested=True) for one in nested]
-    seen = Fields(swept[chosen], fields.where).fields("development").integer("prompts")
+    fields = read_fields(file)
+    swept, nested, chosen = tables(fields, "points"), tables(fields, "nested"), fields.integer("selected")
+    points = [_point(one, is_selected=place == chosen) for place, one in enumerate(swept)]
+    points += [_point(one, is_nested=True) for one in nested]
+    seen = swept[chosen].fields("development").integer("prompts")
     return Trial(fields.text("generation"), fields.text("task"), seen, tuple(points))
 
 
-def _point(fields: Fields, *, is_selected: bool, is_nested: bool) -> Point:
+def tables(fields: Fields, key: str) -> list[Fields]:
+    """Return the tables of a list, of which not every key need be read."""
+    return [Fields(one, fields.where) for one in fields.items(key)]
+
+
+def _point(fields: Fields, *, is_selected: bool = False, is_nested: bool = False) -> Point:
     gate = fields.fields("gate")
-    return Point(
+    return _CODEC.record(
+        Point,
+        gate,
         origin=fields.text("origin"),
         edges=len(fields.fields("circuit").items("edges")),
-        agreed=gate.integer("agreed"),
-        prompts=gate.integer("prompts"),
-        margin=gate.number("worst_margin", above=_ANY),
+        margin=_margin(gate),
         is_selected=is_selected,
         is_nested=is_nested,
     )
 
 
-def _folders(path: Path) -> list[Path]:
-    """Return every folder of a run, however deep."""
-    return sorted(folder for folder in path.rglob("*") if folder.is_dir())
+def _margin(fields: Fields) -> float:
+    return _CODEC.value(float, fields, "worst_margin")
 
 
 def read_lesions(file: Path, run: Path) -> Iterator[Lesion]:
     """Read what a round of healing came to: every lesion of each behaviour, each once."""
-    fields, place = _fields(file), str(file.parent.relative_to(run))
-    for one in fields.items("behaviours"):
-        behaviour = Fields(one, fields.where)
-        found = (
-            _lesion(place, behaviour, Fields(lesion, fields.where)) for lesion in behaviour.items("lesions")
-        )
-        yield from dict.fromkeys(found)
+    place = str(file.parent.relative_to(run))
+    for one in tables(read_fields(file), "behaviours"):
+        about = {"place": place, "task": one.text("task"), "fate": one.text("fate")}
+        found = tables(one, "lesions")
+        yield from dict.fromkeys(_CODEC.record(Lesion, x, **about, margin=_margin(x)) for x in found)
 
 
-def _lesion(place: str, behaviour: Fields, lesion: Fields) -> Lesion:
-    return Lesion(
-        place=place,
-        task=behaviour.text("task"),
-        fate=behaviour.text("fate"),
-        where=lesion.text("where"),
-        silenced=lesion.texts("silenced"),
-        right=lesion.integer("right"),
-        prompts=lesion.integer("prompts"),
-        margin=lesion.number("worst_margin", above=_ANY),
-    )
-
-
-def _norms(fields: Fields) -> Iterator[Norm]:
-    for one in fields.items("norms"):
-        norm = Fields(one, fields.where)
-        deviation = norm.number("deviation", above=_ANY)
-        yield Norm(norm.text("norm"), norm.integer("first"), norm.integer("last"), deviation)
+def _norms(file: Path) -> Iterator[Norm]:
+    for norm in tables(read_fields(file), "norms"):
+        yield _CODEC.record(Norm, norm, name=norm.text("norm"))
 
 
 def _folding(fields: Fields) -> Folding:
-    error = fields.fields("error")
     before, after = (fields.fields(name).fields("measures") for name in ("source", "folded"))
-    return Folding(
-        largest_error=error.number("largest_error", above=_ANY),
-        agreement=error.number("agreement", above=_ANY),
-        positions=error.integer("positions"),
-        measures=tuple(
-            (name, before.number(name, above=_ANY), after.number(name, above=_ANY))
-            for name in before.keys()  # noqa: SIM118  # Fields is not a mapping
-        ),
+    measures = tuple(
+        (name, *(_CODEC.value(float, measured, name) for measured in (before, after)))
+        for name in before.keys()  # noqa: SIM118  # Fields is not a mapping
     )
+    return _CODEC.record(Folding, fields.fields("error"), measures=measures)

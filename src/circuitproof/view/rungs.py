@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import exp, inf
+from math import exp
 from pathlib import Path
 
 from circuitproof.errors import InputError
@@ -10,7 +10,6 @@ from circuitproof.text.codec import Codec, Count
 from circuitproof.text.reading import Fields, read_json
 
 _CHOSEN = "chosen.json"
-_ANY = -inf
 _MOST = 700
 """A loss beyond this is none that was measured; its exponential is still a float."""
 _LADDER = ("base", "installed", "scalar", "diagonal", "readout")
@@ -106,6 +105,11 @@ class Rung:
         return f"{self.task} {self.state}"
 
 
+def read_fields(file: Path) -> Fields:
+    """Open a file of a run, of which not every key need be read."""
+    return Fields(read_json(file), str(file))
+
+
 def read_rungs(folder: Path) -> list[Rung]:
     """Read the steps of the calibration that stands in a folder, in their order."""
     return sorted(_rungs(folder), key=_step)
@@ -131,14 +135,16 @@ def _chosen(file: Path) -> dict[str, str]:
     """Return the rung of record with the reason, if it was written down."""
     if not file.is_file():
         return {}
-    fields = Fields(read_json(file), str(file))
+    fields = read_fields(file)
     return {fields.text("record"): fields.text("why")}
 
 
 def _rung(task: str, fields: Fields, chosen: dict[str, str]) -> Rung:
     audit, state = read_audit(fields), fields.text("name")
     losses = _read_losses(fields, audit)
-    return Rung(
+    return Codec().record(
+        Rung,
+        fields,
         task=task,
         state=state,
         prompts=audit.prompts,
@@ -149,9 +155,6 @@ def _rung(task: str, fields: Fields, chosen: dict[str, str]) -> Rung:
         lesions=tuple(_lesions(audit, losses)),
         errors=_errors(audit),
         perplexity=None if losses is None else perplexity(losses.model),
-        radius=fields.number("radius", above=_ANY),
-        seconds=fields.number("seconds", above=_ANY),
-        passes=fields.boolean("passes"),
         why=chosen.get(state, ""),
     )
 
@@ -201,6 +204,5 @@ def _perplexities(audit: Audit, losses: Losses | None) -> list[float | None]:
 
 
 def _errors(audit: Audit) -> ErrorSets:
-    wrong = frozenset(audit.wrong)
-    backup = frozenset(audit.backup)
+    wrong, backup = frozenset(audit.wrong), frozenset(audit.backup)
     return ErrorSets(len(wrong), audit.prompts - len(backup), len(wrong - backup))

@@ -1,12 +1,12 @@
 """What a study of a language model wrote: does the model do it, programs, healing, what lies beyond."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.text.codec import Codec, Count
-from circuitproof.text.reading import Fields, long_numbers, read_json, scientific
-from circuitproof.view.rungs import Audit, perplexity, read_audit
+from circuitproof.text.reading import long_numbers, scientific
+from circuitproof.view.rungs import Audit, perplexity, read_audit, read_fields
 
 _VIABILITY, _BEYOND, _HEALED = "viability.json", "beyond.json", "healed.json"
 _QUALITY, _ACCEPTED, _EXTRACTED = "base.json", "accepted.json", "circuit.json"
@@ -98,7 +98,6 @@ class SearchedHead:
 
     @property
     def head(self) -> str:
-        """Return the head's name."""
         return f"head {self.layer}.{self.index}"
 
 
@@ -163,30 +162,27 @@ def read_study(path: Path) -> Study:
     folders = dict.fromkeys(file.parent for file in sorted(path.rglob(_SEARCH)))
     return Study(
         _quality(path / _QUALITY),
-        tuple(_CODEC.record(Viability, _fields(file)) for file in sorted(path.rglob(_VIABILITY))),
+        tuple(_CODEC.record(Viability, read_fields(file)) for file in sorted(path.rglob(_VIABILITY))),
         tuple(map(_programs, folders)),
         tuple(map(_healing, sorted(path.rglob(_HEALED)))),
         tuple(map(_beyond, sorted(path.rglob(_BEYOND)))),
     )
 
 
-def _fields(path: Path) -> Fields:
-    return Fields(read_json(path), str(path))
-
-
 def _quality(file: Path) -> Quality | None:
     if not file.is_file():
         return None
-    fields, least = _fields(file), float("-inf")
-    return Quality(*(perplexity(fields.number(key, above=least)) for key in ("loss", "budget")))
+    fields = read_fields(file)
+    return Quality(*(perplexity(_CODEC.value(float, fields, key)) for key in ("loss", "budget")))
 
 
 def _programs(folder: Path) -> Programs:
-    accepted = _fields(folder / _ACCEPTED) if (folder / _ACCEPTED).is_file() else None
+    accepted = read_fields(folder / _ACCEPTED) if (folder / _ACCEPTED).is_file() else None
     extracted = _edges(folder / _EXTRACTED)
+    searches = (_CODEC.record(SearchedHead, read_fields(file)) for file in folder.glob(_SEARCH))
     return Programs(
         task=folder.name,
-        searches=tuple(sorted(_searches(folder), key=lambda one: (one.layer, one.index))),
+        searches=tuple(sorted(searches, key=lambda one: (one.layer, one.index))),
         extracted=None if extracted is None else len(extracted),
         exact=None if accepted is None else accepted.integer("exact"),
         prompts=None if accepted is None else accepted.integer("prompts"),
@@ -194,28 +190,24 @@ def _programs(folder: Path) -> Programs:
     )
 
 
-def _searches(folder: Path) -> Iterator[SearchedHead]:
-    yield from (_CODEC.record(SearchedHead, _fields(file)) for file in folder.glob(_SEARCH))
-
-
 def _edges(file: Path) -> tuple[str, ...] | None:
-    return _fields(file).texts("edges") if file.is_file() else None
+    return read_fields(file).texts("edges") if file.is_file() else None
 
 
 def _healing(file: Path) -> Healing:
-    fields = _fields(file)
-    return Healing(
+    fields = read_fields(file)
+    return _CODEC.record(
+        Healing,
+        fields,
         task=file.parents[1].name,
-        steps=fields.integer("steps"),
         audit=read_audit(fields),
-        perplexity=perplexity(fields.number("loss", above=float("-inf"))),
+        perplexity=perplexity(_CODEC.value(float, fields, "loss")),
         is_within_budget=fields.boolean("within_budget"),
-        uses_programs=fields.boolean("uses_programs"),
     )
 
 
 def _beyond(file: Path) -> Beyond:
-    fields = _fields(file)
+    fields = read_fields(file)
     with long_numbers():
         prompts = scientific(int(fields.rational("prompts")))
     return _CODEC.record(Beyond, fields, task=file.parents[1].name, prompts=prompts)
