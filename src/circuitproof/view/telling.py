@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from circuitproof.view.elements import Child, Element, el, render
-from circuitproof.view.elements import table as table_of
-from circuitproof.view.parts.section import verdict_badge
+from circuitproof.view.parts.section import scrolled, verdict_badge
 from circuitproof.view.plain import as_text
 
 
@@ -66,8 +65,7 @@ def _children(one: Said) -> Iterator[Element]:
             yield one
         case Table(title, columns, rows):
             yield el("h3", title)
-            cells = [tuple(map(_cell, columns, row)) for row in rows]
-            yield el("div", table_of(columns, cells), class_="scroll", tabindex="0")
+            yield scrolled(columns, [tuple(map(_cell, columns, row)) for row in rows])
         case _:
             assert_never(one)
 

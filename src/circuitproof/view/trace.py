@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head, Mlp
-from circuitproof.declare.operators import Activation, Attention, Norm
+from circuitproof.declare.operators import Attention
 from circuitproof.declare.programs.meaning import row as program_row
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs
@@ -23,28 +23,13 @@ Sides = tuple[SideBranch, SideBranch]
 
 @dataclass(slots=True)
 class _Recorded(Exact):
-    """Exact numbers that remember attention, signs and band branches, in order of computation."""
+    """Exact numbers that remember the weights of attention too, in order of computation."""
 
     weights: list[tuple[Row, ...]] = field(default_factory=list[tuple[Row, ...]])
-    signs: list[Integers] = field(default_factory=list[Integers])
-    sides: list[tuple[Sides, ...]] = field(default_factory=list[tuple[Sides, ...]])
 
     def attention(self, scores: tuple[Row, ...], attention: Attention) -> tuple[Row, ...]:
-        """Return sparsemax of each row of scores, and remember it."""
         self.weights.append(Exact.attention(self, scores, attention))
         return self.weights[-1]
-
-    def activate(self, values: Grid, activation: Activation) -> Grid:
-        """Apply an activation, and remember the signs of what it is applied to."""
-        bent = Exact.activate(self, values, activation)
-        self.signs.extend(one.signs for one in self.witnesses[-1:] if isinstance(one, Signs))
-        return bent
-
-    def normalise(self, values: Grid, norm: Norm, gain: tuple[Grid, Grid]) -> Grid:
-        """Apply a norm, and remember the branches of its sides."""
-        normed = Exact.normalise(self, values, norm, gain)
-        self.sides.extend(one.sides for one in self.witnesses[-1:] if isinstance(one, BandBranches))
-        return normed
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +105,9 @@ def trace(
     arithmetic = _Recorded()
     passed = Trace(Forward(frozen, cells, arithmetic, candidates))
     outputs = [passed.output(stage) for stage in range(len(cells.stages))]  # the order of what is recorded
-    weights, signs, sides = iter(arithmetic.weights), iter(arithmetic.signs), iter(arithmetic.sides)
+    weights = iter(arithmetic.weights)
+    signs = (one.signs for one in arithmetic.witnesses if isinstance(one, Signs))
+    sides = (one.sides for one in arithmetic.witnesses if isinstance(one, BandBranches))
     stages = tuple(
         Traced(
             stage,

@@ -6,9 +6,9 @@ from fractions import Fraction
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.prove.findings import shown
 from circuitproof.view.drawings.circuit import FEW, draw_circuit
-from circuitproof.view.elements import Child, Element, el, table
+from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.numbers import Numbers
-from circuitproof.view.parts.section import chosen_prompt, link, scrolled, section
+from circuitproof.view.parts.section import chosen_prompt, link, note, scrolled, section
 from circuitproof.view.story import Story
 from circuitproof.view.words import plural
 
@@ -37,7 +37,7 @@ def circuit(story: Story) -> Element:
             data_page=True,
         ),
         el("div", class_="panel", data_at="edge-panel", aria_live="polite", data_page=True),
-        scrolled(table(_COLUMNS, rows, class_="sortable edges"), tall=True),
+        scrolled(_COLUMNS, rows, class_="sortable edges", tall=True),
         *_notes(story),
     )
 
@@ -80,26 +80,18 @@ def shares_of(story: Story, edge: Edge) -> list[Fraction]:
 
 def _notes(story: Story) -> Iterator[Element]:
     if not isinstance(story.numbers, Numbers):
-        yield el("p", f"No numbers are shown: {story.numbers.reason}.", class_="note")
+        yield note(f"No numbers are shown: {story.numbers.reason}.")
         return
-    yield el(
-        "p",
+    yield note(
         "Flips and ties: prompts whose clear decision is another one, or a tie, without the edge. What an "
         "edge brings: its exact share of the margin of the decision over the next candidate, with attention "
-        "and branches as they are; the shares of edges into logits and the biases there sum to the margin.",
-        class_="note",
+        "and branches as they are; the shares of edges into logits and the biases there sum to the margin."
     )
     computed = sum(cell.flow is not None for cell in story.numbers.cells)
     if computed < len(story.numbers.cells):
-        yield el(
-            "p",
-            f"Shares are computed for {computed:,} of {len(story.numbers.cells):,} cells; circuitproof "
-            "explain tells them for any prompt.",
-            class_="note",
-        )
+        cells = f"{computed:,} of {len(story.numbers.cells):,} cells"
+        yield note(f"Shares are computed for {cells}; circuitproof explain tells them for any prompt.")
     if not story.numbers.needs:
-        yield el(
-            "p",
-            "The circuit without each edge is not computed here: there are too many edges and prompts.",
-            class_="note",
+        yield note(
+            "The circuit without each edge is not computed here: there are too many edges and prompts."
         )

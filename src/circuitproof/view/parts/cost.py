@@ -4,9 +4,9 @@ from typing import cast
 
 from circuitproof.bundle.opening import Answered
 from circuitproof.text.reading import write_rational
-from circuitproof.view.elements import Element, el, table
+from circuitproof.view.elements import Element
 from circuitproof.view.numbers import Numbers
-from circuitproof.view.parts.section import facts, scrolled, section
+from circuitproof.view.parts.section import facts, note, scrolled, section
 from circuitproof.view.story import Story
 from circuitproof.view.words import plural, property_name
 
@@ -25,8 +25,8 @@ def cost(story: Story) -> Element:
             ("computations", _computations(story)),
             ("exact logits", f"{plural(len(bundle.folds), 'row')}; the longest number has {longest:,} signs"),
         ),
-        scrolled(table(("property", "leaves of evidence#"), rows)),
-        el("p", "circuitproof cost counts what solvers would be asked instead.", class_="note"),
+        scrolled(("property", "leaves of evidence#"), rows),
+        note("circuitproof cost counts what solvers would be asked instead."),
     )
 
 

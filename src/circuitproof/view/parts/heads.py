@@ -3,7 +3,7 @@
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.lines import to_lines
 from circuitproof.view.elements import Element, el
-from circuitproof.view.parts.section import chosen_prompt, section
+from circuitproof.view.parts.section import chosen_prompt, note, section
 from circuitproof.view.story import Story
 from circuitproof.view.words import plural, token_name
 
@@ -25,7 +25,7 @@ def program_heads(story: Story) -> Element | None:
     if not nodes:
         return None
     unused = len(programs) - len(nodes)
-    note = f"{plural(unused, 'program head')} of the model not in the circuit."
+    beside = f"{plural(unused, 'program head')} of the model not in the circuit."
     return section(
         "programs",
         "Program heads",
@@ -35,7 +35,7 @@ def program_heads(story: Story) -> Element | None:
             for number, program in enumerate(dict.fromkeys(programs[head] for head in nodes))
         ),
         *_named(story, frozenset(token for head in nodes for token in programs[head].tokens())),
-        *([el("p", note, class_="note")] if unused else []),
+        *([note(beside)] if unused else []),
     )
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from circuitproof.view.drawings.charts import Bar, Dot, draw_dots, draw_spans
-from circuitproof.view.elements import Child, Element, el, table
+from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.parts.of_studies import beyond, healing, programs, viability
-from circuitproof.view.parts.section import facts, name, scrolled, section, share_bar, verdict_badge
+from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar, verdict_badge
 from circuitproof.view.run import Folding, Point, RunStory, Trial
 from circuitproof.view.rungs import Lesioned, Rung
 from circuitproof.view.words import perplexity_text, plural, shown_text
@@ -33,20 +33,17 @@ def bundles(run: RunStory) -> Element | None:
     ]
     if not rows:
         return None
-    made = table(("bundle", "outcome", "the checker says"), rows, class_="stacked")
-    hint = el("p", "circuitproof show BUNDLE tells all of one of them.", class_="note")
-    return section("bundles", "Bundles", scrolled(made), hint)
+    made = scrolled(("bundle", "outcome", "the checker says"), rows, class_="stacked")
+    return section("bundles", "Bundles", made, note("circuitproof show BUNDLE tells all of one of them."))
 
 
 def frontier(run: RunStory) -> Element | None:
     """Return for each gate how many edges it takes to decide with what margin, measured in floats."""
     if not run.trials:
         return None
-    about = el(
-        "p",
+    about = note(
         "Every candidate of a sweep (filled), the selected one (orange), and the most important edges alone "
-        "(hollow): the edges kept and the worst margin on the gate, measured in floats.",
-        class_="note",
+        "(hollow): the edges kept and the worst margin on the gate, measured in floats."
     )
     figures = el("div", *(_trial(trial) for trial in run.trials), class_="figures")
     return section("frontier", "The localisation frontier", about, figures, _table(run))
@@ -73,7 +70,7 @@ def _table(run: RunStory) -> Element:
         if point.is_selected
     ]
     columns = ("generation", "task", "selected", "edges#", "right on the gate", "worst margin#")
-    return scrolled(table(columns, rows, class_="stacked"))
+    return scrolled(columns, rows, class_="stacked")
 
 
 def _cells(point: Point) -> tuple[Child, ...]:
@@ -86,10 +83,10 @@ def calibration(run: RunStory) -> Element | None:
     if not run.rungs:
         return None
     columns = ("rung", "model", "circuit", "perplexity#", "radius#", "passes")
-    about = el("p", f"Prompts decided right, measured in floats.{_budget(run)}", class_="note")
-    made = table(columns, [_rung(one) for one in run.rungs], class_="stacked")
+    about = note(f"Prompts decided right, measured in floats.{_budget(run)}")
+    made = scrolled(columns, [_rung(one) for one in run.rungs], class_="stacked")
     why = (el("p", shown_text(f"{one.task}: {one.why}", most=400)) for one in run.rungs if one.why)
-    return section("calibration", "The calibration ladder", about, scrolled(made), *why)
+    return section("calibration", "The calibration ladder", about, made, *why)
 
 
 def _budget(run: RunStory) -> str:
@@ -114,11 +111,9 @@ def audit(run: RunStory) -> Element | None:
     """Return what is left at each rung without program heads or circuit, and where the model errs."""
     if not run.rungs:
         return None
-    about = el(
-        "p",
+    about = note(
         "Prompts decided right without something, measured in floats. What is right without the program "
-        "heads takes another route; that this route is no product of calibration shows in the base.",
-        class_="note",
+        "heads takes another route; that this route is no product of calibration shows in the base."
     )
     left = [_lesioned(rung, one) for rung in run.rungs for one in rung.lesions]
     columns = ("rung", "without", "model", "perplexity#", "circuit")
@@ -127,9 +122,9 @@ def audit(run: RunStory) -> Element | None:
         "audit",
         "What is left without",
         about,
-        scrolled(table(columns, left, class_="sortable stacked"), tall=True),
+        scrolled(columns, left, class_="sortable stacked", tall=True),
         el("h3", "Where the model errs"),
-        scrolled(table(sets, [_errors(one) for one in run.rungs], class_="stacked")),
+        scrolled(sets, [_errors(one) for one in run.rungs], class_="stacked"),
     )
 
 
@@ -159,13 +154,12 @@ def lesions(run: RunStory) -> Element | None:
     if not rows:
         return None
     columns = ("model", "behaviour", "in", "silenced", "right", "worst margin#")
-    made = table(columns, rows, class_="sortable stacked")
-    words = (
+    about = note(
         f"{plural(len(rows), 'lesion')}, measured in floats. A behaviour that is right with its program "
         "heads silenced does not go through them."
     )
-    about = el("p", words, class_="note")
-    return section("lesions", "Lesion audit", about, scrolled(made, tall=True))
+    made = scrolled(columns, rows, class_="sortable stacked", tall=True)
+    return section("lesions", "Lesion audit", about, made)
 
 
 def norms(run: RunStory) -> Element | None:
@@ -180,7 +174,7 @@ def norms(run: RunStory) -> Element | None:
         "norms",
         "Norms removed",
         el("figure", draw_spans(bars, "when norms were faded out"), class_="narrow"),
-        scrolled(table(("norm", "first step#", "last step#", "deviation#"), rows, class_="stacked")),
+        scrolled(("norm", "first step#", "last step#", "deviation#"), rows, class_="stacked"),
         *(_folding(run.folding) if run.folding is not None else ()),
     )
 
@@ -191,7 +185,7 @@ def _folding(found: Folding) -> tuple[Element, ...]:
         f"Folded into the weights; compared in floats at {found.positions:,} positions: the largest error of "
         f"a logit is {found.largest_error:.3g}, the best token agrees at {found.agreement:.4%} of them."
     )
-    return (el("p", said), scrolled(table(("measure", "with norms#", "folded#"), rows)))
+    return (el("p", said), scrolled(("measure", "with norms#", "folded#"), rows))
 
 
 def run_cost(run: RunStory) -> Element | None:

@@ -1,7 +1,9 @@
 """The parts of a study's page: does the model do it, programs, healing, what lies beyond the domain."""
 
-from circuitproof.view.elements import Child, Element, el, table
-from circuitproof.view.parts.section import facts, name, scrolled, section, share_bar, verdict_badge
+from collections.abc import Iterable, Iterator
+
+from circuitproof.view.elements import Child, Element, el
+from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar, verdict_badge
 from circuitproof.view.run import RunStory
 from circuitproof.view.study import Beyond, Healing, Programs, SearchedHead, Stratum, Viability
 from circuitproof.view.words import perplexity_text, plural, shown_text
@@ -12,31 +14,31 @@ _LONG = 400
 
 def viability(run: RunStory) -> Element | None:
     """Return for each task whether the model itself does it, and which prompts went by which rule."""
-    if not run.study.viabilities:
-        return None
-    about = el(
-        "p",
+    about = (
         "The model is asked for every prompt of the pool, in floats, before anything else is done. What "
-        "becomes of prompts that it decides wrong was declared beforehand.",
-        class_="note",
+        "becomes of prompts that it decides wrong was declared beforehand."
     )
-    tasks = (child for one in run.study.viabilities for child in _viable(one))
-    return section("viability", "Does the model do it?", about, *tasks)
+    return _part("viability", "Does the model do it?", about, map(_viable, run.study.viabilities))
 
 
-def _viable(one: Viability) -> tuple[Element, ...]:
+def _part(name: str, title: str, about: str, tasks: Iterable[Iterable[Element]]) -> Element | None:
+    """Return what there is of each task, after what it is about; nothing if there is no task."""
+    children = [child for task in tasks for child in task]
+    return section(name, title, note(about), *children) if children else None
+
+
+def _viable(one: Viability) -> Iterator[Element]:
     ends = "enough, the task goes on" if one.is_viable else "too few, the task stops here"
-    known = facts(
+    yield el("h3", name(one.task))
+    yield facts(
         ("pool", share_bar(one.right, one.prompts, "decided right")),
         ("rule", _rule(one)),
         ("strata", share_bar(len(one.kept), len(one.strata), "stay")),
         ("prompts left", f"{one.left:,} balanced, {one.wanted:,} are wanted: {ends}"),
     )
     rows = [(name(gone.name), share_bar(gone.right, gone.prompts), _why(gone)) for gone in one.dropped]
-    if not rows:
-        return el("h3", name(one.task)), known
-    made = table(("stratum gone", "right", "because"), rows, class_="sortable stacked")
-    return el("h3", name(one.task)), known, scrolled(made, tall=True)
+    if rows:
+        yield scrolled(("stratum gone", "right", "because"), rows, class_="sortable stacked", tall=True)
 
 
 def _rule(one: Viability) -> str:
@@ -60,23 +62,18 @@ def _why(gone: Stratum) -> str:
 
 def programs(run: RunStory) -> Element | None:
     """Return the programs that were found, and what the searches tried."""
-    if not run.study.programs:
-        return None
-    about = el(
-        "p",
+    about = (
         "For each head that the circuit reads, programs are tried in floats, those first that overlap most "
-        "with the head's own attention. What they decide together is computed exactly.",
-        class_="note",
+        "with the head's own attention. What they decide together is computed exactly."
     )
-    tasks = (child for one in run.study.programs for child in _programs(one))
-    return section("searches", "Programs found", about, *tasks)
+    return _part("searches", "Programs found", about, map(_programs, run.study.programs))
 
 
 def _programs(one: Programs) -> tuple[Element, ...]:
     columns = ("head", "program", "in the end", "overlap#", "tried#", "seconds#")
     rows = [_search(one, search) for search in sorted(one.searches, key=lambda x: not one.is_read(x))]
-    made = table(columns, rows, class_="stacked")
-    return el("h3", name(one.task)), facts(*_ends(one)), scrolled(made, tall=True)
+    made = scrolled(columns, rows, class_="stacked", tall=True)
+    return el("h3", name(one.task)), facts(*_ends(one)), made
 
 
 def _ends(one: Programs) -> list[tuple[str, Child]]:
@@ -115,13 +112,11 @@ def healing(run: RunStory) -> Element | None:
     if not rows:
         return None
     columns = ("task", "steps#", "model", "circuit", "no programs", "perplexity", "programs")
-    about = el(
-        "p",
+    about = note(
         "Every parameter is trained by the core-aware objective with the loss on text beside it. Prompts "
-        "decided right, measured in floats, and whether the healed model needs its programs.",
-        class_="note",
+        "decided right, measured in floats, and whether the healed model needs its programs."
     )
-    return section("healing", "The limit of healing", about, scrolled(table(columns, rows, class_="stacked")))
+    return section("healing", "The limit of healing", about, scrolled(columns, rows, class_="stacked"))
 
 
 def _healed(one: Healing, run: RunStory) -> tuple[Child, ...]:
@@ -139,16 +134,11 @@ def _healed(one: Healing, run: RunStory) -> tuple[Child, ...]:
 
 def beyond(run: RunStory) -> Element | None:
     """Return what is proved of every prompt of a pattern, beyond the domain that programs were found on."""
-    if not run.study.beyonds:
-        return None
-    about = el(
-        "p",
+    about = (
         "The properties that were proved on the declared domain, asked of every prompt of a pattern. What "
-        "the checker says of their bundles stands above.",
-        class_="note",
+        "the checker says of their bundles stands above."
     )
-    tasks = (child for one in run.study.beyonds for child in _beyond(one))
-    return section("beyond", "Beyond the domain", about, *tasks)
+    return _part("beyond", "Beyond the domain", about, map(_beyond, run.study.beyonds))
 
 
 def _beyond(one: Beyond) -> tuple[Element, ...]:
@@ -161,4 +151,4 @@ def _beyond(one: Beyond) -> tuple[Element, ...]:
     if one.failing:
         known.append(("fails on", plural(one.failing, "cell")))
     known += [("holds on", name(part, most=_LONG)) for part in one.proved_parts]
-    return el("h3", name(one.task)), facts(*known), scrolled(table(("property", "verdict"), verdicts))
+    return el("h3", name(one.task)), facts(*known), scrolled(("property", "verdict"), verdicts)

@@ -1,21 +1,20 @@
 """The table of prompts: what each is, what is decided, by how much, and in which cell."""
 
 from circuitproof.prove.findings import shown
-from circuitproof.view.elements import Child, Element, el, table
+from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.parts.section import link, scrolled, section
 from circuitproof.view.story import Story
 from circuitproof.view.words import decision_text, plural, prompt_text, shown_text, token_name
 
-ROWS = 50
+_ROWS = 50
 """How many prompts a table shows at first."""
-COLUMNS = ("prompt", "answer", "decision", "margin#", "radius#", "cell#")
+_COLUMNS = ("prompt", "answer", "decision", "margin#", "radius#", "cell#")
 
 
 def prompts(story: Story) -> Element:
     """Return the prompts of the least margins; the page searches and sorts all of them."""
-    order = closest(story)
-    rows = [_row(story, place) for place in order[:ROWS]]
+    rows = [_row(story, place) for place in closest(story)[:_ROWS]]
     return section(
         "prompts",
         "The prompts",
@@ -28,7 +27,7 @@ def prompts(story: Story) -> Element:
             class_="controls",
             data_page=True,
         ),
-        scrolled(table(COLUMNS, rows, class_="prompts", data_at="prompt-table"), tall=True),
+        scrolled(_COLUMNS, rows, class_="prompts", data_at="prompt-table", tall=True),
         el("p", el("button", "more", type="button", data_at="more"), data_page=True),
     )
 

@@ -2,7 +2,7 @@
 
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Child, Element, el
-from circuitproof.view.parts.section import section
+from circuitproof.view.parts.section import note, section
 from circuitproof.view.regions import RegionRow, RegionTree
 from circuitproof.view.story import Story
 from circuitproof.view.words import plural, property_name
@@ -21,7 +21,7 @@ def regions(story: Story) -> Element | None:
 def _tree(tree: RegionTree) -> Element:
     leaves = sum(bool(region.shows) for region in tree.regions)
     rest = len(tree.regions) - _SHOWN
-    more = [el("p", f"{rest:,} further regions are not shown.", class_="note")] if rest > 0 else []
+    more = [note(f"{rest:,} further regions are not shown.")] if rest > 0 else []
     return el(
         "details",
         el("summary", f"{property_name(tree.prop)}: {plural(leaves, 'region')}"),

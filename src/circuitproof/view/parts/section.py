@@ -1,6 +1,8 @@
 """What every part is: a section with a title that can be linked to. And what several parts share."""
 
-from circuitproof.view.elements import Child, Element, el
+from collections.abc import Sequence
+
+from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.words import shown_text
 
 
@@ -14,6 +16,11 @@ def section(name: str, title: str, *children: Child) -> Element:
         data_part=name,
         aria_labelledby=f"{name}-title",
     )
+
+
+def note(text: str) -> Element:
+    """Return a remark in small print."""
+    return el("p", text, class_="note")
 
 
 def facts(*pairs: tuple[str, Child]) -> Element:
@@ -37,8 +44,11 @@ def chosen_prompt() -> Element:
     return el("div", class_="chosen-prompt", data_at="chosen-prompt", data_page=True)
 
 
-def scrolled(made: Element, *, tall: bool = False) -> Element:
-    """Return something wide, or long, that is scrolled by itself, with the keyboard too."""
+def scrolled(
+    columns: tuple[str, ...], rows: Sequence[tuple[Child, ...]], *, tall: bool = False, **attributes: str
+) -> Element:
+    """Return a table that is scrolled by itself where it is wide, or long, with the keyboard too."""
+    made = table(columns, rows, **attributes)
     return el("div", made, class_="scroll tall" if tall else "scroll", tabindex="0")
 
 

@@ -7,7 +7,7 @@ from circuitproof.prove.properties import Robustness
 from circuitproof.view.drawings.charts import draw_histogram
 from circuitproof.view.elements import Element, el
 from circuitproof.view.numbers import Numbers
-from circuitproof.view.parts.section import section
+from circuitproof.view.parts.section import note, section
 from circuitproof.view.story import Story
 
 
@@ -19,7 +19,7 @@ def spreads(story: Story) -> Element | None:
     radii = [cell.flip.radius for cell in cells if cell.flip is not None]
     figures = [_figure([cell.margin for cell in cells], "margins", "")]
     figures += [_figure(radii, "radii", _against(story), _claimed(story))] if radii else []
-    unknown = [] if radii else [el("p", _unknown(story), class_="note")]
+    unknown = [] if radii else [note(_unknown(story))]
     return section("spread", "Margins and radii", el("div", *figures, class_="figures"), *unknown)
 
 

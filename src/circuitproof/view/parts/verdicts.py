@@ -1,6 +1,8 @@
 """The verdicts: what was answered, what it rests on, and what it does not say."""
 
-from circuitproof.view.elements import Element, el, table
+from collections.abc import Iterator
+
+from circuitproof.view.elements import Element, el
 from circuitproof.view.evidence import rests_on
 from circuitproof.view.parts.section import scrolled, section, verdict_badge
 from circuitproof.view.story import Story
@@ -18,11 +20,8 @@ def verdicts(story: Story) -> Element:
         )
         for answer in story.bundle.answers
     ]
-    return section(
-        "verdicts",
-        "The verdicts",
-        scrolled(table(("property", "verdict", "remarks", "rests on"), rows, class_="stacked")),
-    )
+    made = scrolled(("property", "verdict", "remarks", "rests on"), rows, class_="stacked")
+    return section("verdicts", "The verdicts", made)
 
 
 def limits(story: Story) -> Element:
@@ -34,34 +33,17 @@ def limits(story: Story) -> Element:
         for remark in answer.remarks
     ]
     silent = [el("li", f"{property_name(answer.prop)}: {meaning(answer.prop).silent}") for answer in answers]
-    return section(
-        "limits",
-        "What the verdicts do not say",
-        el("ul", *remarks, *_uncompared(story), *silent, *_always(story)),
-    )
+    said = el("ul", *remarks, *_uncompared(story), *silent, *_always(story))
+    return section("limits", "What the verdicts do not say", said)
 
 
-def _uncompared(story: Story) -> list[Element]:
-    beside, said = story.judgement.beside, list[Element]()
-    if beside.against is None:
-        said.append(
-            el(
-                "li",
-                "The model was not compared: the weights are those of the bundle. Give ",
-                el("code", "--against MODEL"),
-                ".",
-            )
-        )
-    if beside.task is None:
-        said.append(
-            el(
-                "li",
-                "The task was not compared: prompts and answers are those of the bundle. Give ",
-                el("code", "--task FILE"),
-                ".",
-            )
-        )
-    return said
+def _uncompared(story: Story) -> Iterator[Element]:
+    if story.judgement.beside.against is None:
+        said = "The model was not compared: the weights are those of the bundle. Give "
+        yield el("li", said, el("code", "--against MODEL"), ".")
+    if story.judgement.beside.task is None:
+        said = "The task was not compared: prompts and answers are those of the bundle. Give "
+        yield el("li", said, el("code", "--task FILE"), ".")
 
 
 def _always(story: Story) -> list[Element]:

@@ -2,7 +2,7 @@
 
 from circuitproof.prove.findings import shown
 from circuitproof.prove.fold import Fold
-from circuitproof.view.elements import Child, Element, el, table
+from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.evidence import Shown, Witness
 from circuitproof.view.numbers import lead
 from circuitproof.view.parts.section import link, scrolled, section
@@ -22,7 +22,7 @@ def witnesses(story: Story) -> Element | None:
         "witnesses",
         "Counterexamples and witnesses",
         el("div", class_="walk", data_at="walk", data_page=True),
-        scrolled(table(_COLUMNS, rows, class_="stacked"), tall=True),
+        scrolled(_COLUMNS, rows, class_="stacked", tall=True),
     )
 
 
