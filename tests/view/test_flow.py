@@ -126,7 +126,7 @@ def test_weights_of_a_head_are_a_distribution_over_what_it_has_seen(seed):
     """Every reading is a row of attention: positive, causal, and of sum one or nothing at all."""
     story = viewed.story_of(seed)
     for prompt in story.bundle.domain.prompts[:4]:
-        for one in numbers(seed).readings(prompt):
+        for one in numbers(seed).trace.readings(prompt):
             assert all(0 <= key <= one.query and weight > 0 for key, weight in one.weights)
             assert sum(weight for _, weight in one.weights) in (0, 1)
 

@@ -172,7 +172,7 @@ def _reads(story: Story, found: Numbers, rows: _Rows) -> Json:
         if size > _READS:
             break
         prompt = story.bundle.domain.prompts[place]
-        listed = [(one, rows.place(one.weights)) for one in found.readings(prompt)]
+        listed = [(one, rows.place(one.weights)) for one in found.trace.readings(prompt)]
         reads[str(place)] = [[str(one.head), one.query, row] for one, row in listed]
         size += sum(1 + len(one.weights) for one, _ in listed)
     return reads

@@ -13,10 +13,11 @@ from circuitproof.prove.balls.radius import Bracket, find_radius
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import long_numbers, write_rational
-from circuitproof.view.numbers import Cell, Numbers, Reading
+from circuitproof.view.numbers import Cell, Numbers
 from circuitproof.view.regions import labelled_prompts
 from circuitproof.view.story import Story, Uncomputed, Unjudged, answer_to, numbers_of
 from circuitproof.view.telling import Said, Told
+from circuitproof.view.trace import Reading
 from circuitproof.view.words import shown_text, token_name
 
 _PARTS = 100
@@ -141,7 +142,7 @@ def _explanation(story: Story, prompt: Prompt, found: Numbers, at: int) -> Expla
         shared=shared,
         cell=found.cells[found.cell_of[at]],
         needed=tuple(needed) if found.needs else None,
-        readings=found.readings(prompt),
+        readings=tuple(found.trace.readings(prompt)),
     )
 
 

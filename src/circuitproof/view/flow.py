@@ -39,10 +39,11 @@ class Flow:
 
 
 def flow_of(frozen: Frozen, trace: CircuitTrace, row: int, rivals: tuple[int, int]) -> Flow:
-    """Return what each edge brings to the margin of one token over another, in a row of the logits."""
-    leader, runner = frozen.unembedding(rivals).fractions()
+    """Return what each edge brings to the margin of one candidate over another, in a row of the logits."""
+    leader, runner = frozen.unembedding([trace.candidates[place] for place in rivals]).fractions()
     gap = grid_of_fractions([[a - b for a, b in zip(leader, runner, strict=True)]], len(leader))
-    return _Backward(frozen, trace).run(row, gap, rivals)
+    first, second = (trace.logits[row][place] for place in rivals)
+    return _Backward(frozen, trace).run(row, gap, first - second)
 
 
 class _Backward:
@@ -56,21 +57,16 @@ class _Backward:
         """For each stage and row, how the margin depends on it."""
         self._rows: dict[tuple[str, int], Grid] = {}
 
-    def run(self, row: int, gap: Grid, rivals: tuple[int, int]) -> Flow:
+    def run(self, row: int, gap: Grid, margin: Fraction) -> Flow:
         last = len(self._trace.stages) - 1
         self._read(last, row, gap, LOGITS)
         for number in reversed(range(last)):
             for place, slope in self._wanted[number].items():
                 self._through(number, place, slope)
-        outgoing = {**_leaving(self._edges), LOGITS: self._margin(row, rivals)}
+        outgoing = {**_leaving(self._edges), LOGITS: margin}
         flow = Flow(dict(self._edges), {})
         own = {node: share - flow.into(node) for node, share in outgoing.items() if node != EMBED}
         return Flow(flow.edges, own)
-
-    def _margin(self, row: int, rivals: tuple[int, int]) -> Fraction:
-        places = [self._trace.candidates.index(token) for token in rivals]
-        leader, runner = (self._trace.logits[row][place] for place in places)
-        return leader - runner
 
     def _through(self, number: int, row: int, slope: Grid) -> None:
         """Pass what the margin wants of an output on to what the node reads for it."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from circuitproof.bundle.opening import Opened
-from circuitproof.declare.circuits.graph import Edge, Head
+from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.fold import Fold, fold
@@ -34,7 +34,6 @@ class Flip:
 
     @property
     def support(self) -> tuple[int, ...]:
-        """Return the coordinates that it moves."""
         return tuple(place for place, sign in enumerate(self.direction) if sign)
 
 
@@ -67,17 +66,7 @@ class Cell:
 
 def lead(found: Fold) -> Fraction:
     """Return by how much the best candidate leads over the next; zero where they tie."""
-    second, first = sorted(found.logits)[-2:]
-    return first - second
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Where a head looks from a position: the weights that are not 0, by position."""
-
-    head: Head
-    query: int
-    weights: tuple[tuple[int, Fraction], ...]
+    return found.margin(min(found.decision))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,37 +87,22 @@ class Numbers:
     needs: Mapping[Edge, Needs]
     trace: CircuitTrace
 
-    def readings(self, prompt: Prompt) -> tuple[Reading, ...]:
-        """Return where heads look, at each position from which that is read on the way to the logits."""
-        found = self.trace.readings(prompt)
-        return tuple(
-            Reading(head, query, weights) for (head, query), weights in sorted(found.items(), key=_at)
-        )
-
-
-def _at(item: tuple[tuple[Head, int], object]) -> tuple[int, int, int]:
-    head, query = item[0]
-    return (head.layer, head.index, query)
-
 
 def compute(bundle: Opened, prompts: Sequence[Prompt]) -> Numbers:
     """Return what the circuit computes on some prompts."""
     candidates = bundle.task.candidates
     traced = trace(bundle.frozen, bundle.circuit, candidates, prompts)
     rows = list(dict.fromkeys(traced.rows))
-    cells = [_cell(bundle.frozen, traced, row) for row in rows]
+    folds = [Fold(traced.logits[row]) for row in rows]
+    cells = [Cell(one, _flip(bundle.frozen, candidates, one), None) for one in folds]
     order = sorted(range(len(rows)), key=lambda place: cells[place].margin)
     for place in order[: max(1, _FLOWS // len(bundle.circuit))]:
-        rivals = (candidates[cells[place].leader], candidates[cells[place].runner])
-        cells[place] = replace(cells[place], flow=flow_of(bundle.frozen, traced, rows[place], rivals))
+        cell = cells[place]
+        flow = flow_of(bundle.frozen, traced, rows[place], (cell.leader, cell.runner))
+        cells[place] = replace(cell, flow=flow)
     places = {row: place for place, row in enumerate(rows)}
     cell_of = tuple(places[row] for row in traced.rows)
     return Numbers(tuple(cells), cell_of, dict(_needs(bundle, prompts, cell_of)), traced)
-
-
-def _cell(frozen: Frozen, traced: CircuitTrace, row: int) -> Cell:
-    found = Fold(traced.logits[row])
-    return Cell(found, _flip(frozen, traced.candidates, found), None)
 
 
 def _flip(frozen: Frozen, candidates: tuple[int, ...], found: Fold) -> Flip | None:

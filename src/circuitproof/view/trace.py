@@ -1,8 +1,9 @@
 """What one forward pass of a circuit computed, stage by stage, and the branches that it took."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head, Mlp
@@ -56,6 +57,15 @@ class Traced:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """Where a head looks from a position: the weights that are not 0, by position."""
+
+    head: Head
+    query: int
+    weights: RationalRow
+
+
+@dataclass(frozen=True, slots=True)
 class CircuitTrace:
     """A circuit on prompts: its stages, the last of which computes the logits, and the row of each prompt."""
 
@@ -66,28 +76,22 @@ class CircuitTrace:
     logits: tuple[tuple[Fraction, ...], ...]
     candidates: tuple[int, ...]
 
-    def readings(self, prompt: Prompt) -> dict[tuple[Head, int], RationalRow]:
-        """Return the weights of the positions that heads look at, from wherever that is read."""
-        found: dict[tuple[Head, int], RationalRow] = {}
+    def readings(self, prompt: Prompt) -> list[Reading]:
+        """Return where heads look, at each position from which that is read on the way to the logits."""
+        found: list[Reading] = []
         waiting, seen = [(len(self.stages) - 1, len(prompt))], set[tuple[int, int]]()
         while waiting:
             number, length = waiting.pop()
-            if (number, length) not in seen:
-                seen.add((number, length))
-                waiting.extend(self._read(number, prompt[:length], found))
-        return found
-
-    def _read(
-        self, number: int, prefix: Prompt, found: dict[tuple[Head, int], RationalRow]
-    ) -> Iterator[tuple[int, int]]:
-        """Return the stages and lengths of prefixes that a stage reads after a prefix."""
-        stage, lengths = self.stages[number].stage, [len(prefix)]
-        if isinstance(stage.node, Head):
-            found[stage.node, len(prefix) - 1] = self._looks(number, stage.node, prefix)
-            lengths = [place + 1 for place, _ in found[stage.node, len(prefix) - 1]]
-        for part in stage.parts:
-            if isinstance(part, StagePart):
-                yield from ((part.stage, length) for length in lengths)
+            stage, lengths = self.stages[number].stage, [length]
+            if isinstance(stage.node, Head):
+                weights = self._looks(number, stage.node, prompt[:length])
+                found.append(Reading(stage.node, length - 1, weights))
+                lengths = [place + 1 for place, _ in weights]
+            sources = [part.stage for part in stage.parts if isinstance(part, StagePart)]
+            further = {*product(sources, lengths)} - seen
+            seen |= further
+            waiting += further
+        return sorted(found, key=lambda one: (one.head.place, one.query))
 
     def _looks(self, number: int, head: Head, prefix: Prompt) -> RationalRow:
         if head in self.programs:

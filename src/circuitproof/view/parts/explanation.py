@@ -7,10 +7,11 @@ from circuitproof.prove.balls.radius import Bracket
 from circuitproof.prove.findings import shown
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.explain import Explanation, explain_place
-from circuitproof.view.numbers import Cell, Numbers, Reading
+from circuitproof.view.numbers import Cell, Numbers
 from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.section import chosen_prompt, facts, section
 from circuitproof.view.story import Story
+from circuitproof.view.trace import Reading
 from circuitproof.view.words import exact, moved, plural, prompt_text, shown_text, token_name
 
 _MOVED = 8
