@@ -37,18 +37,24 @@ class Source:
 Child = Element | Source | str
 
 
-def el(tag: str, *children: Child, **attributes: str | int | bool) -> Element:
+def el(tag: str, *children: Child, **attributes: str | float) -> Element:
     """Return an element; `class_` is spelled `class`, `data_x` `data-x`, and an attribute may be just there.
 
-    >>> render(el("p", "a < b", class_="note", hidden=True))
-    '<p class="note" hidden="">a &lt; b</p>'
+    >>> render(el("p", "a < b", class_="note", hidden=True, x=0.1 + 0.2))
+    '<p class="note" hidden="" x="0.3">a &lt; b</p>'
     """
     spelled = (
-        (name.rstrip("_").replace("_", "-"), "" if value is True else str(value))
+        (name.rstrip("_").replace("_", "-"), _spelled(value))
         for name, value in attributes.items()
         if value is not False
     )
     return Element(tag, tuple(spelled), children)
+
+
+def _spelled(value: str | float) -> str:
+    if value is True:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 _POINTING = frozenset({"id", "aria-labelledby"})

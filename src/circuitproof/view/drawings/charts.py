@@ -45,33 +45,20 @@ def _place(value: Fraction, low: Fraction, high: Fraction) -> float:
 
 def _bar(x: float, width: float, share: float, title: str) -> Element:
     height = (_BOTTOM - _TOP) * share
-    return el(
-        "rect",
-        el("title", title),
-        x=f"{x:g}",
-        y=f"{_BOTTOM - height:g}",
-        width=f"{width - 1.5:g}",
-        height=f"{height:g}",
-    )
+    return el("rect", el("title", title), x=x, y=_BOTTOM - height, width=width - 1.5, height=height)
 
 
 def _mark(x: float, words: str) -> tuple[Element, ...]:
-    anchor = "start" if x < (_LEFT + _RIGHT) / 2 else "end"
+    anchor, aside = ("start", 4) if x < (_LEFT + _RIGHT) / 2 else ("end", -4)
     return (
-        el("line", x1=f"{x:g}", x2=f"{x:g}", y1=_TOP - 6, y2=_BOTTOM, class_="mark"),
-        el(
-            "text",
-            words,
-            x=f"{x + (4 if anchor == 'start' else -4):g}",
-            y=_TOP - 4,
-            text_anchor=anchor,
-            class_="mark",
-        ),
+        el("line", x1=x, x2=x, y1=_TOP - 6, y2=_BOTTOM, class_="mark"),
+        el("text", words, x=x + aside, y=_TOP - 4, text_anchor=anchor, class_="mark"),
     )
 
 
 def _axes(across: tuple[str, str], up: tuple[str, str], names: tuple[str, str]) -> tuple[Element, ...]:
     """Return two axes with the numbers at their ends and what they count."""
+    turned = f"translate(12 {(_TOP + _BOTTOM) // 2}) rotate(-90)"
     return (
         el("path", d=f"M{_LEFT} {_TOP}V{_BOTTOM}H{_RIGHT}", class_="axis"),
         el("text", across[0], x=_LEFT, y=_BOTTOM + 16),
@@ -79,15 +66,7 @@ def _axes(across: tuple[str, str], up: tuple[str, str], names: tuple[str, str]) 
         el("text", names[0], x=(_LEFT + _RIGHT) // 2, y=_BOTTOM + 32, text_anchor="middle", class_="name"),
         el("text", up[0], x=_LEFT - 6, y=_BOTTOM, text_anchor="end"),
         el("text", up[1], x=_LEFT - 6, y=_TOP + 8, text_anchor="end"),
-        el(
-            "text",
-            names[1],
-            x=0,
-            y=0,
-            text_anchor="middle",
-            transform=f"translate(12 {(_TOP + _BOTTOM) // 2}) rotate(-90)",
-            class_="name",
-        ),
+        el("text", names[1], x=0, y=0, text_anchor="middle", transform=turned, class_="name"),
     )
 
 
@@ -114,19 +93,13 @@ def draw_dots(dots: Sequence[Dot], title: str, names: tuple[str, str]) -> Elemen
     def height(y: float) -> float:
         return _BOTTOM - (_BOTTOM - _TOP) * (y - low) / span
 
-    marks = [
-        el(
-            "circle",
-            el("title", dot.title),
-            cx=f"{_LEFT + (_RIGHT - _LEFT) * dot.x / most:g}",
-            cy=f"{height(dot.y):g}",
-            r=5,
-            class_=dot.kind,
-        )
-        for dot in dots
-    ]
-    zero = el("line", x1=_LEFT, x2=_RIGHT, y1=f"{height(0.0):g}", y2=f"{height(0.0):g}", class_="zero")
-    return _chart(title, zero, *_axes(("0", f"{most:g}"), (f"{low:.3g}", f"{high:.3g}"), names), *marks)
+    def mark(dot: Dot) -> Element:
+        across = _LEFT + (_RIGHT - _LEFT) * dot.x / most
+        return el("circle", el("title", dot.title), cx=across, cy=height(dot.y), r=5, class_=dot.kind)
+
+    zero = el("line", x1=_LEFT, x2=_RIGHT, y1=height(0.0), y2=height(0.0), class_="zero")
+    axes = _axes(("0", f"{most:g}"), (f"{low:.3g}", f"{high:.3g}"), names)
+    return _chart(title, zero, *axes, *map(mark, dots))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +117,10 @@ def draw_spans(bars: Sequence[Bar], title: str) -> Element:
     lines: list[Element] = []
     for place, bar in enumerate(bars):
         x, wide = left + (_RIGHT - left) * bar.first / last, (_RIGHT - left) * (bar.last - bar.first) / last
+        steps = el("title", f"steps {bar.first} to {bar.last}")
         lines += (
             el("text", bar.name, x=left - 8, y=20 + place * rise, text_anchor="end"),
-            el(
-                "rect",
-                el("title", f"steps {bar.first} to {bar.last}"),
-                x=f"{x:g}",
-                y=8 + place * rise,
-                width=f"{max(wide, 2):g}",
-                height=16,
-            ),
+            el("rect", steps, x=x, y=8 + place * rise, width=max(wide, 2), height=16),
         )
     bottom = 14 + len(bars) * rise
     ends = (

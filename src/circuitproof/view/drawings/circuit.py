@@ -4,7 +4,7 @@ A circuit of many edges is drawn smaller, and edges from `embed` and to `logits`
 have them: those lines would cover everything else and tell no more.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -71,9 +71,9 @@ def draw_circuit(circuit: Circuit, titles: Mapping[Edge, str], programs: frozens
 def _layout(circuit: Circuit) -> _Layout:
     style = _LARGE if len(circuit) <= FEW else _SMALL
     rows = _ordered(circuit)
-    widest = max(map(len, rows))
-    width = style.step * widest + 2 * _EDGE
-    if any(_skips(edge, rows) for edge in circuit) and not style.tick:
+    row_of = {node: number for number, row in enumerate(rows) for node in row}
+    width = style.step * max(map(len, rows)) + 2 * _EDGE
+    if any(row_of[edge.target] - row_of[edge.source] > 1 for edge in circuit) and not style.tick:
         width += 2 * style.wide
     height = style.rise * (len(rows) - 1) + style.high + 2 * _EDGE
     spots = {
@@ -88,11 +88,6 @@ def _layout(circuit: Circuit) -> _Layout:
     return _Layout(spots, style, width, height)
 
 
-def _skips(edge: Edge, rows: Sequence[Sequence[Node]]) -> bool:
-    numbers = {node: number for number, row in enumerate(rows) for node in row}
-    return numbers[edge.target] - numbers[edge.source] > 1
-
-
 def _ordered(circuit: Circuit) -> list[list[Node]]:
     """Return the rows of nodes, each ordered by where its neighbours stand, so that fewer edges cross."""
     rows = [list(group) for _, group in groupby(circuit.nodes(), key=lambda node: node.place[:2])]
@@ -102,20 +97,15 @@ def _ordered(circuit: Circuit) -> list[list[Node]]:
             beside[edge.source].append(edge.target)
             beside[edge.target].append(edge.source)
     for _ in range(_SWEEPS):
-        places = _centred(rows)
+        places = {node: place - (len(row) - 1) / 2 for row in rows for place, node in enumerate(row)}
+        means = {node: _mean([places[one] for one in beside[node]] or [places[node]]) for node in beside}
         for row in rows:
-            row.sort(
-                key=lambda node: (_mean([places[one] for one in beside[node]], places[node]), node.place)
-            )
+            row.sort(key=lambda node: (means[node], node.place))
     return rows
 
 
-def _centred(rows: Iterable[Sequence[Node]]) -> dict[Node, float]:
-    return {node: place - (len(row) - 1) / 2 for row in rows for place, node in enumerate(row)}
-
-
-def _mean(places: Sequence[float], otherwise: float) -> float:
-    return sum(places) / len(places) if places else otherwise
+def _mean(places: Sequence[float]) -> float:
+    return sum(places) / len(places)
 
 
 def _edge(place: int, edge: Edge, layout: _Layout, title: str, *, is_few: bool) -> Element:
@@ -158,18 +148,12 @@ def _path(edge: Edge, layout: _Layout) -> str:
 
 def _node(node: Node, layout: _Layout, *, is_program: bool) -> Element:
     spot, style = layout.spots[node], layout.style
+    left, top = spot.x - style.wide / 2, spot.y - style.high / 2
     return el(
         "g",
         el("title", f"{node}{', a program' if is_program else ''}"),
-        el(
-            "rect",
-            x=f"{spot.x - style.wide / 2:g}",
-            y=f"{spot.y - style.high / 2:g}",
-            width=style.wide,
-            height=style.high,
-            rx=5,
-        ),
-        el("text", _label(node, style), x=f"{spot.x:g}", y=f"{spot.y + 4:g}", text_anchor="middle"),
+        el("rect", x=left, y=top, width=style.wide, height=style.high, rx=5),
+        el("text", _label(node, style), x=spot.x, y=spot.y + 4, text_anchor="middle"),
         class_="node program" if is_program else "node",
         data_node=str(node),
         tabindex=0,
