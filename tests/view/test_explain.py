@@ -15,9 +15,9 @@ from circuitproof.prove.effort import Pace
 from circuitproof.view.explain import explain, find_prompt
 from circuitproof.view.parts.explanation import explained
 from circuitproof.view.plain import WIDTH, as_text
-from circuitproof.view.story import Judgement, Uncomputed, Unjudged
+from circuitproof.view.story import Uncomputed, Unjudged
 from circuitproof.view.words import prompt_text
-from circuitproof_check.main import Beside, Outcome
+from circuitproof_check.main import Outcome, Report
 
 SEEDS = viewed.seeds()
 
@@ -146,7 +146,7 @@ def test_a_prompt_that_the_claim_does_not_speak_of_has_no_answer():
 
 def test_nothing_of_an_invalid_bundle_is_explained(tmp_path):
     """Nothing in it can be relied on."""
-    unjudged = Unjudged(tmp_path, Judgement(Outcome.INVALID, "a rule is broken", Beside()))
+    unjudged = Unjudged(tmp_path, Report(Outcome.INVALID, "a rule is broken"))
     with pytest.raises(InvalidError, match="a rule is broken"):
         explain(unjudged, "#0")
 

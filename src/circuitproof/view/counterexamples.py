@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.counterexamples import Counterexample, Decided
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import to_json
 from circuitproof.text.reading import write_rational
 from circuitproof.view.words import exact, moved, named, property_name, shown_text
 
@@ -51,13 +52,12 @@ def counterexample_to_json(task: Task, found: Counterexample | None) -> Json:
 def decided_to_json(task: Task, one: Decided) -> Json:
     """Return a prompt and what is decided there, tokens by number and by name."""
     names = task.alphabet.named()
-    wanted = None if one.wanted is None else [task.candidates[place] for place in sorted(one.wanted)]
     return {
         "place": one.place,
         "prompt": list(one.prompt),
         "text": [named(names, token) for token in one.prompt],
-        "wanted": None if wanted is None else [*wanted],
+        "wanted": None if one.wanted is None else [task.candidates[place] for place in sorted(one.wanted)],
         "decided": [task.candidates[place] for place in sorted(one.decided)],
         "margin": write_rational(one.margin),
-        "eta": [write_rational(entry) for entry in one.eta] if one.eta else None,
+        "eta": to_json(one.eta or None),
     }

@@ -4,8 +4,8 @@ A part whose script needs more adds a function to `DATA`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
 from circuitproof.declare.programs.meaning import row as program_row
 from circuitproof.declare.programs.syntax import Program
@@ -46,10 +46,7 @@ def story_to_json(story: Story | Unjudged) -> Json:
 
 def page_data(story: Story) -> Json:
     """Return what can be searched, sorted and chosen on a page."""
-    found: dict[str, Json] = {}
-    for gather in DATA:
-        found |= gather(story)
-    return found
+    return {key: value for gather in DATA for key, value in gather(story).items()}
 
 
 def _prompts(story: Story) -> dict[str, Json]:
@@ -70,11 +67,11 @@ def _numbers(story: Story) -> dict[str, Json]:
         return {}
     margins = _ranks(cell.margin for cell in found.cells)
     radii = _ranks(cell.flip.radius for cell in found.cells if cell.flip is not None)
+    needs: list[Json] = [[_cells(found, one.flips), _cells(found, one.ties)] for one in found.needs.values()]
     return {
         "cell_of": list(found.cell_of),
         "cells": [_cell(story, cell, margins, radii) for cell in found.cells],
-        "needs": [[_cells(found, one.flips), _cells(found, one.ties)] for one in found.needs.values()]
-        or None,
+        "needs": needs or None,
     }
 
 
@@ -84,16 +81,14 @@ def _cells(found: Numbers, places: Sequence[int]) -> Json:
 
 
 def _cell(story: Story, cell: Cell, margins: Mapping[Fraction, int], radii: Mapping[Fraction, int]) -> Json:
-    task, flow, flip = story.bundle.task, cell.flow, cell.flip
+    task, edges, flow, flip = story.bundle.task, story.bundle.circuit, cell.flow, cell.flip
     return {
         "decision": decision_text(task, cell.fold),
         "rival": token_name(task, task.candidates[cell.runner]),
         "margin": [shown(cell.margin), margins[cell.margin]],
         "radius": None if flip is None else [shown(flip.radius), radii[flip.radius]],
         "flips": flip_words(story.bundle, cell),
-        "shares": None
-        if flow is None
-        else [shown(flow.edges.get(edge, Fraction(0))) for edge in story.bundle.circuit],
+        "shares": None if flow is None else [shown(flow.edges.get(edge, Fraction(0))) for edge in edges],
         "own": None if flow is None else {str(node): shown(share) for node, share in flow.own.items()},
     }
 
@@ -108,11 +103,10 @@ def _witnesses(story: Story) -> dict[str, Json]:
 
 
 def _witness(story: Story, one: Witness) -> Json:
-    edges = list(story.bundle.circuit)
     return {
         "says": says(one),
         "refutes": one.is_refutation,
-        "edge": None if one.edge is None else edges.index(one.edge),
+        "edge": None if one.edge is None else list(story.bundle.circuit).index(one.edge),
         "change": one.change(),
         "width": story.bundle.frozen.architecture.width,
         "shown": [_shown(story, entry) for entry in one.shown],
@@ -132,30 +126,26 @@ def _decided(story: Story, found: Fold) -> Json:
     return {"decision": decision_text(story.bundle.task, found), "margin": shown(lead(found))}
 
 
-@dataclass(frozen=True, slots=True)
 class _Rows:
     """Rows of weights, each distinct one once."""
 
-    places: dict[tuple[tuple[int, str], ...], int] = field(
-        default_factory=dict[tuple[tuple[int, str], ...], int]
-    )
+    def __init__(self) -> None:
+        self._places: dict[tuple[tuple[int, str], ...], int] = {}
 
     def place(self, row: RationalRow) -> int:
         """Return the place of a row; weights of 0 are left out."""
         spelled = tuple((key, shown(weight)) for key, weight in row if weight)
-        return self.places.setdefault(spelled, len(self.places))
+        return self._places.setdefault(spelled, len(self._places))
 
     def to_json(self) -> Json:
-        """Return the rows in order of their places."""
-        return [[list(pair) for pair in row] for row in self.places]
+        return [[list(pair) for pair in row] for row in self._places]
 
 
 def _looks(story: Story) -> dict[str, Json]:
     """Return where heads look from the positions that matter, and programs from all, least margins first."""
     if not isinstance(story.numbers, Numbers):
         return {}
-    rows, nodes = _Rows(), program_nodes(story)
-    programs = story.bundle.frozen.programs
+    rows, nodes, programs = _Rows(), program_nodes(story), story.bundle.frozen.programs
     distinct = list(dict.fromkeys(programs[head] for head in nodes))
     return {
         "programs": {str(head): distinct.index(programs[head]) for head in nodes},
@@ -166,8 +156,7 @@ def _looks(story: Story) -> dict[str, Json]:
 
 
 def _reads(story: Story, found: Numbers, rows: _Rows) -> Json:
-    reads: dict[str, Json] = {}
-    size = 0
+    reads, size = dict[str, Json](), 0
     for place in closest(story):
         if size > _READS:
             break
@@ -180,20 +169,18 @@ def _reads(story: Story, found: Numbers, rows: _Rows) -> Json:
 
 def _attention(story: Story, programs: list[Program], rows: _Rows) -> Json:
     """Return for each prompt and each distinct program the row of weights from every position."""
-    known: dict[tuple[int, Prompt], int] = {}
+
+    @cache
+    def row(number: int, prefix: Prompt) -> int:
+        return rows.place(program_row(programs[number], prefix, len(prefix) - 1))
+
     found: dict[str, Json] = {}
     for place in closest(story) if programs else ():
-        if len(known) > _READS:
+        if row.cache_info().currsize > _READS:
             break
         prompt = story.bundle.domain.prompts[place]
-        lines: list[Json] = []
-        for number, program in enumerate(programs):
-            keys = [(number, prompt[: last + 1]) for last in range(len(prompt))]
-            for key in keys:
-                if key not in known:
-                    known[key] = rows.place(program_row(program, key[1], len(key[1]) - 1))
-            lines.append([known[key] for key in keys])
-        found[str(place)] = lines
+        prefixes = [prompt[: last + 1] for last in range(len(prompt))]
+        found[str(place)] = [[row(number, one) for one in prefixes] for number in range(len(programs))]
     return found
 
 

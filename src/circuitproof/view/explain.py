@@ -12,6 +12,7 @@ from circuitproof.prove.balls.disturbed import Question, disturb_residual
 from circuitproof.prove.balls.radius import Bracket, find_radius
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import to_json
 from circuitproof.text.reading import long_numbers, write_rational
 from circuitproof.view.numbers import Cell, Numbers
 from circuitproof.view.regions import labelled_prompts
@@ -61,25 +62,19 @@ class Explanation(Told):
             "answer": self.answer,
             "cell": self.number,
             "prompts_in_cell": self.shared,
-            "logits": {str(t): write_rational(x) for t, x in zip(candidates, cell.fold.logits, strict=True)},
+            "logits": to_json(dict(zip(candidates, cell.fold.logits, strict=True))),
             "decision": [candidates[place] for place in sorted(cell.fold.decision)],
             "rival": candidates[cell.runner],
             "margin": write_rational(cell.margin),
-            "contributions": {}
-            if flow is None
-            else {str(e): write_rational(x) for e, x in flow.edges.items()},
-            "own": {} if flow is None else {str(n): write_rational(x) for n, x in flow.own.items()},
+            "contributions": {} if flow is None else to_json(flow.edges),
+            "own": {} if flow is None else to_json(flow.own),
             "needed": None if self.needed is None else [str(edge) for edge in self.needed],
             "radius": None if flip is None else write_rational(flip.radius),
-            "searched": None if self.searched is None else self.searched.to_json(),
+            "searched": to_json(self.searched),
             "flips_to": None if flip is None else candidates[flip.competitor],
             "moves": None if flip is None else list(flip.direction),
             "reads": [
-                {
-                    "head": str(one.head),
-                    "query": one.query,
-                    "weights": {str(key): write_rational(weight) for key, weight in one.weights},
-                }
+                {"head": str(one.head), "query": one.query, "weights": to_json(dict(one.weights))}
                 for one in self.readings
             ],
         }
@@ -129,17 +124,17 @@ def explain_place(story: Story, numbers: Numbers, place: int) -> Explanation:
 
 
 def _explanation(story: Story, prompt: Prompt, found: Numbers, at: int) -> Explanation:
-    prompts, numbers = story.bundle.domain.prompts, story.numbers
+    prompts = story.bundle.domain.prompts
     place = prompts.index(prompt) if prompt in prompts else None
-    number = None if place is None or isinstance(numbers, Uncomputed) else numbers.cell_of[place]
-    shared = 0 if number is None or isinstance(numbers, Uncomputed) else numbers.cell_of.count(number)
+    cell_of = () if isinstance(story.numbers, Uncomputed) else story.numbers.cell_of
+    number = cell_of[place] if cell_of and place is not None else None
     needed = (edge for edge, needs in found.needs.items() if at in needs.flips or at in needs.ties)
     return Explanation(
         bundle=story.bundle,
         prompt=prompt,
         answer=_answer(story.bundle, place, prompt),
         number=number,
-        shared=shared,
+        shared=cell_of.count(number),
         cell=found.cells[found.cell_of[at]],
         needed=tuple(needed) if found.needs else None,
         readings=tuple(found.trace.readings(prompt)),

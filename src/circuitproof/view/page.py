@@ -20,14 +20,13 @@ from circuitproof.view.parts.heads import program_heads
 from circuitproof.view.parts.of_runs import RUN_PARTS
 from circuitproof.view.parts.prompts import prompts
 from circuitproof.view.parts.regions import regions
-from circuitproof.view.parts.section import section, verdict_badge
+from circuitproof.view.parts.section import name, section, verdict_badge
 from circuitproof.view.parts.spread import spreads
 from circuitproof.view.parts.verdicts import limits, verdicts
 from circuitproof.view.parts.witnesses import witnesses
 from circuitproof.view.plain import as_text, words
 from circuitproof.view.run import RunStory
 from circuitproof.view.story import Story, Unjudged
-from circuitproof.view.words import shown_text
 
 PARTS: tuple[Callable[[Story], Element | None], ...] = (
     heading,
@@ -95,10 +94,9 @@ def _proofs(run: RunStory) -> tuple[Element, ...]:
 def _proof(place: str, story: Story, prefix: str) -> Element:
     _, *parts = bundle_parts(story)
     shown = (with_prefix(part, prefix) for part in parts)
-    title, outcome = shown_text(place), story.judgement.outcome.name.lower()
     return el(
         "details",
-        el("summary", el("bdi", title), " ", verdict_badge(outcome)),
+        el("summary", name(place), " ", verdict_badge(story.judgement.outcome.name.lower())),
         el("div", *shown, _data_script(page_data(story)), class_="circuitproof"),
         data_page=True,
     )
@@ -118,27 +116,30 @@ def _data(story: Story | Unjudged) -> Json:
 def fragment(parts: tuple[Element, ...], data: Json, prefix: str = "") -> str:
     """Return some parts, with the data of their script, as a piece of HTML that stands in any document."""
     shown = (with_prefix(part, prefix) for part in parts)
-    return render(el("div", el("style", _style()), *shown, *_scripts(data), class_="circuitproof"))
+    return render(el("div", _style(), *shown, *_scripts(data), class_="circuitproof"))
 
 
 def page(parts: tuple[Element, ...], data: Json) -> str:
     """Return a whole HTML file with these parts and the data of their script."""
+    names = [part.attribute("id") for part in parts]
+    toggle = el("button", "light or dark", type="button", data_at="theme")
+    title = next(one for one in parts[0].children if isinstance(one, Element))
     body = el(
         "body",
         el("a", "to the content", href="#main", class_="skip"),
-        el("nav", *(_entry(part) for part in parts if part.attribute("id")), _toggle(), aria_label="parts"),
+        el("nav", *(el("a", one, href=f"#{one}") for one in names if one), toggle, aria_label="parts"),
         el("main", *parts, id="main"),
         el("footer", el("p", f"Made by circuitproof {__version__}. It loads nothing and sends nothing.")),
         *_scripts(data),
         class_="circuitproof",
     )
-    return _document(words(_title(parts[0])), body)
+    return _document(words(title), body)
 
 
 def alone(*parts: Element) -> str:
     """Return a whole HTML file with nothing but these parts, for a frame in a notebook that fits them."""
-    script = Source(_OURS.joinpath("script", _FRAME).read_text(encoding="utf-8"))
-    body = el("body", el("main", *parts), el("script", script), class_="circuitproof", data_fit=True)
+    script = el("script", Source(_ours("script", _FRAME)))
+    body = el("body", el("main", *parts), script, class_="circuitproof", data_fit=True)
     return _document("circuitproof", body)
 
 
@@ -149,21 +150,9 @@ def _document(title: str, body: Element) -> str:
         el("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("title", title),
-        el("style", _style()),
+        _style(),
     )
     return "<!doctype html>\n" + render(el("html", head, body, lang="en")) + "\n"
-
-
-def _title(part: Element) -> Element:
-    return next(one for one in part.children if isinstance(one, Element))
-
-
-def _entry(part: Element) -> Element:
-    return el("a", part.attribute("id"), href=f"#{part.attribute('id')}")
-
-
-def _toggle() -> Element:
-    return el("button", "light or dark", type="button", data_at="theme")
 
 
 def _scripts(data: Json) -> tuple[Element, Element]:
@@ -174,13 +163,16 @@ def _data_script(data: Json) -> Element:
     return el("script", json_source(data), type="application/json", class_="data")
 
 
-def _style() -> Source:
-    return Source(_OURS.joinpath("page.css").read_text(encoding="utf-8"))
+def _style() -> Element:
+    return el("style", Source(_ours("page.css")))
+
+
+def _ours(*names: str) -> str:
+    return _OURS.joinpath(*names).read_text(encoding="utf-8")
 
 
 def _script() -> Source:
     """Return the modules of the script in one closure: what they share first, what starts them last."""
-    folder = _OURS.joinpath("script")
-    names = sorted(file.name for file in folder.iterdir() if file.name not in _ENDS)
-    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in (_ENDS[0], *names, _ENDS[1])]
+    names = sorted(file.name for file in _OURS.joinpath("script").iterdir() if file.name not in _ENDS)
+    texts = [_ours("script", name) for name in (_ENDS[0], *names, _ENDS[1])]
     return Source("\n".join(["(() => {", *texts, "})();"]))

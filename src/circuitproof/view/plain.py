@@ -40,7 +40,7 @@ def _lines(child: Child) -> Iterator[str]:
         case "li":
             yield from _wrapped(words(child), "- ")
         case "pre":
-            for line in "".join(one for one in _texts(child)).splitlines():
+            for line in "".join(_texts(child)).splitlines():
                 yield from _wrapped(line, "    ", keep=True)
         case "table":
             yield from _table(child)

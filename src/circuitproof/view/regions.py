@@ -61,16 +61,15 @@ def labelled_prompts(bundle: Opened) -> Labelled | None:
 def region_trees(bundle: Opened) -> Iterator[RegionTree]:
     """Return the trees of a bundle about a pattern; a bundle about a list has none."""
     task = labelled_prompts(bundle)
-    for answer in bundle.answers if task is not None else ():
+    if task is None:
+        return
+    for answer in bundle.answers:
         tree = answer.evidence.fields("evidence") if answer.evidence.has("evidence") else answer.evidence
         is_tree = not (tree.has("replay") or tree.has("open"))
-        if task is not None and is_tree and not (tree.has("split") and tree.value("split") == "edge"):
-            nodes = list(_walk(bundle, tree, 0, "all prompts", Part()))
-            counts = _counts(task, [part for part, _ in nodes])
-            regions = (
-                replace(region, prompts=count) for (_, region), count in zip(nodes, counts, strict=True)
-            )
-            yield RegionTree(answer.prop, tuple(regions))
+        if is_tree and not (tree.has("split") and tree.value("split") == "edge"):
+            parts, rows = zip(*_walk(bundle, tree, 0, "all prompts", Part()), strict=True)
+            counted = zip(rows, _counts(task, parts), strict=True)
+            yield RegionTree(answer.prop, tuple(replace(row, prompts=count) for row, count in counted))
 
 
 def _walk(
@@ -106,12 +105,10 @@ def _child(bundle: Opened, tree: Fields, child: Fields, part: Part) -> tuple[str
             return f"{length} tokens", replace(part, length=length)
         case "token":
             place, tokens = tree.integer("position"), read_tokens(child.fields("class"))
-            smaller = replace(part, tokens={**part.tokens, place: tokens})
             # A position may be asked about twice; then both classes hold, which one class cannot say.
-            is_new = place not in part.tokens
-            return f"token {place} is {_class(bundle, tokens)}", replace(
-                smaller, is_countable=part.is_countable and is_new
-            )
+            is_countable = part.is_countable and place not in part.tokens
+            smaller = replace(part, tokens={**part.tokens, place: tokens}, is_countable=is_countable)
+            return f"token {place} is {_class(bundle, tokens)}", smaller
         case "sum":
             return f"weights sum to {child.text('sum')}", replace(part, is_countable=False)
         case _:
@@ -122,11 +119,11 @@ def _child(bundle: Opened, tree: Fields, child: Fields, part: Part) -> tuple[str
 def _class(bundle: Opened, tokens: Tokens) -> str:
     most = 6
     names = [token_name(bundle.task, token) for token in tokens.listed[:most]]
-    listed = " ".join([*names, *(["…"] if len(tokens.listed) > most else [])])
+    listed = " ".join(names + ["…"] * (len(tokens.listed) > most))
     return f"none of {listed}" if tokens.is_complement and listed else listed or "any"
 
 
-def _counts(task: Labelled, parts: list[Part]) -> Iterator[int | None]:
+def _counts(task: Labelled, parts: tuple[Part, ...]) -> Iterator[int | None]:
     classes = tuple(dict.fromkeys(tokens for part in parts for tokens in part.tokens.values()))
     machine = task.machine_of(classes)
     work = len(parts) * task.pattern.longest * len(machine.atoms)

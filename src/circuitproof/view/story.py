@@ -6,7 +6,7 @@ from typing import assert_never
 
 from circuitproof.bundle.opening import Opened, open_bundle
 from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.declare.tasks.task import AnswerTable, ClassTable, OnlyOpener, SameOpener
+from circuitproof.declare.tasks.task import AnswerTable, OnlyOpener
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.text.reading import long_numbers
 from circuitproof.view.evidence import Witness, witnesses
@@ -16,20 +16,11 @@ from circuitproof_check.main import Beside, Outcome, Report, inspect
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """What the independent checker says of a bundle when it is looked at."""
-
-    outcome: Outcome
-    reason: str
-    beside: Beside
-
-
-@dataclass(frozen=True, slots=True)
 class Unjudged:
     """A bundle that is invalid, or that the checker did not judge to its end: nothing of it is shown."""
 
     path: Path
-    judgement: Judgement
+    judgement: Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +34,13 @@ class Uncomputed:
 class Story:
     """A bundle that the checker has judged, and everything that a page says of it."""
 
-    judgement: Judgement
+    judgement: Report
+    """What the independent checker says of it when it is looked at."""
+    beside: Beside
+    """What the checker compared it with."""
     bundle: Opened
     answers: tuple[int, ...]
     """The right answer to each prompt."""
-    classes: tuple[int, ...]
-    """The class of each prompt."""
     numbers: Numbers | Uncomputed
     witnesses: tuple[Witness, ...]
     trees: tuple[RegionTree, ...]
@@ -65,23 +57,14 @@ def tell(path: Path, beside: Beside | None = None) -> Story | Unjudged:
 
 def tell_judged(path: Path, report: Report, beside: Beside) -> Story | Unjudged:
     """Read a bundle of which the checker has given its report, if nothing in it is broken."""
-    judgement = Judgement(report.outcome, report.reason, beside)
     if not report.claim:
-        return Unjudged(path, judgement)
+        return Unjudged(path, report)
     with long_numbers():
-        return _tell(open_bundle(path), judgement)
-
-
-def _tell(bundle: Opened, judgement: Judgement) -> Story:
-    return Story(
-        judgement,
-        bundle,
-        tuple(answer_to(bundle, place, prompt) for place, prompt in enumerate(bundle.domain.prompts)),
-        _classes(bundle),
-        numbers_of(bundle, bundle.domain.prompts),
-        tuple(witnesses(bundle)),
-        tuple(region_trees(bundle)),
-    )
+        bundle = open_bundle(path)
+        prompts = bundle.domain.prompts
+        answers = tuple(answer_to(bundle, place, prompt) for place, prompt in enumerate(prompts))
+        numbers, trees = numbers_of(bundle, prompts), tuple(region_trees(bundle))
+        return Story(report, beside, bundle, answers, numbers, tuple(witnesses(bundle)), trees)
 
 
 def numbers_of(bundle: Opened, prompts: tuple[Prompt, ...]) -> Numbers | Uncomputed:
@@ -101,16 +84,3 @@ def answer_to(bundle: Opened, place: int, prompt: Prompt) -> int:
             return dict(pairs)[rule.opener(prompt)]
         case _:
             assert_never(bundle.task.answer)
-
-
-def _classes(bundle: Opened) -> tuple[int, ...]:
-    match bundle.task.relation:
-        case ClassTable(classes):
-            return classes
-        case SameOpener(openers):
-            listed = frozenset(openers)
-            return tuple(
-                next(token for token in prompt if token in listed) for prompt in bundle.domain.prompts
-            )
-        case _:
-            assert_never(bundle.task.relation)

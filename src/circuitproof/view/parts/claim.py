@@ -1,9 +1,10 @@
 """The claim: what is said of which circuit of which model, in words and as formulas."""
 
 from circuitproof.declare.tasks.pattern_text import print_pattern
+from circuitproof.prove.properties import Property
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Element, el
-from circuitproof.view.parts.section import facts, section
+from circuitproof.view.parts.section import facts, name, section
 from circuitproof.view.regions import labelled_prompts
 from circuitproof.view.story import Story
 from circuitproof.view.words import meaning, model_words, plural, property_name, shown_text, token_name
@@ -17,7 +18,7 @@ def claim(story: Story) -> Element:
         "claim",
         "The claim",
         facts(
-            ("task", el("bdi", shown_text(task.name))),
+            ("task", name(task.name)),
             ("declaration", task.declaration or "none"),
             ("candidates T", _candidates(story)),
             ("domain D", el("bdi", _domain(story))),
@@ -30,7 +31,7 @@ def claim(story: Story) -> Element:
             "token of x; P(x) is the right answer; x R x′ says that x and x′ must be decided alike. All "
             "numbers are exact.",
         ),
-        *(_property(story, place) for place in range(len(bundle.answers))),
+        *(_property(answer.prop) for answer in bundle.answers),
     )
 
 
@@ -40,12 +41,10 @@ def _candidates(story: Story) -> Element:
     return el("span", first, *(child for one in more for child in (", ", one)))
 
 
-def _property(story: Story, place: int) -> Element:
-    prop = story.bundle.answers[place].prop
+def _property(prop: Property) -> Element:
     means = meaning(prop)
-    return el(
-        "div", el("h3", property_name(prop)), el("p", means.words), el("p", means.formula, class_="formula")
-    )
+    formula = el("p", means.formula, class_="formula")
+    return el("div", el("h3", property_name(prop)), el("p", means.words), formula)
 
 
 def _domain(story: Story) -> str:

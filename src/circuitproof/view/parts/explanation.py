@@ -9,10 +9,10 @@ from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.explain import Explanation, explain_place
 from circuitproof.view.numbers import Cell, Numbers
 from circuitproof.view.parts.prompts import closest
-from circuitproof.view.parts.section import chosen_prompt, facts, section
+from circuitproof.view.parts.section import chosen_prompt, facts, name, section
 from circuitproof.view.story import Story
 from circuitproof.view.trace import Reading
-from circuitproof.view.words import exact, moved, plural, prompt_text, shown_text, token_name
+from circuitproof.view.words import decision_text, exact, moved, plural, prompt_text, token_name
 
 _MOVED = 8
 
@@ -41,10 +41,10 @@ def explained(title: str, found: Explanation) -> Element:
 
 def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
     task, cell = found.bundle.task, found.cell
-    decided = " = ".join(token_name(task, task.candidates[place]) for place in sorted(cell.fold.decision))
-    yield "prompt", el("bdi", shown_text(prompt_text(task, found.prompt), most=2000))
+    yield "prompt", name(prompt_text(task, found.prompt), most=2000)
     yield "answer", el("bdi", "not claimed" if found.answer is None else token_name(task, found.answer))
-    yield "decision", el("bdi", decided + ("" if cell.fold.is_clear else " (a tie)"))
+    tie = "" if cell.fold.is_clear else " (a tie)"
+    yield "decision", el("bdi", f"{decision_text(task, cell.fold)}{tie}")
     yield "cell", _cell(found)
     rival = token_name(task, task.candidates[cell.runner])
     yield "margin", el("bdi", f"{exact(cell.margin)} over {rival}")
@@ -88,26 +88,19 @@ def _searched(found: Bracket) -> str:
 
 
 def _shares(found: Explanation) -> Element:
-    rows: list[tuple[Child, ...]] = [(name, shown(share), "") for name, share in found.terms()]
+    rows: list[tuple[Child, ...]] = [(edge, shown(share), "") for edge, share in found.terms()]
     rows.append(("sum: the margin", shown(found.cell.margin), ""))
-    rows.extend((name, "", shown(share)) for name, share in found.inner())
+    rows.extend((edge, "", shown(share)) for edge, share in found.inner())
     return table(("edge", "into logits#", "inside#"), rows)
 
 
 def _readings(found: Explanation) -> Element:
-    rows: list[tuple[Child, ...]] = [
-        (_head(found, one), f"{one.query}", el("bdi", _looks(found, one))) for one in found.readings
-    ]
+    rows = [_reading(found, one) for one in found.readings]
     return table(("head", "from#", "reads"), rows) if rows else el("p", "No head is read.")
 
 
-def _head(found: Explanation, one: Reading) -> str:
-    return f"{one.head}{' (program)' if one.head in found.bundle.frozen.programs else ''}"
-
-
-def _looks(found: Explanation, one: Reading) -> str:
-    task = found.bundle.task
-    parts = [
-        f"{token_name(task, found.prompt[key])} at {key}: {shown(weight)}" for key, weight in one.weights
-    ]
-    return ", ".join(parts) or "nothing"
+def _reading(found: Explanation, one: Reading) -> tuple[Child, ...]:
+    names = {key: token_name(found.bundle.task, found.prompt[key]) for key, _ in one.weights}
+    looks = ", ".join(f"{names[key]} at {key}: {shown(weight)}" for key, weight in one.weights)
+    program = " (program)" if one.head in found.bundle.frozen.programs else ""
+    return (f"{one.head}{program}", f"{one.query}", el("bdi", looks or "nothing"))

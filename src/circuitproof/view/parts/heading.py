@@ -1,9 +1,10 @@
 """The top of a page: what was judged, by whom, and how it ended."""
 
 from circuitproof.view.elements import Element, el
-from circuitproof.view.story import Judgement, Story, Unjudged
+from circuitproof.view.parts.section import name
+from circuitproof.view.story import Story, Unjudged
 from circuitproof.view.words import plural, shown_text
-from circuitproof_check.main import Outcome
+from circuitproof_check.main import Outcome, Report
 
 _SAID = {
     Outcome.VALID: "Every property is proved, and the evidence holds.",
@@ -14,10 +15,11 @@ _SAID = {
 
 def heading(story: Story) -> Element:
     """Return the title and the checker's judgement."""
-    task, edges = shown_text(story.bundle.task.name), plural(len(story.bundle.circuit), "edge")
+    edges, prompts = plural(len(story.bundle.circuit), "edge"), plural(len(story.bundle.domain), "prompt")
+    scope = prompts if story.bundle.pattern is None else f"every prompt of a pattern, {prompts} shown"
     return el(
         "header",
-        el("h1", el("bdi", task), f": {edges}, {_scope(story)}"),
+        el("h1", name(story.bundle.task.name), f": {edges}, {scope}"),
         _judgement(story.judgement, _SAID.get(story.judgement.outcome, "")),
     )
 
@@ -28,22 +30,12 @@ def unjudged(found: Unjudged) -> Element:
     return el("header", el("h1", found.judgement.outcome.name), _judgement(found.judgement, said))
 
 
-def _judgement(judgement: Judgement, said: str) -> Element:
-    word = judgement.outcome.name.lower()
+def _judgement(judgement: Report, said: str) -> Element:
+    word, reason = judgement.outcome.name.lower(), shown_text(judgement.reason, most=len(judgement.reason))
     return el(
         "div",
         el("p", el("strong", f"{word}. "), said),
-        el("p", "The independent checker, when this page was made: ", el("q", _whole(judgement.reason))),
+        el("p", "The independent checker, when this page was made: ", el("q", reason)),
         class_=f"judgement {word}",
         role="status",
     )
-
-
-def _whole(reason: str) -> str:
-    """Return the checker's sentence, all of it but signs that do not print."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in reason)
-
-
-def _scope(story: Story) -> str:
-    prompts = plural(len(story.bundle.domain), "prompt")
-    return prompts if story.bundle.pattern is None else f"every prompt of a pattern, {prompts} shown"

@@ -22,14 +22,11 @@ def _tree(tree: RegionTree) -> Element:
     leaves = sum(bool(region.shows) for region in tree.regions)
     rest = len(tree.regions) - _SHOWN
     more = [note(f"{rest:,} further regions are not shown.")] if rest > 0 else []
+    shown = (el("li", *_region(one), style=f"--depth:{one.depth}") for one in tree.regions[:_SHOWN])
     return el(
         "details",
         el("summary", f"{property_name(tree.prop)}: {plural(leaves, 'region')}"),
-        el(
-            "ul",
-            *(el("li", *_region(one), style=f"--depth:{one.depth}") for one in tree.regions[:_SHOWN]),
-            class_="tree",
-        ),
+        el("ul", *shown, class_="tree"),
         *more,
         open=leaves <= 20,  # noqa: PLR2004  # what fits a screen
     )
@@ -37,9 +34,5 @@ def _tree(tree: RegionTree) -> Element:
 
 def _region(one: RegionRow) -> list[Child]:
     count = [] if one.prompts is None else [f": {scientific(one.prompts)} prompts"]
-    return [
-        el("span", "· " * one.depth, class_="dots"),
-        el("bdi", one.words),
-        *count,
-        *([f"; {one.shows}"] if one.shows else []),
-    ]
+    shows = [f"; {one.shows}"] if one.shows else []
+    return [el("span", "· " * one.depth, class_="dots"), el("bdi", one.words), *count, *shows]

@@ -38,10 +38,10 @@ def limits(story: Story) -> Element:
 
 
 def _uncompared(story: Story) -> Iterator[Element]:
-    if story.judgement.beside.against is None:
+    if story.beside.against is None:
         said = "The model was not compared: the weights are those of the bundle. Give "
         yield el("li", said, el("code", "--against MODEL"), ".")
-    if story.judgement.beside.task is None:
+    if story.beside.task is None:
         said = "The task was not compared: prompts and answers are those of the bundle. Give "
         yield el("li", said, el("code", "--task FILE"), ".")
 
