@@ -57,7 +57,6 @@ def answer_row(claim: Claim, answer: Answer) -> tuple[str, str, str, str]:
 
 
 def _seen(claim: Claim, answer: Answer) -> str:
-    """Say in a few words what an answer rests on."""
     if isinstance(answer.evidence, Open):
         return answer.evidence.reason
     if answer.findings.survey is not None:

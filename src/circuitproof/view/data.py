@@ -34,12 +34,8 @@ def story_to_json(story: Story | Unjudged) -> Json:
     if isinstance(story, Unjudged):
         return said
     answers: list[Json] = [
-        {
-            "property": property_name(answer.prop),
-            "verdict": str(answer.verdict),
-            "remarks": list(answer.remarks),
-        }
-        for answer in story.bundle.answers
+        {"property": property_name(one.prop), "verdict": str(one.verdict), "remarks": list(one.remarks)}
+        for one in story.bundle.answers
     ]
     return {**said, "answers": answers, "data": page_data(story)}
 

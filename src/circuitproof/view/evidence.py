@@ -38,7 +38,6 @@ class Witness:
 
     @property
     def is_refutation(self) -> bool:
-        """Say whether it speaks against its property."""
         return self.verdict is Verdict.REFUTED
 
     def change(self) -> str:

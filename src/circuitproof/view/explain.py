@@ -47,7 +47,6 @@ class Explanation(Told):
     """What is known of the radius where a norm reads the final residual, if it was searched for."""
 
     def told(self) -> Iterator[Said]:
-        """Return the explanation as the page has it."""
         from circuitproof.view.parts.explanation import explained  # which is about explanations
 
         yield explained("The prompt", self)

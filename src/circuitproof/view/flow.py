@@ -33,10 +33,6 @@ class Flow:
     """What a node adds that no edge brings: biases, and what its norm adds. That of `logits` has its shared
     biases too: with the edges into `logits` it sums to the margin."""
 
-    def into(self, node: Node) -> Fraction:
-        """Return what the edges into a node bring together."""
-        return sum((share for edge, share in self.edges.items() if edge.target == node), Fraction(0))
-
 
 def flow_of(frozen: Frozen, trace: CircuitTrace, row: int, rivals: tuple[int, int]) -> Flow:
     """Return what each edge brings to the margin of one candidate over another, in a row of the logits."""
@@ -52,7 +48,6 @@ class _Backward:
     def __init__(self, frozen: Frozen, trace: CircuitTrace) -> None:
         self._frozen, self._trace = frozen, trace
         self._edges: dict[Edge, Fraction] = defaultdict(Fraction)
-        self._own: dict[Node, Fraction] = defaultdict(Fraction)
         self._wanted: list[dict[int, Grid]] = [{} for _ in trace.stages]
         """For each stage and row, how the margin depends on it."""
         self._rows: dict[tuple[str, int], Grid] = {}
@@ -63,10 +58,12 @@ class _Backward:
         for number in reversed(range(last)):
             for place, slope in self._wanted[number].items():
                 self._through(number, place, slope)
-        outgoing = {**_leaving(self._edges), LOGITS: margin}
-        flow = Flow(dict(self._edges), {})
-        own = {node: share - flow.into(node) for node, share in outgoing.items() if node != EMBED}
-        return Flow(flow.edges, own)
+        own: dict[Node, Fraction] = dict.fromkeys((edge.source for edge in self._edges), Fraction(0))
+        own[LOGITS] = margin
+        for edge, share in self._edges.items():
+            own[edge.source] += share
+            own[edge.target] -= share
+        return Flow(dict(self._edges), {node: share for node, share in own.items() if node != EMBED})
 
     def _through(self, number: int, row: int, slope: Grid) -> None:
         """Pass what the margin wants of an output on to what the node reads for it."""
@@ -142,14 +139,6 @@ class _Backward:
         if (name, row) not in self._rows:
             self._rows[name, row] = self._frozen.file.grid(name, [row])
         return self._rows[name, row]
-
-
-def _leaving(edges: Mapping[Edge, Fraction]) -> Mapping[Node, Fraction]:
-    """Return what leaves each node along its edges."""
-    found: dict[Node, Fraction] = defaultdict(Fraction)
-    for edge, share in edges.items():
-        found[edge.source] += share
-    return found
 
 
 def _before_norm(slope: Grid, sides: Sides) -> Grid:

@@ -156,7 +156,10 @@ def _document(title: str, body: Element) -> str:
 
 
 def _scripts(data: Json) -> tuple[Element, Element]:
-    return _data_script(data), el("script", _script())
+    """Return the data, and the script in one closure: what modules share first, what starts them last."""
+    names = sorted(file.name for file in _OURS.joinpath("script").iterdir() if file.name not in _ENDS)
+    texts = [_ours("script", one) for one in (_ENDS[0], *names, _ENDS[1])]
+    return _data_script(data), el("script", Source("\n".join(["(() => {", *texts, "})();"])))
 
 
 def _data_script(data: Json) -> Element:
@@ -169,10 +172,3 @@ def _style() -> Element:
 
 def _ours(*names: str) -> str:
     return _OURS.joinpath(*names).read_text(encoding="utf-8")
-
-
-def _script() -> Source:
-    """Return the modules of the script in one closure: what they share first, what starts them last."""
-    names = sorted(file.name for file in _OURS.joinpath("script").iterdir() if file.name not in _ENDS)
-    texts = [_ours("script", name) for name in (_ENDS[0], *names, _ENDS[1])]
-    return Source("\n".join(["(() => {", *texts, "})();"]))

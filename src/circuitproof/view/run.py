@@ -29,7 +29,6 @@ class Judged:
     """What its own page says, if the checker has judged it to its end."""
 
     def to_json(self) -> dict[str, Json]:
-        """Return what the checker says of it, for programs."""
         outcome = self.report.outcome.name.lower()
         return {"place": self.place, "outcome": outcome, "reason": self.report.reason, "bytes": self.size}
 
@@ -60,6 +59,7 @@ class Trial:
 
     @property
     def selected(self) -> Point:
+        """Return the circuit that the gate was opened for."""
         return next(point for point in self.points if point.is_selected)
 
 

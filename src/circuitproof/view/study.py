@@ -32,7 +32,6 @@ class Stratum:
 
     @property
     def is_right(self) -> bool:
-        """Say whether every prompt is decided right."""
         return self.right == self.prompts
 
 
@@ -79,9 +78,7 @@ class Viability:
 
     @property
     def dropped(self) -> tuple[Stratum, ...]:
-        """Return the strata that go."""
-        kept = frozenset(self.kept)
-        return tuple(one for one in self.strata if one.name not in kept)
+        return tuple(one for one in self.strata if one.name not in self.kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

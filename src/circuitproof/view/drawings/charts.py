@@ -102,30 +102,21 @@ def draw_dots(dots: Sequence[Dot], title: str, names: tuple[str, str]) -> Elemen
     return _chart(title, zero, *axes, *map(mark, dots))
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """Something that went on from one step to another."""
-
-    name: str
-    first: int
-    last: int
-
-
-def draw_spans(bars: Sequence[Bar], title: str) -> Element:
-    """Return what went on when, a line each."""
-    last, rise, left = max(bar.last for bar in bars), 24, 150
+def draw_spans(spans: Sequence[tuple[str, int, int]], title: str) -> Element:
+    """Return what went on from which step to which, a line each."""
+    most, rise, left = max(last for _, _, last in spans), 24, 150
     lines: list[Element] = []
-    for place, bar in enumerate(bars):
-        x, wide = left + (_RIGHT - left) * bar.first / last, (_RIGHT - left) * (bar.last - bar.first) / last
-        steps = el("title", f"steps {bar.first} to {bar.last}")
+    for place, (name, first, last) in enumerate(spans):
+        x, wide = left + (_RIGHT - left) * first / most, (_RIGHT - left) * (last - first) / most
+        steps = el("title", f"steps {first} to {last}")
         lines += (
-            el("text", bar.name, x=left - 8, y=20 + place * rise, text_anchor="end"),
+            el("text", name, x=left - 8, y=20 + place * rise, text_anchor="end"),
             el("rect", steps, x=x, y=8 + place * rise, width=max(wide, 2), height=16),
         )
-    bottom = 14 + len(bars) * rise
+    bottom = 14 + len(spans) * rise
     ends = (
         el("path", d=f"M{left} {bottom}H{_RIGHT}", class_="axis"),
         el("text", "step 0", x=left, y=bottom + 16),
-        el("text", f"{last:,}", x=_RIGHT, y=bottom + 16, text_anchor="end"),
+        el("text", f"{most:,}", x=_RIGHT, y=bottom + 16, text_anchor="end"),
     )
     return _chart(title, *lines, *ends, high=bottom + 24)

@@ -43,7 +43,6 @@ def circuit(story: Story) -> Element:
 
 
 def _legend(story: Story) -> str:
-    """Say how the drawing is read."""
     hint = "Blue edges speak for the decision on the chosen prompt, orange ones against it. "
     ticks = "A tick below a node is its edge from embed, one above it its edge to logits. "
     programs = "Nodes with a dashed border are programs. " if story.bundle.frozen.programs else ""

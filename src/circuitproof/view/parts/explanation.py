@@ -77,7 +77,6 @@ def flip_words(bundle: Opened, cell: Cell, searched: Bracket | None = None) -> s
 
 
 def _searched(found: Bracket) -> str:
-    """Say what a search for the radius has found."""
     if found.is_infinite:
         return "nothing at the final residual"
     none = f"no perturbation of the final residual below {shown(found.lower)} does"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from circuitproof.view.drawings.charts import Bar, Dot, draw_dots, draw_spans
+from circuitproof.view.drawings.charts import Dot, draw_dots, draw_spans
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.parts.of_studies import beyond, healing, programs, viability
 from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar, verdict_badge
@@ -45,8 +45,10 @@ def frontier(run: RunStory) -> Element | None:
         "Every candidate of a sweep (filled), the selected one (orange), and the most important edges alone "
         "(hollow): the edges kept and the worst margin on the gate, measured in floats."
     )
-    figures = el("div", *(_trial(trial) for trial in run.trials), class_="figures")
-    return section("frontier", "The localisation frontier", about, figures, _table(run))
+    figures = el("div", *map(_trial, run.trials), class_="figures")
+    columns = ("generation", "task", "selected", "edges#", "right on the gate", "worst margin#")
+    made = scrolled(columns, [_selected(trial) for trial in run.trials], class_="stacked")
+    return section("frontier", "The localisation frontier", about, figures, made)
 
 
 def _trial(trial: Trial) -> Element:
@@ -62,20 +64,10 @@ def _dot(point: Point) -> Dot:
     return Dot(point.edges, point.margin, title, kind)
 
 
-def _table(run: RunStory) -> Element:
-    rows = [
-        (shown_text(trial.generation), shown_text(trial.task), *_cells(point))
-        for trial in run.trials
-        for point in trial.points
-        if point.is_selected
-    ]
-    columns = ("generation", "task", "selected", "edges#", "right on the gate", "worst margin#")
-    return scrolled(columns, rows, class_="stacked")
-
-
-def _cells(point: Point) -> tuple[Child, ...]:
-    right = share_bar(point.agreed, point.prompts)
-    return (shown_text(point.origin), f"{point.edges}", right, f"{point.margin:.4g}")
+def _selected(trial: Trial) -> tuple[Child, ...]:
+    point = trial.selected
+    names = map(shown_text, (trial.generation, trial.task, point.origin))
+    return (*names, f"{point.edges}", share_bar(point.agreed, point.prompts), f"{point.margin:.4g}")
 
 
 def calibration(run: RunStory) -> Element | None:
@@ -169,11 +161,11 @@ def norms(run: RunStory) -> Element | None:
     ]
     if not rows:
         return None
-    bars = [Bar(shown_text(one.name, most=24), one.first, one.last) for one in run.norms]
+    spans = [(shown_text(one.name, most=24), one.first, one.last) for one in run.norms]
     return section(
         "norms",
         "Norms removed",
-        el("figure", draw_spans(bars, "when norms were faded out"), class_="narrow"),
+        el("figure", draw_spans(spans, "when norms were faded out"), class_="narrow"),
         scrolled(("norm", "first step#", "last step#", "deviation#"), rows, class_="stacked"),
         *(_folding(run.folding) if run.folding is not None else ()),
     )
