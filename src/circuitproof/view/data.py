@@ -19,7 +19,7 @@ from circuitproof.view.numbers import Cell, Numbers, lead
 from circuitproof.view.parts.explanation import flip_words
 from circuitproof.view.parts.heads import program_nodes
 from circuitproof.view.parts.prompts import closest
-from circuitproof.view.parts.witnesses import ordered, says
+from circuitproof.view.parts.witnesses import says
 from circuitproof.view.story import Story, Unjudged
 from circuitproof.view.words import decision_text, property_name, token_name
 
@@ -95,7 +95,7 @@ def _ranks(values: Iterable[Fraction]) -> Mapping[Fraction, int]:
 
 
 def _witnesses(story: Story) -> dict[str, Json]:
-    return {"witnesses": [_witness(story, one) for one in ordered(story)]}
+    return {"witnesses": [_witness(story, one) for one in story.witnesses]}
 
 
 def _witness(story: Story, one: Witness) -> Json:

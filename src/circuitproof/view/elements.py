@@ -110,17 +110,11 @@ def _pieces(child: Child) -> Iterator[str]:
 
 def table(columns: tuple[str, ...], rows: Sequence[tuple[Child, ...]], **attributes: str) -> Element:
     """Return a table; a column whose title ends in # holds numbers."""
-    kinds = ["number" if column.endswith("#") else "" for column in columns]
-    labels = [column.removesuffix("#") for column in columns]
-    heads = [el("th", label, scope="col", class_=kind) for label, kind in zip(labels, kinds, strict=True)]
-    body = [
-        el(
-            "tr",
-            *(
-                el("td", cell, class_=kind, data_label=label)
-                for cell, kind, label in zip(row, kinds, labels, strict=True)
-            ),
-        )
+    titles = [(column.removesuffix("#"), "number" if column.endswith("#") else "") for column in columns]
+    heads = [el("th", label, scope="col", class_=kind) for label, kind in titles]
+    cells = [
+        [el("td", one, class_=kind, data_label=label) for one, (label, kind) in zip(row, titles, strict=True)]
         for row in rows
     ]
+    body = (el("tr", *row) for row in cells)
     return el("table", el("thead", el("tr", *heads)), el("tbody", *body), **attributes)

@@ -43,6 +43,7 @@ class Story:
     """The right answer to each prompt."""
     numbers: Numbers | Uncomputed
     witnesses: tuple[Witness, ...]
+    """What the evidence replays, refutations first."""
     trees: tuple[RegionTree, ...]
 
 
@@ -64,7 +65,8 @@ def tell_judged(path: Path, report: Report, beside: Beside) -> Story | Unjudged:
         prompts = bundle.domain.prompts
         answers = tuple(answer_to(bundle, place, prompt) for place, prompt in enumerate(prompts))
         numbers, trees = numbers_of(bundle, prompts), tuple(region_trees(bundle))
-        return Story(report, beside, bundle, answers, numbers, tuple(witnesses(bundle)), trees)
+        found = tuple(sorted(witnesses(bundle), key=lambda one: not one.is_refutation))
+        return Story(report, beside, bundle, answers, numbers, found, trees)
 
 
 def numbers_of(bundle: Opened, prompts: tuple[Prompt, ...]) -> Numbers | Uncomputed:

@@ -1,13 +1,13 @@
 """The circuit: drawn in layers, and its edges with what they bring and who needs them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.prove.findings import shown
 from circuitproof.view.drawings.circuit import FEW, draw_circuit
 from circuitproof.view.elements import Child, Element, el
-from circuitproof.view.numbers import Numbers
+from circuitproof.view.numbers import Needs, Numbers
 from circuitproof.view.parts.section import chosen_prompt, link, note, scrolled, section
 from circuitproof.view.story import Story
 from circuitproof.view.words import plural
@@ -17,25 +17,18 @@ _COLUMNS = ("edge", "flips#", "ties#", "brings, least#", "most#")
 
 def circuit(story: Story) -> Element:
     """Return the drawing and the table of edges."""
-    kept, titles = story.bundle.circuit, {edge: _title(story, edge) for edge in story.bundle.circuit}
-    rows = [_row(story, place, edge) for place, edge in enumerate(kept)]
+    kept = story.bundle.circuit
+    needs: Mapping[Edge, Needs] = story.numbers.needs if isinstance(story.numbers, Numbers) else {}
+    titles = {edge: _title(edge, needs.get(edge)) for edge in kept}
+    rows = [_row(story, place, edge, needs.get(edge)) for place, edge in enumerate(kept)]
+    drawn = draw_circuit(kept, titles, frozenset(story.bundle.frozen.programs))
+    card = el("div", class_="card", data_at="edge-card", role="tooltip", hidden=True)
     return section(
         "circuit",
         "The circuit",
         el("p", _legend(story), class_="note", data_page=True),
         chosen_prompt(),
-        el(
-            "div",
-            el(
-                "div",
-                draw_circuit(kept, titles, frozenset(story.bundle.frozen.programs)),
-                class_="scroll",
-                tabindex="0",
-            ),
-            el("div", class_="card", data_at="edge-card", role="tooltip", hidden=True),
-            class_="drawing",
-            data_page=True,
-        ),
+        el("div", el("div", drawn, class_="scroll", tabindex="0"), card, class_="drawing", data_page=True),
         el("div", class_="panel", data_at="edge-panel", aria_live="polite", data_page=True),
         scrolled(_COLUMNS, rows, class_="sortable edges", tall=True),
         *_notes(story),
@@ -50,9 +43,8 @@ def _legend(story: Story) -> str:
     return f"{hint}{ticks if len(story.bundle.circuit) > FEW else ''}{programs}{chooses}"
 
 
-def _row(story: Story, place: int, edge: Edge) -> tuple[Child, ...]:
-    brought = shares_of(story, edge)
-    needs = story.numbers.needs.get(edge) if isinstance(story.numbers, Numbers) else None
+def _row(story: Story, place: int, edge: Edge, needs: Needs | None) -> tuple[Child, ...]:
+    brought = _shares(story, edge)
     return (
         link(str(edge), f"edge-{place}", data_edge=place),
         "–" if needs is None else f"{len(needs.flips):,}",
@@ -62,14 +54,13 @@ def _row(story: Story, place: int, edge: Edge) -> tuple[Child, ...]:
     )
 
 
-def _title(story: Story, edge: Edge) -> str:
-    needs = story.numbers.needs.get(edge) if isinstance(story.numbers, Numbers) else None
+def _title(edge: Edge, needs: Needs | None) -> str:
     if needs is None:
         return str(edge)
     return f"{edge}: without it {plural(len(needs.flips), 'decision')} flip and {len(needs.ties):,} tie"
 
 
-def shares_of(story: Story, edge: Edge) -> list[Fraction]:
+def _shares(story: Story, edge: Edge) -> list[Fraction]:
     """Return what an edge brings to the margin in each cell for which that was computed."""
     if not isinstance(story.numbers, Numbers):
         return []

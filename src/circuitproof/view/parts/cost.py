@@ -15,7 +15,7 @@ def cost(story: Story) -> Element:
     """Return how large the bundle is, and what is computed only once."""
     bundle = story.bundle
     rows = [(property_name(answer.prop), f"{leaves(answer):,}") for answer in bundle.answers]
-    longest = max(len(write_rational(logit)) for row in bundle.folds for logit in row) if bundle.folds else 0
+    longest = max((len(write_rational(logit)) for row in bundle.folds for logit in row), default=0)
     return section(
         "cost",
         "What it costs",

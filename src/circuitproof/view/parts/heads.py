@@ -13,10 +13,8 @@ _NAMED = 24
 
 def program_nodes(story: Story) -> list[Head]:
     """Return the heads of the circuit that have a program."""
-    nodes = frozenset(story.bundle.circuit.nodes())
-    return sorted(
-        (head for head in story.bundle.frozen.programs if head in nodes), key=lambda head: head.place
-    )
+    programs = story.bundle.frozen.programs
+    return [node for node in story.bundle.circuit.nodes() if isinstance(node, Head) and node in programs]
 
 
 def program_heads(story: Story) -> Element | None:
@@ -24,19 +22,14 @@ def program_heads(story: Story) -> Element | None:
     programs, nodes = story.bundle.frozen.programs, program_nodes(story)
     if not nodes:
         return None
-    unused = len(programs) - len(nodes)
-    beside = f"{plural(unused, 'program head')} of the model not in the circuit."
-    return section(
-        "programs",
-        "Program heads",
-        chosen_prompt(),
-        *(
-            _program(number, [head for head in nodes if programs[head] == program], to_lines(program))
-            for number, program in enumerate(dict.fromkeys(programs[head] for head in nodes))
-        ),
-        *_named(story, frozenset(token for head in nodes for token in programs[head].tokens())),
-        *([note(beside)] if unused else []),
+    listed = (
+        _program(number, [head for head in nodes if programs[head] == program], to_lines(program))
+        for number, program in enumerate(dict.fromkeys(programs[head] for head in nodes))
     )
+    named = _named(story, frozenset(token for head in nodes for token in programs[head].tokens()))
+    unused = len(programs) - len(nodes)
+    beside = [note(f"{plural(unused, 'program head')} of the model not in the circuit.")] if unused else []
+    return section("programs", "Program heads", chosen_prompt(), *listed, *named, *beside)
 
 
 def _named(story: Story, tokens: frozenset[int]) -> tuple[Element, ...]:
@@ -51,13 +44,6 @@ def _called(story: Story, token: int) -> str:
 
 
 def _program(number: int, heads: list[Head], lines: list[str]) -> Element:
-    return el(
-        "div",
-        el("h3", ", ".join(map(str, heads))),
-        el(
-            "div",
-            el("pre", "\n".join(lines), tabindex="0"),
-            el("div", class_="scroll", tabindex="0", data_at=f"attention {number}", data_page=True),
-            class_="program",
-        ),
-    )
+    rules = el("pre", "\n".join(lines), tabindex="0")
+    looks = el("div", class_="scroll", tabindex="0", data_at=f"attention {number}", data_page=True)
+    return el("div", el("h3", ", ".join(map(str, heads))), el("div", rules, looks, class_="program"))

@@ -37,10 +37,8 @@ def closest(story: Story) -> list[int]:
     places, found = list(range(len(story.bundle.domain))), story.numbers
     if not isinstance(found, Numbers):
         return places
-    ranks = {
-        cell: rank
-        for rank, cell in enumerate(sorted(range(len(found.cells)), key=lambda c: found.cells[c].margin))
-    }
+    order = sorted(range(len(found.cells)), key=lambda cell: found.cells[cell].margin)
+    ranks = {cell: rank for rank, cell in enumerate(order)}
     return sorted(places, key=lambda place: ranks[found.cell_of[place]])
 
 

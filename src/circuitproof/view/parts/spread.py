@@ -42,8 +42,6 @@ def _against(story: Story) -> str:
 
 
 def _unknown(story: Story) -> str:
-    if story.bundle.frozen.architecture.has_norm:
-        return (
-            "A norm reads the final residual: radii have no closed form, but circuitproof radius finds them."
-        )
-    return "No decision is clear, so there are no radii."
+    if not story.bundle.frozen.architecture.has_norm:
+        return "No decision is clear, so there are no radii."
+    return "A norm reads the final residual: radii have no closed form, but circuitproof radius finds them."

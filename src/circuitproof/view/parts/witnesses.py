@@ -14,21 +14,16 @@ _COLUMNS = ("what it shows", "prompt", "decides", "what is changed", "then decid
 
 def witnesses(story: Story) -> Element | None:
     """Return a table of what the evidence replays, refutations first; the page goes through them."""
-    found = ordered(story)
-    if not found:
+    found = enumerate(story.witnesses)
+    rows = [_row(story, place, one, entry) for place, one in found for entry in one.shown]
+    if not rows:
         return None
-    rows = [_row(story, place, one, entry) for place, one in enumerate(found) for entry in one.shown]
     return section(
         "witnesses",
         "Counterexamples and witnesses",
         el("div", class_="walk", data_at="walk", data_page=True),
         scrolled(_COLUMNS, rows, class_="stacked", tall=True),
     )
-
-
-def ordered(story: Story) -> list[Witness]:
-    """Return what the evidence replays, refutations first."""
-    return sorted(story.witnesses, key=lambda one: not one.is_refutation)
 
 
 def says(one: Witness) -> str:
