@@ -1,6 +1,7 @@
 """The same tree as text of at most 80 columns: what a page says, on a terminal."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from textwrap import wrap
 
 from circuitproof.view.elements import Child, Element
@@ -59,7 +60,7 @@ def _texts(child: Child) -> Iterator[str]:
 
 def _wrapped(text: str, indent: str = "", *, keep: bool = False) -> list[str]:
     further = " " * len(indent) + "  " * keep
-    return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=further, drop_whitespace=True)
+    return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=further)
 
 
 def _rows(element: Element) -> Iterator[Element]:
@@ -70,8 +71,9 @@ def _rows(element: Element) -> Iterator[Element]:
 
 def _table(element: Element) -> Iterator[str]:
     """Lay cells out in columns as wide as they need, the widest narrowed until all fit."""
-    rows = [[words(cell) for cell in row.children] for row in _rows(element)]
-    rights = ["number" in cell.attribute("class") for cell in _cells(next(_rows(element)))]
+    lines = list(_rows(element))
+    rows = [[words(cell) for cell in line.children] for line in lines]
+    rights = [isinstance(cell, Element) and "number" in cell.attribute("class") for cell in lines[0].children]
     widths = _widths(list(zip(*rows, strict=True)))
     is_titled = element.attribute("class") != "facts"
     for number, row in enumerate(rows[:_ROWS]):
@@ -95,14 +97,9 @@ def _widths(columns: list[tuple[str, ...]]) -> list[int]:
     return widths
 
 
-def _cells(row: Element) -> Iterator[Element]:
-    yield from (cell for cell in row.children if isinstance(cell, Element))
-
-
 def _row(row: list[str], widths: list[int], rights: list[bool]) -> Iterator[str]:
     cells = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
-    for line in range(max(map(len, cells))):
-        parts = [cell[line] if line < len(cell) else "" for cell in cells]
+    for parts in zip_longest(*cells, fillvalue=""):
         placed = [
             part.rjust(width) if is_right else part.ljust(width)
             for part, width, is_right in zip(parts, widths, rights, strict=True)

@@ -68,13 +68,12 @@ def _bundles(run: RunStory) -> Table | None:
 
 
 def _row(one: Judged) -> tuple[str, ...]:
-    outcome = one.report.outcome.name.lower()
     if not one.report.claim:
-        return (shown_text(one.place), outcome, "", "", shown_text(one.report.reason, most=200))
+        return (shown_text(one.place), one.outcome, "", "", shown_text(one.report.reason, most=200))
     claim = Fields(one.report.claim, one.place)
     kinds: dict[str, list[str]] = {}
     for answer in tables(claim, "properties"):
         kinds.setdefault(answer.text("verdict"), []).append(answer.text("kind"))
     said = "; ".join(f"{', '.join(found)} {verdict}" for verdict, found in kinds.items())
     prompts = claim.text("prompts").removesuffix(" prompts")
-    return (shown_text(one.place), outcome, f"{claim.integer('edges')}", prompts, said)
+    return (shown_text(one.place), one.outcome, f"{claim.integer('edges')}", prompts, said)

@@ -28,9 +28,13 @@ class Judged:
     story: Story | None
     """What its own page says, if the checker has judged it to its end."""
 
+    @property
+    def outcome(self) -> str:
+        return self.report.outcome.name.lower()
+
     def to_json(self) -> dict[str, Json]:
-        outcome = self.report.outcome.name.lower()
-        return {"place": self.place, "outcome": outcome, "reason": self.report.reason, "bytes": self.size}
+        reason = self.report.reason
+        return {"place": self.place, "outcome": self.outcome, "reason": reason, "bytes": self.size}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,7 @@ def run_heading(run: RunStory) -> Element:
 def bundles(run: RunStory) -> Element | None:
     """Return what the checker says of each bundle."""
     rows = [
-        (
-            name(one.place, most=120),
-            verdict_badge(one.report.outcome.name.lower()),
-            name(one.report.reason, most=600),
-        )
+        (name(one.place, most=120), verdict_badge(one.outcome), name(one.report.reason, most=600))
         for one in run.bundles
     ]
     if not rows:
