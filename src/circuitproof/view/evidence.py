@@ -74,14 +74,11 @@ def _shown(bundle: Opened, prop: Property, fields: Fields) -> Shown:
     prompt, fold = fields.integer("prompt"), Fold(bundle.folds[fields.integer("fold")])
     if fields.has("eta") and isinstance(prop, Robustness):
         eta = tuple(map(Fraction, fields.texts("eta")))
-        return Shown(prompt, fold, _perturbed(bundle, prop, prompt, eta), eta)
+        tokens, candidates = bundle.domain.prompts[prompt], bundle.task.candidates
+        _, other = perturbed_folds(bundle.frozen, candidates, bundle.circuit, tokens, (prop.at, eta))
+        return Shown(prompt, fold, other, eta)
     others = [fields.integer(key) for key in ("lesion", "model") if fields.has(key)]
     return Shown(prompt, fold, Fold(bundle.folds[others[0]]) if others else None)
-
-
-def _perturbed(bundle: Opened, prop: Robustness, place: int, eta: tuple[Fraction, ...]) -> Fold:
-    prompt, candidates = bundle.domain.prompts[place], bundle.task.candidates
-    return perturbed_folds(bundle.frozen, candidates, bundle.circuit, prompt, (prop.at, eta))[1]
 
 
 def rests_on(answer: Answered, bundle: Opened) -> str:

@@ -155,11 +155,10 @@ def find_prompt(bundle: Opened, spelled: str) -> Prompt:
             return prompts[place]
         raise InputError(f"there is no prompt {spelled}: the bundle lists #0 to #{len(prompts) - 1}")
     tokens = {token_name(bundle.task, token): token for token in bundle.task.names}
-    words = spelled.split()
-    prompt = tuple(_token(bundle, tokens, word) for word in words)
-    sizes = bundle.frozen.architecture
-    if not 1 <= len(prompt) <= sizes.context:
-        raise InputError(f"the prompt has {len(prompt)} tokens, want 1 to {sizes.context}")
+    prompt = tuple(_token(bundle, tokens, word) for word in spelled.split())
+    context = bundle.frozen.architecture.context
+    if not 1 <= len(prompt) <= context:
+        raise InputError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
     return prompt
 
 

@@ -54,8 +54,7 @@ def labelled_prompts(bundle: Opened) -> Labelled | None:
     answer, relation = bundle.task.answer, bundle.task.relation
     if bundle.pattern is None or not isinstance(answer, OnlyOpener) or not isinstance(relation, SameOpener):
         return None
-    size = bundle.frozen.architecture.vocabulary
-    return Labelled(bundle.pattern, size, answer, relation)
+    return Labelled(bundle.pattern, bundle.frozen.architecture.vocabulary, answer, relation)
 
 
 def region_trees(bundle: Opened) -> Iterator[RegionTree]:

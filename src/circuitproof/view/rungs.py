@@ -111,12 +111,8 @@ def read_fields(file: Path) -> Fields:
 
 
 def read_rungs(folder: Path) -> list[Rung]:
-    """Read the steps of the calibration that stands in a folder, in their order."""
-    return sorted(_rungs(folder), key=_step)
-
-
-def _step(rung: Rung) -> int:
-    return _LADDER.index(rung.state) if rung.state in _LADDER else len(_LADDER)
+    """Read the steps of the calibration that stands in a folder, in order, those of other names last."""
+    return sorted(_rungs(folder), key=lambda rung: (*_LADDER, rung.state).index(rung.state))
 
 
 def _rungs(folder: Path) -> Iterator[Rung]:

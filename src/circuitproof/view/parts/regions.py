@@ -13,9 +13,7 @@ _SHOWN = 500
 
 def regions(story: Story) -> Element | None:
     """Return the trees of a claim about a pattern."""
-    if not story.trees:
-        return None
-    return section("regions", "Regions of the pattern", *(_tree(tree) for tree in story.trees))
+    return section("regions", "Regions of the pattern", *map(_tree, story.trees)) if story.trees else None
 
 
 def _tree(tree: RegionTree) -> Element:
