@@ -96,16 +96,12 @@ def explain(story: Story | Unjudged, spelled: str, pace: Pace = UNHURRIED) -> Ex
     if isinstance(story, Unjudged):
         raise InvalidError(f"nothing of {story.path} can be explained: {story.judgement.reason}")
     with long_numbers():
-        return explain_prompt(story, find_prompt(story.bundle, spelled), pace)
-
-
-def explain_prompt(story: Story, prompt: Prompt, pace: Pace = UNHURRIED) -> Explanation:
-    """Explain a prompt given by its tokens, computing all that there is to say of it."""
-    found = numbers_of(story.bundle, (prompt,))
-    if isinstance(found, Uncomputed):
-        raise InputError(f"the prompt cannot be computed: {found.reason}")
-    explained = _explanation(story, prompt, found, 0)
-    return replace(explained, searched=_searched(story.bundle, prompt, explained.cell, pace))
+        prompt = find_prompt(story.bundle, spelled)
+        found = numbers_of(story.bundle, (prompt,))
+        if isinstance(found, Uncomputed):
+            raise InputError(f"the prompt cannot be computed: {found.reason}")
+        explained = _explanation(story, prompt, found, 0)
+        return replace(explained, searched=_searched(story.bundle, prompt, explained.cell, pace))
 
 
 def _searched(bundle: Opened, prompt: Prompt, cell: Cell, pace: Pace) -> Bracket | None:

@@ -90,9 +90,8 @@ class _Backward:
         below, signs = slope_of(self._frozen.architecture.activation), traced.signs
         if signs is None:
             raise DeclarationError("an MLP was traced without its signs")
-        return grid_of_fractions(
-            [[Fraction(1) if sign > 0 else below for sign in signs[row]]], signs.shape[1]
-        )
+        slopes = [Fraction(1) if sign > 0 else below for sign in signs[row]]
+        return grid_of_fractions([slopes], len(slopes))
 
     def _read(self, number: int, place: int, slope: Grid, node: Node) -> None:
         """Share what is wanted of an input among the parts that it adds up."""
@@ -102,8 +101,7 @@ class _Backward:
         for part, row in zip(traced.stage.parts, traced.inputs[place], strict=True):
             source, value = self._part(part, row)
             if source is not None:
-                share = matmul(slope, value.transposed()).fractions()[0][0]
-                self._edges[Edge(source, node)] += share
+                self._edges[Edge(source, node)] += matmul(slope, value.transposed()).fractions()[0][0]
             if isinstance(part, StagePart):
                 wanted = self._wanted[part.stage]
                 wanted[row] = add(wanted[row], slope) if row in wanted else slope

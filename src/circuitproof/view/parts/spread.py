@@ -16,9 +16,9 @@ def spreads(story: Story) -> Element | None:
     if not isinstance(story.numbers, Numbers):
         return None
     cells = [story.numbers.cells[place] for place in story.numbers.cell_of]
-    radii = [cell.flip.radius for cell in cells if cell.flip is not None]
+    radii, claimed = [cell.flip.radius for cell in cells if cell.flip is not None], _claimed(story)
     figures = [_figure([cell.margin for cell in cells], "margins", "")]
-    figures += [_figure(radii, "radii", _against(story), _claimed(story))] if radii else []
+    figures += [_figure(radii, "radii", _against(claimed), claimed)] if radii else []
     unknown = [] if radii else [note(_unknown(story))]
     return section("spread", "Margins and radii", el("div", *figures, class_="figures"), *unknown)
 
@@ -35,9 +35,8 @@ def _claimed(story: Story) -> Fraction | None:
     return next((prop.epsilon for prop in asked if prop.at.is_final_residual), None)
 
 
-def _against(story: Story) -> str:
+def _against(claimed: Fraction | None) -> str:
     about = "; the radius is how far the final residual must move, in each coordinate, to change the decision"
-    claimed = _claimed(story)
     return about + ("" if claimed is None else f"; robustness was claimed at ε = {shown(claimed)}")
 
 
