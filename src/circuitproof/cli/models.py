@@ -80,6 +80,7 @@ def import_hf(
     from circuitproof.lab.runs.hugging_face import import_hf as convert
     from circuitproof.lab.runs.hugging_face import locate
     from circuitproof.lab.runs.models import exactness
+    from circuitproof.text.codec import to_json
 
     folder = locate(source, revision)
     agreements: list[Agreement] = []
@@ -91,7 +92,7 @@ def import_hf(
 
     found = convert(folder, out, gate if compare else None)
     if as_json:
-        compared = agreements[0].to_json() if agreements else None
+        compared = to_json(agreements[0]) if agreements else None
         show_json(
             {"model": str(out), "source": str(folder), "parameters": found.parameters, "compared": compared}
         )
@@ -119,6 +120,7 @@ def export_hf(path: ModelPath, out: Out, as_json: AsJson = False) -> None:
 
 def _show(found: "Described") -> None:
     from circuitproof.declare.programs.text import to_text
+    from circuitproof.lab.runs.models import exactness
     from circuitproof.text.canonical import readable_json
 
     declared, sizes = found.declaration, found.declaration.architecture
@@ -133,7 +135,7 @@ def _show(found: "Described") -> None:
     )
     for head, program in declared.programs.items():
         show_line(f"{head} is a program:\n{to_text(program).strip()}")
-    show_line(found.exactness)
+    show_line(exactness(declared))
     for name, digest in found.files.items():
         show_line(f"{name} {digest}")
 

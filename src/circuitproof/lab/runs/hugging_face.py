@@ -15,18 +15,19 @@ from safetensors import SafetensorError, safe_open
 from circuitproof.bundle.tensors import safetensors_header
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.forward.declaration import DECLARATION, NO_PROGRAMS, WEIGHTS, Declaration
 from circuitproof.forward.frozen import BYTES_PER_NUMBER, Frozen, open_model
 from circuitproof.lab.model.gpt2_format import Place, place_of, read_config, their_shapes, to_config
 from circuitproof.text.canonical import (
+    nearest_folder,
     readable_json,
     refuse_existing,
     write_directory,
     write_file,
     write_parts,
 )
-from circuitproof.text.reading import Fields, read_bytes, read_json
+from circuitproof.text.reading import Fields, about, read_bytes, read_json
 from circuitproof.text.sealed import seal
 
 _CONFIG, _TENSORS, _INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
@@ -82,7 +83,9 @@ def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = Non
     with open_tensors(source) as theirs:
         _refuse_unfit(source, theirs, architecture)
         _refuse_too_large(out, architecture)
-        imported = Imported(source, _declare(source, architecture))
+        with about(str(source)):
+            alphabet = _alphabet(source, architecture.vocabulary)
+            imported = Imported(source, Declaration(architecture, NO_PROGRAMS, alphabet))
 
         def fill(directory: Path) -> None:
             write_file(directory / DECLARATION, readable_json(imported.declaration.to_json()))
@@ -169,18 +172,11 @@ def _refuse_unfit(source: Path, theirs: Mapping[str, Any], architecture: Archite
 
 def _refuse_too_large(out: Path, architecture: Architecture) -> None:
     size = BYTES_PER_NUMBER * sum(map(prod, their_shapes(architecture).values()))
-    nearest = next(folder for folder in out.absolute().parents if folder.exists())
+    nearest = nearest_folder(out)
     if size > (free := shutil.disk_usage(nearest).free):
         raise InputError(
             f"{out} needs {size / 1e9:.1f} GB for the tensors, {nearest} has {free / 1e9:.1f} GB left"
         )
-
-
-def _declare(source: Path, architecture: Architecture) -> Declaration:
-    try:
-        return Declaration(architecture, NO_PROGRAMS, _alphabet(source, architecture.vocabulary))
-    except DeclarationError as error:
-        raise InputError(f"{source}: {error}") from error
 
 
 def _alphabet(source: Path, size: int) -> Alphabet | None:
@@ -219,26 +215,18 @@ def _our_bytes(source: Path, theirs: Mapping[str, Any], declaration: Declaration
 def _their_bytes(frozen: Frozen) -> Iterator[bytes]:
     """Return their file of tensors in parts."""
     shapes = their_shapes(frozen.architecture)
-    yield safetensors_header(
-        {_their_full_name(name): shape for name, shape in shapes.items()}, {"format": "pt"}
-    )
+    names = {name: name if name == "lm_head.weight" else _PREFIX + name for name in shapes}
+    yield safetensors_header({names[name]: shape for name, shape in shapes.items()}, {"format": "pt"})
     homes: dict[str, list[tuple[str, Place]]] = {name: [] for name in shapes}
-    for ours in frozen.file.shapes():
-        place = place_of(ours, frozen.architecture)
-        homes[place.theirs].append((ours, place))
+    ours = frozen.file.shapes()
+    for name in ours:
+        place = place_of(name, frozen.architecture)
+        homes[place.theirs].append((name, place))
     for theirs, shape in shapes.items():
         tensor = np.empty(shape, "<f4")
-        for ours, place in homes[theirs]:
-            place.put(tensor, _array(frozen, ours))
+        for name, place in homes[theirs]:
+            place.put(tensor, np.frombuffer(frozen.file.raw(name), "<f4").reshape(ours[name]))
         yield tensor.tobytes()
-
-
-def _array(frozen: Frozen, name: str) -> np.ndarray[Any, Any]:
-    return np.frombuffer(frozen.file.raw(name), "<f4").reshape(frozen.file.shapes()[name])
-
-
-def _their_full_name(name: str) -> str:
-    return name if name == "lm_head.weight" else _PREFIX + name
 
 
 def _copy_tokenizer(source: Path, target: Path) -> None:

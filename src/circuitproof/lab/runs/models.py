@@ -17,8 +17,6 @@ from circuitproof.text.canonical import Digest, Json, readable_json, refuse_exis
 from circuitproof.text.reading import read_bytes, read_text
 from circuitproof.text.sealed import MANIFEST, read_manifest, seal, write_sealed
 
-_EXACT = "every circuit of it can be computed exactly"
-
 
 @dataclass(frozen=True, slots=True)
 class Described:
@@ -31,13 +29,7 @@ class Described:
     parameters: int
     files: Mapping[str, Digest]
 
-    @property
-    def exactness(self) -> str:
-        """Say what keeps the whole model from exact proofs, if anything does."""
-        return exactness(self.declaration)
-
     def to_json(self) -> Json:
-        """Return it as JSON."""
         return {
             **self.declaration.to_json(),
             "edges": self.edges,
@@ -50,10 +42,9 @@ class Described:
 
 def exactness(declaration: Declaration) -> str:
     """Say what keeps a whole model from exact proofs, if anything does."""
-    inexact = declaration.inexact_operator
-    return (
-        _EXACT if inexact is None else f"{inexact} has no exact value: circuits that compute it are refused"
-    )
+    if (inexact := declaration.inexact_operator) is None:
+        return "every circuit of it can be computed exactly"
+    return f"{inexact} has no exact value: circuits that compute it are refused"
 
 
 def describe(path: Path) -> Described:
@@ -96,20 +87,14 @@ def install(model: Path, given: Sequence[str], out: Path) -> Installed:
     """Write a copy of a model in which heads attend where programs say; each is given as HEAD=FILE."""
     refuse_existing(out)
     frozen = open_model(model)
-    read = [_read_program(one, frozen) for one in given]
-    programs = dict(read)
-    if len(programs) < len(read):
-        raise InputError(f"{len(read)} programs for {len(programs)} heads, want one for each head")
+    programs = dict(_read_program(one, frozen) for one in given)
+    if len(programs) < len(given):
+        raise InputError(f"{len(given)} programs for {len(programs)} heads, want one for each head")
     declaration = replace(frozen.declaration, programs={**frozen.programs, **programs})
-    kept = [Extract(name, None) for name in declaration.shapes()]
-    others = {
-        name: read_bytes(model / name) for name in read_manifest(model) if name not in (DECLARATION, WEIGHTS)
-    }
-    written = {
-        DECLARATION: readable_json(declaration.to_json()),
-        WEIGHTS: safetensors_bytes(frozen.file, kept),
-    }
-    write_sealed(out, {**others, **written})
+    files = {name: read_bytes(model / name) for name in read_manifest(model) if name != WEIGHTS}
+    files[DECLARATION] = readable_json(declaration.to_json())
+    files[WEIGHTS] = safetensors_bytes(frozen.file, [Extract(name, None) for name in declaration.shapes()])
+    write_sealed(out, files)
     return Installed(out, tuple(programs))
 
 
