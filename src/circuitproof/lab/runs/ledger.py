@@ -31,7 +31,6 @@ class Declared:
     recipe: Digest
 
     def words(self) -> str:
-        """Say it in a few words."""
         return f"recipe {self.name!r} declared: {self.recipe}"
 
 
@@ -45,7 +44,6 @@ class Viewed:
     prompts: tuple[Digest, ...]
 
     def words(self) -> str:
-        """Say it in a few words."""
         return f"{len(self.prompts)} prompts looked at: {self.split}"
 
 
@@ -70,7 +68,6 @@ class Burned:
     prompts: tuple[Digest, ...]
 
     def words(self) -> str:
-        """Say it in a few words."""
         return f"gate of {len(self.prompts)} prompts burned: {self.split}"
 
 
@@ -84,7 +81,6 @@ class Measured:
     prompts: Count
 
     def words(self) -> str:
-        """Say it in a few words."""
         return f"gate measured, {self.right} of {self.prompts} right: {self.split}"
 
 
@@ -204,12 +200,8 @@ class Ledger:
 
 def _seen(events: tuple[Event, ...]) -> dict[Digest, Event]:
     """Return every prompt that was looked at, with the first event that did."""
-    seen: dict[Digest, Event] = {}
-    for event in events:
-        if isinstance(event, Viewed | Burned):
-            for prompt in event.prompts:
-                seen.setdefault(prompt, event)
-    return seen
+    latest_first = [event for event in reversed(events) if isinstance(event, Viewed | Burned)]
+    return {prompt: event for event in latest_first for prompt in event.prompts}
 
 
 def _refuse_undeclared(events: tuple[Event, ...], recipe: Digest) -> None:

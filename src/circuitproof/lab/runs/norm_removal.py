@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from circuitproof.declare.operators import LayerNorm
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.forward.declaration import WEIGHTS, Declaration
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.checkpoint import (
@@ -19,18 +19,17 @@ from circuitproof.lab.model.checkpoint import (
 )
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.norm_recipe import NormRecipe
-from circuitproof.lab.runs.recipe import Recipe, TasksSource
+from circuitproof.lab.runs.recipe import TasksSource
 from circuitproof.lab.runs.run import Run, begin_run, read_record
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
-from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.fold_norm import FoldError, compare, fold
 from circuitproof.lab.train.loop import Evaluation, Watcher, fit
 from circuitproof.lab.train.norm_schedule import Schedule, all_sites
 from circuitproof.lab.train.remove_norm import Deviations, Fading, deviations_of, fix_norms, make_fading
 from circuitproof.text.canonical import Digest, Json, digest_json, readable_json, write_file
 from circuitproof.text.codec import Codec, Key, Positive, record_to_json, to_json
-from circuitproof.text.reading import read_bytes, read_json, reading
+from circuitproof.text.reading import about, read_bytes, read_json, reading
 from circuitproof.text.sealed import check_seal, read_manifest, write_sealed
 
 SOURCE = "source"
@@ -94,7 +93,6 @@ class NormRemoval:
     """The number of prompts behind each accuracy that is measured."""
 
     def to_json(self) -> Json:
-        """Return the whole result as JSON."""
         return {
             "model": str(self.model),
             "norms": to_json(self.attenuation.norms),
@@ -109,11 +107,6 @@ class _Job:
     source: StoredModel
     material: Material
     run: Run
-
-    @property
-    def data(self) -> Data:
-        """Return what the model is trained on while its norms fade."""
-        return self.material.data
 
 
 def remove_norms(
@@ -146,9 +139,10 @@ def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
 
     This is no model directory: without the deviations, the weights belong to no architecture.
     """
-    recipe, model = job.recipe, _copy(job.source.model)
+    recipe, source = job.recipe, job.source.model
+    model = build_model(source.architecture, source.programs, source.named_slices())
     make_fading(model)
-    goal = Fading(job.data, recipe.schedule, recipe.plan.pieces)
+    goal = Fading(job.material.data, recipe.schedule, recipe.plan.pieces)
     trained = fit(model, goal, recipe.plan, job.run.folder / "checkpoints", watcher)
     attenuation = Attenuation(
         recipe=recipe.name,
@@ -194,14 +188,14 @@ def _folded(job: _Job, attenuated: Transformer) -> Fold:
 
 
 def _write_fold(job: _Job, attenuated: Transformer, folded: Transformer, path: Path) -> None:
-    before, after = attenuated.architecture, folded.architecture
+    before, after, data = attenuated.architecture, folded.architecture, job.material.data
     found = Fold(
-        error=compare(attenuated, folded, job.data.fixed_batch()),
+        error=compare(attenuated, folded, data.fixed_batch()),
         unties=before.tied,
         adds_biases=after.biases and not before.biases,
         adds_logit_bias=after.logit_bias and not before.logit_bias,
-        source=Evaluation(0, job.data.evaluate(job.source.model)),
-        folded=Evaluation(job.recipe.plan.steps, job.data.evaluate(folded)),
+        source=Evaluation(0, data.evaluate(job.source.model)),
+        folded=Evaluation(job.recipe.plan.steps, data.evaluate(folded)),
     )
     write_file(path, readable_json({"limits": to_json(job.recipe.limits), **record_to_json(found)}))
 
@@ -222,22 +216,17 @@ def _refuse_misfit(recipe: NormRecipe, declared: Declaration) -> None:
             f"{recipe.name}: the model's norm is {type(sizes.norm).__name__}, want LayerNorm; "
             "start from a model that has norms to remove"
         )
-    try:
+    with about(recipe.name):
         recipe.schedule.refuse_too_short(sizes.layers, recipe.plan.steps)
-    except DeclarationError as error:
-        raise InputError(f"{recipe.name}: {error}") from error
 
 
 def _digest(recipe: NormRecipe, model: Path | None) -> Digest:
-    given: Json = (
-        None if model is None else {name: str(digest) for name, digest in read_manifest(model).items()}
-    )
-    return digest_json([str(recipe.digest), given])
+    return digest_json([str(recipe.digest), to_json(None if model is None else read_manifest(model))])
 
 
 def _material(recipe: NormRecipe, source: StoredModel, corpus: Path) -> Material:
     """Return the recipe's data for this model, in an order of its own."""
-    fitted: Recipe = replace(recipe.source, architecture=source.model.architecture, plan=recipe.plan)
+    fitted = replace(recipe.source, architecture=source.model.architecture, plan=recipe.plan)
     return material_of(fitted, corpus)
 
 
@@ -245,7 +234,3 @@ def _prompts(recipe: NormRecipe) -> Mapping[str, int]:
     source = recipe.source.source
     tasks = source.tasks if isinstance(source, TasksSource) else ()
     return {f"{task.name} accuracy": task.size for task in tasks}
-
-
-def _copy(model: Transformer) -> Transformer:
-    return build_model(model.architecture, model.programs, model.named_slices())
