@@ -4,7 +4,6 @@ import re
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -38,19 +37,6 @@ _MASK = re.compile(r"h\.[0-9]+\.attn\.(masked_)?bias")
 """The causal mask, which older versions stored; no forward of GPT-2 reads it from there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What was read from a Hugging Face directory."""
-
-    source: Path
-    declaration: Declaration
-
-    @property
-    def parameters(self) -> int:
-        """Return how many numbers the model has."""
-        return sum(map(prod, self.declaration.shapes().values()))
-
-
 def locate(source: str, revision: str | None = None) -> Path:
     """Return the directory that is meant: one that is there, or one of the Hub by its name."""
     if (path := Path(source)).is_dir():
@@ -76,7 +62,7 @@ def locate(source: str, revision: str | None = None) -> Path:
         ) from error
 
 
-def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = None) -> Imported:
+def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = None) -> Declaration:
     """Turn a Hugging Face GPT-2 into a model directory; it appears whole, and only if `gate` lets it pass."""
     refuse_existing(out)
     architecture = read_config(Fields(read_json(source / _CONFIG), str(source / _CONFIG)))
@@ -84,19 +70,18 @@ def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = Non
         _refuse_unfit(source, theirs, architecture)
         _refuse_too_large(out, architecture)
         with about(str(source)):
-            alphabet = _alphabet(source, architecture.vocabulary)
-            imported = Imported(source, Declaration(architecture, NO_PROGRAMS, alphabet))
+            declaration = Declaration(architecture, NO_PROGRAMS, _alphabet(source, architecture.vocabulary))
 
         def fill(directory: Path) -> None:
-            write_file(directory / DECLARATION, readable_json(imported.declaration.to_json()))
-            write_parts(directory / WEIGHTS, _our_bytes(source, theirs, imported.declaration))
+            write_file(directory / DECLARATION, readable_json(declaration.to_json()))
+            write_parts(directory / WEIGHTS, _our_bytes(source, theirs, declaration))
             _copy_tokenizer(source, directory)
             seal(directory)
             if gate is not None:
                 gate(directory)
 
         write_directory(out, fill)
-    return imported
+    return declaration
 
 
 def export_hf(model: Path, out: Path) -> None:

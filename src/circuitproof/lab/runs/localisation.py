@@ -1,7 +1,7 @@
 """Localising a behaviour: extract, open a gate once, go on with what was burned, and prove what is left."""
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -230,7 +230,8 @@ def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Out
     after = Meter(model, job.ledger.burn(gate, trial), objective)
 
     def points(names: Sequence[str], circuits: Sequence[Circuit]) -> tuple[Point, ...]:
-        missed = [_missed(gate.split, places) for places in after.lost(circuits)]
+        lost = [[gate.split.rows[place] for place in places] for places in after.lost(circuits)]
+        missed = [Counter(f"{row.template} {row.opener}" for row in rows) for rows in lost]
         return tuple(map(Point, names, circuits, before.measure(circuits), after.measure(circuits), missed))
 
     outcome = Outcome(
@@ -244,11 +245,6 @@ def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Out
     )
     job.ledger.record(gate, outcome.trial.gate.agreed)
     return outcome
-
-
-def _missed(split: Split, places: Sequence[int]) -> Mapping[str, int]:
-    """Count prompts by their template and opener."""
-    return Counter(f"{split.rows[place].template} {split.rows[place].opener}" for place in places)
 
 
 def _by_importance(job: _Job, meter: Meter, circuit: Path) -> tuple[Part, ...]:

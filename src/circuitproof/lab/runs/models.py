@@ -40,6 +40,11 @@ class Described:
         }
 
 
+def count_parameters(declaration: Declaration) -> int:
+    """Return how many numbers a model has."""
+    return sum(map(prod, declaration.shapes().values()))
+
+
 def exactness(declaration: Declaration) -> str:
     """Say what keeps a whole model from exact proofs, if anything does."""
     if (inexact := declaration.inexact_operator) is None:
@@ -58,7 +63,7 @@ def describe(path: Path) -> Described:
         declaration=frozen.declaration,
         edges=len(frozen.graph.edges()),
         tensors=len(shapes),
-        parameters=sum(map(prod, shapes.values())),
+        parameters=count_parameters(frozen.declaration),
         files=read_manifest(path),
     )
 
@@ -75,16 +80,11 @@ def seal_model(path: Path) -> None:
     seal(path)
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """A model with programs in the place of heads, and which."""
+def install(model: Path, given: Sequence[str], out: Path) -> tuple[Head, ...]:
+    """Write a copy of a model in which some heads, which are returned, attend where programs say.
 
-    path: Path
-    heads: tuple[Head, ...]
-
-
-def install(model: Path, given: Sequence[str], out: Path) -> Installed:
-    """Write a copy of a model in which heads attend where programs say; each is given as HEAD=FILE."""
+    Each program is given as HEAD=FILE.
+    """
     refuse_existing(out)
     frozen = open_model(model)
     programs = dict(_read_program(one, frozen) for one in given)
@@ -95,7 +95,7 @@ def install(model: Path, given: Sequence[str], out: Path) -> Installed:
     files[DECLARATION] = readable_json(declaration.to_json())
     files[WEIGHTS] = safetensors_bytes(frozen.file, [Extract(name, None) for name in declaration.shapes()])
     write_sealed(out, files)
-    return Installed(out, tuple(programs))
+    return tuple(programs)
 
 
 def _read_program(given: str, frozen: Frozen) -> tuple[Head, Program]:

@@ -23,13 +23,13 @@ from circuitproof.lab.runs.recipe import TasksSource
 from circuitproof.lab.runs.run import Run, begin_run, read_record
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
-from circuitproof.lab.train.fold_norm import FoldError, compare, fold
+from circuitproof.lab.train.fold_norm import FoldError, FoldLimits, compare, fold
 from circuitproof.lab.train.loop import Evaluation, Watcher, fit
 from circuitproof.lab.train.norm_schedule import Schedule, all_sites
 from circuitproof.lab.train.remove_norm import Deviations, Fading, deviations_of, fix_norms, make_fading
-from circuitproof.text.canonical import Digest, Json, digest_json, readable_json, write_file
-from circuitproof.text.codec import Codec, Key, Positive, record_to_json, to_json
-from circuitproof.text.reading import about, read_bytes, read_json, reading
+from circuitproof.text.canonical import Digest, Json, digest_json, readable_json
+from circuitproof.text.codec import Key, Positive, record_to_json, to_json
+from circuitproof.text.reading import about, read_bytes
 from circuitproof.text.sealed import check_seal, read_manifest, write_sealed
 
 SOURCE = "source"
@@ -72,6 +72,8 @@ class Attenuation:
 class Fold:
     """What folding changed, and what it cost."""
 
+    limits: FoldLimits
+    """What it was allowed to cost."""
     error: FoldError
     unties: bool
     """The output embedding was the token embedding, and is its own now."""
@@ -93,11 +95,13 @@ class NormRemoval:
     """The number of prompts behind each accuracy that is measured."""
 
     def to_json(self) -> Json:
+        fold = record_to_json(self.fold)
+        del fold["limits"]
         return {
             "model": str(self.model),
             "norms": to_json(self.attenuation.norms),
             "evaluations": to_json(self.attenuation.evaluations),
-            "fold": to_json(self.fold),
+            "fold": fold,
         }
 
 
@@ -178,18 +182,19 @@ def _read_attenuated(path: Path, source: Transformer) -> tuple[Attenuation, Tran
 def _folded(job: _Job, attenuated: Transformer) -> Fold:
     """Fold the norms, report what it cost, and write the model if that is within the recipe's limits."""
     folded = fold(attenuated, deviations_of(attenuated)).float()
-    report = job.run.stage(FOLD, lambda path: _write_fold(job, attenuated, folded, path))
-    found = _read_fold(report)
+    found = job.run.record(FOLD, Fold, lambda: _compared(job, attenuated, folded))
     job.recipe.limits.refuse_breach(found.error)
-    removal = read_bytes(job.run.folder / ATTENUATED / _REMOVAL)
-    extra = {FOLD: read_bytes(report), _REMOVAL: removal, **job.material.files}
+    folder = job.run.folder
+    about_it = {FOLD: read_bytes(folder / FOLD), _REMOVAL: read_bytes(folder / ATTENUATED / _REMOVAL)}
+    extra = {**about_it, **job.material.files}
     job.run.stage(MODEL, lambda path: save_model(path, StoredModel(folded, job.source.alphabet), extra))
     return found
 
 
-def _write_fold(job: _Job, attenuated: Transformer, folded: Transformer, path: Path) -> None:
+def _compared(job: _Job, attenuated: Transformer, folded: Transformer) -> Fold:
     before, after, data = attenuated.architecture, folded.architecture, job.material.data
-    found = Fold(
+    return Fold(
+        limits=job.recipe.limits,
         error=compare(attenuated, folded, data.fixed_batch()),
         unties=before.tied,
         adds_biases=after.biases and not before.biases,
@@ -197,13 +202,6 @@ def _write_fold(job: _Job, attenuated: Transformer, folded: Transformer, path: P
         source=Evaluation(0, data.evaluate(job.source.model)),
         folded=Evaluation(job.recipe.plan.steps, data.evaluate(folded)),
     )
-    write_file(path, readable_json({"limits": to_json(job.recipe.limits), **record_to_json(found)}))
-
-
-def _read_fold(path: Path) -> Fold:
-    with reading(read_json(path), str(path)) as fields:
-        fields.fields("limits")
-        return Codec().record(Fold, fields)
 
 
 def _refuse_misfit(recipe: NormRecipe, declared: Declaration) -> None:
