@@ -27,8 +27,6 @@ from circuitproof.lab.runs.sizes import model_size
 from circuitproof.text.canonical import write_file
 from circuitproof.text.codec import Positive
 
-_MODEL = "model"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Losses:
@@ -58,7 +56,7 @@ class State:
 class Chosen:
     """The rung that became the model of record."""
 
-    record: str
+    record: Rung
     why: str
     """Why it is that one, in one sentence."""
 
@@ -158,10 +156,9 @@ def _build(site: _Site) -> Artifact:
     chosen = site.run.record("chosen.json", Chosen, lambda: _choose(site, states[2:]))
 
     def save(path: Path) -> None:
-        calibrated = _with_readouts(installed, site.run.folder / f"{chosen.record}.safetensors")
-        save_model(path, StoredModel(calibrated, stored.alphabet))
+        save_model(path, StoredModel(_rung(site, installed, chosen.record), stored.alphabet))
 
-    model = site.run.stage(_MODEL, save)
+    model = site.run.stage("model", save)
     proof = prove_artifact(site.run.within("proof"), model, site.base, site.behaviour, site.construction)
     return Artifact(site.blueprint.task.name, tuple(states), chosen.record, chosen.why, model, proof)
 
@@ -212,27 +209,20 @@ def _passes(construction: Construction, found: Audit, radius: float, losses: Los
 
 def _rung(site: _Site, installed: Transformer, rung: Rung) -> Transformer:
     """Return the model calibrated by one rung; only its readouts are kept on disk."""
+    readouts = readout_tensors(installed.programs, biases=installed.architecture.biases)
 
     def train(path: Path) -> None:
         construction = site.construction
         model = calibrate(installed, site.behaviour, rung, construction.calibration, construction.text)
         slices = {name: view.detach().contiguous() for name, view in model.named_slices().items()}
-        write_file(path, save_tensors({name: slices[name] for name in sorted(_local(installed))}))
+        write_file(path, save_tensors({name: slices[name] for name in sorted(readouts)}))
 
     telling = f"{site.blueprint.task.name}: calibrating the {rung} rung"
-    return _with_readouts(installed, site.run.stage(f"{rung}.safetensors", train, telling))
-
-
-def _with_readouts(installed: Transformer, path: Path) -> Transformer:
-    shapes = {name: tuple(view.shape) for name, view in installed.named_slices().items()}
-    tensors = load_tensors(path, {name: shapes[name] for name in _local(installed)})
-    calibrated = replace_tensors(installed, tensors)
+    kept = site.run.stage(f"{rung}.safetensors", train, telling)
+    shapes = {name: tuple(view.shape) for name, view in installed.named_slices().items() if name in readouts}
+    calibrated = replace_tensors(installed, load_tensors(kept, shapes))
     share_below(installed, calibrated)
     return calibrated
-
-
-def _local(installed: Transformer) -> frozenset[str]:
-    return readout_tensors(installed.programs, biases=installed.architecture.biases)
 
 
 def _choose(site: _Site, rungs: list[State]) -> Chosen:
@@ -248,7 +238,7 @@ def _choose(site: _Site, rungs: list[State]) -> Chosen:
             "raise the steps, or lower the target or the demands"
         )
     rank, reason = _RULES[site.construction.choice]
-    record, passing = min(good, key=rank).name, ", ".join(state.name for state in good)
+    record, passing = Rung(min(good, key=rank).name), ", ".join(state.name for state in good)
     return Chosen(record, f"{record} is of record: of the rungs that pass ({passing}) it {reason}")
 
 

@@ -126,12 +126,12 @@ def remove_norms(
     _refuse_misfit(recipe, declared)
     sizes, tokens = declared.architecture, corpus or out / CORPUS
     size = 2 * training_size(sizes) + 2 * model_size(sizes)
-    with begin_run(out, recipe.name, _digest(recipe, model), size) as run:
-        source = (
-            train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens)
-            if model is None
-            else load_model(model)
-        )
+    digest = digest_json([str(recipe.digest), to_json(None if model is None else read_manifest(model))])
+    with begin_run(out, recipe.name, digest, size) as run:
+        if model is None:
+            source = train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens)
+        else:
+            source = load_model(model)
         job = _Job(recipe, source, _material(recipe, source, tokens), run)
         path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
         attenuation, attenuated = _read_attenuated(path, source.model)
@@ -184,9 +184,8 @@ def _folded(job: _Job, attenuated: Transformer) -> Fold:
     folded = fold(attenuated, deviations_of(attenuated)).float()
     found = job.run.record(FOLD, Fold, lambda: _compared(job, attenuated, folded))
     job.recipe.limits.refuse_breach(found.error)
-    folder = job.run.folder
-    about_it = {FOLD: read_bytes(folder / FOLD), _REMOVAL: read_bytes(folder / ATTENUATED / _REMOVAL)}
-    extra = {**about_it, **job.material.files}
+    removal = read_bytes(job.run.folder / ATTENUATED / _REMOVAL)
+    extra = {FOLD: read_bytes(job.run.folder / FOLD), _REMOVAL: removal, **job.material.files}
     job.run.stage(MODEL, lambda path: save_model(path, StoredModel(folded, job.source.alphabet), extra))
     return found
 
@@ -216,10 +215,6 @@ def _refuse_misfit(recipe: NormRecipe, declared: Declaration) -> None:
         )
     with about(recipe.name):
         recipe.schedule.refuse_too_short(sizes.layers, recipe.plan.steps)
-
-
-def _digest(recipe: NormRecipe, model: Path | None) -> Digest:
-    return digest_json([str(recipe.digest), to_json(None if model is None else read_manifest(model))])
 
 
 def _material(recipe: NormRecipe, source: StoredModel, corpus: Path) -> Material:
