@@ -26,13 +26,8 @@ class Point:
     """How many prompts of the gate are not decided as wanted, by template and opener."""
 
     @property
-    def nodes(self) -> int:
-        """Return how many nodes the circuit touches."""
-        return len(self.circuit.nodes())
-
-    @property
     def heads(self) -> int:
-        """Return how many of them are heads."""
+        """Return how many heads the circuit touches."""
         return sum(isinstance(node, Head) for node in self.circuit.nodes())
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import WEIGHTS, Declaration
+from circuitproof.forward.declaration import WEIGHTS
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.checkpoint import (
     StoredModel,
@@ -123,7 +124,10 @@ def remove_norms(
     ends with the same weights, bit for bit. Tokens of a corpus are in `out/corpus` unless runs share them.
     """
     declared = declared_by(recipe.source) if model is None else open_model(model).declaration
-    _refuse_misfit(recipe, declared)
+    tasks = recipe.source.source.tasks if isinstance(recipe.source.source, TasksSource) else ()
+    for task in tasks:
+        declared.refuse_unfit(task)
+    _refuse_misfit(recipe, declared.architecture)
     sizes, tokens = declared.architecture, corpus or out / CORPUS
     size = 2 * training_size(sizes) + 2 * model_size(sizes)
     digest = digest_json([str(recipe.digest), to_json(None if model is None else read_manifest(model))])
@@ -135,7 +139,8 @@ def remove_norms(
         job = _Job(recipe, source, _material(recipe, source, tokens), run)
         path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
         attenuation, attenuated = _read_attenuated(path, source.model)
-        return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
+        prompts = {f"{task.name} accuracy": task.size for task in tasks}
+        return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), prompts)
 
 
 def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
@@ -203,11 +208,8 @@ def _compared(job: _Job, attenuated: Transformer, folded: Transformer) -> Fold:
     )
 
 
-def _refuse_misfit(recipe: NormRecipe, declared: Declaration) -> None:
+def _refuse_misfit(recipe: NormRecipe, sizes: Architecture) -> None:
     """Refuse before any training what could only fail after it."""
-    sizes, source = declared.architecture, recipe.source.source
-    for task in source.tasks if isinstance(source, TasksSource) else ():
-        declared.refuse_unfit(task)
     if not isinstance(sizes.norm, LayerNorm):
         raise InputError(
             f"{recipe.name}: the model's norm is {type(sizes.norm).__name__}, want LayerNorm; "
@@ -221,9 +223,3 @@ def _material(recipe: NormRecipe, source: StoredModel, corpus: Path) -> Material
     """Return the recipe's data for this model, in an order of its own."""
     fitted = replace(recipe.source, architecture=source.model.architecture, plan=recipe.plan)
     return material_of(fitted, corpus)
-
-
-def _prompts(recipe: NormRecipe) -> Mapping[str, int]:
-    source = recipe.source.source
-    tasks = source.tasks if isinstance(source, TasksSource) else ()
-    return {f"{task.name} accuracy": task.size for task in tasks}
