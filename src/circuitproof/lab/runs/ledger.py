@@ -48,15 +48,6 @@ class Viewed:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """What a gate is evaluated with: the circuit and the weights it is a circuit of."""
-
-    recipe: Digest
-    circuit: Digest
-    weights: Digest
-
-
-@dataclass(frozen=True, slots=True)
 class Burned:
     """A gate was opened for one trial; from now on its prompts are development data."""
 
@@ -64,7 +55,9 @@ class Burned:
     split: Digest
     recipe: Digest
     circuit: Digest
+    """What the gate is evaluated with."""
     weights: Digest
+    """Of the model that it is a circuit of."""
     prompts: tuple[Digest, ...]
 
     def words(self) -> str:
@@ -154,12 +147,12 @@ class Ledger:
         for split in (gate.split for gate in gates if gate.split.digest not in own):
             _refuse_stale(events, split.prompt_digests(), split.name)
 
-    def burn(self, gate: Gate, trial: Trial) -> Task:
+    def burn(self, gate: Gate, *, recipe: Digest, circuit: Digest, weights: Digest) -> Task:
         """Burn a gate and hand out its task; refuse one of which a prompt was looked at before."""
         split = gate.split
-        event = Burned(split.digest, trial.recipe, trial.circuit, trial.weights, split.prompt_digests())
+        event = Burned(split.digest, recipe, circuit, weights, split.prompt_digests())
         with self._locked() as events:
-            _refuse_undeclared(events, trial.recipe)
+            _refuse_undeclared(events, recipe)
             if event not in events:
                 _refuse_stale(events, event.prompts, split.name)
                 self._append(event)

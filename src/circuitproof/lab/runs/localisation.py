@@ -26,7 +26,7 @@ from circuitproof.lab.runs.extraction import (
     write_extraction,
 )
 from circuitproof.lab.runs.frontier import Outcome, Point, load_outcome
-from circuitproof.lab.runs.ledger import Ledger, Trial
+from circuitproof.lab.runs.ledger import Ledger
 from circuitproof.lab.runs.manifest import Development, Gate, Split
 from circuitproof.lab.runs.prompts import Prompts
 from circuitproof.lab.runs.protocol import BUNDLES, TRAINING, TRIMMED, Protocol
@@ -226,8 +226,9 @@ def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Out
     selected, candidates = load_circuit(circuit), load_candidates(circuit)
     before = Meter(model, seen, objective)
     others = nested(model.graph, _by_importance(job, before, circuit))
-    trial = Trial(job.protocol.digest, selected.digest, read_manifest(job.model)[WEIGHTS])
-    after = Meter(model, job.ledger.burn(gate, trial), objective)
+    recipe, weights = job.protocol.digest, read_manifest(job.model)[WEIGHTS]
+    burned = job.ledger.burn(gate, recipe=recipe, circuit=selected.digest, weights=weights)
+    after = Meter(model, burned, objective)
 
     def points(names: Sequence[str], circuits: Sequence[Circuit]) -> tuple[Point, ...]:
         lost = [[gate.split.rows[place] for place in places] for places in after.lost(circuits)]
