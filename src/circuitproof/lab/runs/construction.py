@@ -173,7 +173,7 @@ def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
         found = audit(model, site.behaviour, heads)
         radius = worst_radius(model, site.behaviour, site.construction.calibration.aim)
         quality = site.construction.quality
-        losses = None if quality is None else measure_losses(model, site.behaviour, heads, quality)
+        losses = None if quality is None else _losses(model, site.behaviour, heads, quality)
         return State(
             name=name,
             audit=found,
@@ -186,9 +186,7 @@ def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
     return site.run.record(f"{name}.json", State, measure)
 
 
-def measure_losses(
-    model: Transformer, behaviour: Behaviour, heads: Sequence[Head], quality: Quality
-) -> Losses:
+def _losses(model: Transformer, behaviour: Behaviour, heads: Sequence[Head], quality: Quality) -> Losses:
     """Return the losses of a model with nothing and with something taken away, as its audit does."""
     everything = whole(model.graph)
     return Losses(

@@ -34,16 +34,14 @@ Named: TypeAlias = tuple[str, Circuit]
 """A circuit with what to call it."""
 
 
-def evaluate(
-    model_path: Path, task_names: Sequence[str], circuit_files: Sequence[Path]
-) -> tuple[CircuitScore, ...]:
+def evaluate(model: Path, tasks: Sequence[str], files: Sequence[Path]) -> tuple[CircuitScore, ...]:
     """Return a row per task and circuit; without tasks all of them, without circuits three telling ones."""
-    stored = load_model(model_path)
-    circuits = [(str(path), load_circuit(path)) for path in circuit_files]
+    stored = load_model(model)
+    circuits = [(str(path), load_circuit(path)) for path in files]
     rows: list[CircuitScore] = []
-    for name in task_names or TASK_NAMES:
+    for name in tasks or TASK_NAMES:
         task = stored.declaration.listed_task(name)
-        with about(str(model_path)):
+        with about(str(model)):
             rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))
     return tuple(rows)
 
@@ -53,13 +51,9 @@ def telling_circuits(model: Transformer, task: Task) -> list[Named]:
     everything = whole(model.graph)
     lesions = everything.lesions()
     scores = score_circuits(model, task, lesions)
-    worst = min(range(len(lesions)), key=lambda index: scores[index].worst_margin)
-    (deleted,) = (everything - lesions[worst]).edges
-    return [
-        ("all edges", everything),
-        (f"without {deleted}", lesions[worst]),
-        ("no edges", empty(model.graph)),
-    ]
+    lesion = lesions[min(range(len(lesions)), key=lambda index: scores[index].worst_margin)]
+    (deleted,) = (everything - lesion).edges
+    return [("all edges", everything), (f"without {deleted}", lesion), ("no edges", empty(model.graph))]
 
 
 def _rows(model: Transformer, task: Task, circuits: Sequence[Named]) -> list[CircuitScore]:

@@ -55,10 +55,8 @@ class Outcome:
 
     def to_json(self) -> dict[str, Json]:
         """Return the outcome as JSON that `load_outcome` reads back."""
-        return {
-            **record_to_json(self),
-            "selected": [point.circuit for point in self.points].index(self.selected),
-        }
+        selected = [point.circuit for point in self.points].index(self.selected)
+        return {**record_to_json(self), "selected": selected}
 
 
 def load_outcome(path: Path) -> tuple[Outcome, Digest]:

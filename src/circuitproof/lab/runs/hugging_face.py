@@ -39,11 +39,9 @@ _MASK = re.compile(r"h\.[0-9]+\.attn\.(masked_)?bias")
 
 def locate(source: str, revision: str | None = None) -> Path:
     """Return the directory that is meant: one that is there, or one of the Hub by its name."""
-    if (path := Path(source)).is_dir():
-        if revision is not None:
-            raise InputError(
-                f"{source} is a directory, which has no revision {revision}; leave --revision out"
-            )
+    if (path := Path(source)).is_dir() and revision is not None:
+        raise InputError(f"{source} is a directory, which has no revision {revision}; leave --revision out")
+    if path.is_dir():
         return path
     if not _NAME.fullmatch(source) or path.exists():
         raise InputError(

@@ -70,10 +70,8 @@ def describe(path: Path) -> Described:
 
 def seal_model(path: Path) -> None:
     """Write the manifest of a model directory that was made elsewhere and has none."""
-    if (path / MANIFEST).exists():
-        raise InputError(
-            f"{path / MANIFEST} already exists: {path} is sealed; remove it to seal the files anew"
-        )
+    if (manifest := path / MANIFEST).exists():
+        raise InputError(f"{manifest} already exists: {path} is sealed; remove it to seal the files anew")
     for name in (DECLARATION, WEIGHTS):
         if not (path / name).is_file():
             raise InputError(f"{path / name} is missing; a model directory holds {DECLARATION} and {WEIGHTS}")
