@@ -25,6 +25,7 @@ from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import Portfolio, Ruling
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import record_to_json
 
 
 class Variant(StrEnum):
@@ -97,11 +98,7 @@ class Costs:
         return len({account.circuit for account in self.accounts}) == 1
 
     def to_json(self) -> Json:
-        return {
-            "matched": self.is_matched,
-            "accounts": [one.to_json() for one in self.accounts],
-            "overdue": [str(model) for model in self.overdue],
-        }
+        return {"matched": self.is_matched, **record_to_json(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -204,8 +204,7 @@ def _refuse_undeclared(events: tuple[Event, ...], recipe: Digest) -> None:
 
 def _refuse_stale(events: tuple[Event, ...], prompts: Sequence[Digest], name: str) -> None:
     seen = _seen(events)
-    stale = [prompt for prompt in prompts if prompt in seen]
-    if stale:
+    if stale := [prompt for prompt in prompts if prompt in seen]:
         before = seen[stale[0]]
         how = "burned as a gate" if isinstance(before, Burned) else "used as development data"
         raise InputError(
