@@ -52,9 +52,6 @@ class Method:
         """Return what each step of the sweep may cost, the least first."""
         return tuple(Tolerance(threshold, self.agreement) for threshold in sorted(self.thresholds))
 
-    def to_json(self) -> dict[str, Json]:
-        return {**record_to_json(self), "thresholds": [*sorted(self.thresholds)]}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Extraction(Told):
@@ -104,7 +101,8 @@ class Extraction(Told):
             "task": self.task,
             "task_digest": str(self.task_digest),
             "weights_digest": str(self.weights_digest),
-            **self.method.to_json(),
+            **record_to_json(self.method),
+            "thresholds": [*sorted(self.method.thresholds)],
             "parts": [[str(edge) for edge in part] for part in self.order],
             "candidates": to_json(self.candidates),
             "selected": self.candidates.index(self.selected),
