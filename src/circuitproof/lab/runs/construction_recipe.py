@@ -19,7 +19,7 @@ from circuitproof.forward.declaration import ProgramHeads, read_declaration, rea
 from circuitproof.lab.distill.calibrate import Calibration, Rung
 from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs.protocol import generator_reader, read_encoder
+from circuitproof.lab.runs.protocol import Templates, read_encoder
 from circuitproof.lab.runs.recipe import codec_in
 from circuitproof.lab.train.loop import Seed
 from circuitproof.lab.train.windows import Windows
@@ -169,7 +169,8 @@ def _read_task(fields: Fields, encoder: Encoder, salt: str, folder: Path) -> Tas
         return load_listed_task(task_spec(fields.text("task"), folder), encoder.alphabet)
     if fields.has("prompts"):
         return _read_listed(fields, encoder, folder)
-    generator, count = generator_reader(encoder, salt)(fields), fields.integer("count", least=1)
+    generator = Codec().record(Templates, fields).generator(encoder, salt)
+    count = fields.integer("count", least=1)
     (rows,) = deal(generator.order()[:count], [count], len(generator.answers))
     return generator.make_task(rows)
 
