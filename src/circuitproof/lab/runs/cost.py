@@ -135,8 +135,7 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
     properties, asking = four_properties(request.epsilon), request.asking
     claim = listed_claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
     questions = Questions(claim, QueryPlan(asking.branching, batch=1, anchors=asking.anchors))
-    tallies: list[tuple[Property, Tally]] = []
-    rulings: list[Ruling] = []
+    tallies, rulings = list[tuple[Property, Tally]](), list[Ruling]()
     portfolio = Portfolio(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, request.pace)
     for prop in properties:
         obligations = questions.obligations(prop)

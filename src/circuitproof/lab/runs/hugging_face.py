@@ -102,19 +102,15 @@ def open_tensors(source: Path) -> Generator[Mapping[str, Any], None, None]:
     with ExitStack() as stack:
         found: dict[str, Any] = {}
         for file in _files(source):
-            shard = stack.enter_context(_open(file))
+            try:
+                shard = stack.enter_context(safe_open(file, framework="numpy"))
+            except (SafetensorError, OSError) as error:
+                raise InputError(f"{file} is not a usable safetensors file: {error}") from error
             for name in shard.keys():  # noqa: SIM118  # not a mapping
                 if (plain := name.removeprefix(_PREFIX)) in found:
                     raise InputError(f"{file} holds tensor {plain} once more; a model has it once")
                 found[plain] = shard.get_slice(name)
         yield found
-
-
-def _open(file: Path) -> Any:  # noqa: ANN401  # safetensors has no type for it
-    try:
-        return safe_open(file, framework="numpy")
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{file} is not a usable safetensors file: {error}") from error
 
 
 def _files(source: Path) -> list[Path]:

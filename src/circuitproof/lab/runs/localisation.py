@@ -182,8 +182,7 @@ def rounds_of(protocol: Protocol, generator: Prompts) -> Rounds:
     """Deal a generator's prompts out to all generations; nothing else is consulted."""
     sizes = [size for one in protocol.generations for size in (one.development, one.gate) if size]
     dealt = iter(deal(generator.order(), sizes, len(generator.answers)))
-    fresh: list[Split | None] = []
-    gates: list[Gate] = []
+    fresh, gates = list[Split | None](), list[Gate]()
     for one in protocol.generations:
         name = f"{generator.task} {one.name}"
         fresh.append(Split(f"{name} development", generator, next(dealt)) if one.development else None)
