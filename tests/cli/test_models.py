@@ -12,6 +12,7 @@ from safetensors.numpy import load_file, save_file
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.runs import hugging_face_gate
+from circuitproof.text.codec import to_json
 from gpt2_files import gpt2_tensors, write_gpt2
 from hand_models import quote_model
 from places import DOCS
@@ -148,7 +149,7 @@ def test_an_import_says_how_far_the_logits_differ(run, tmp_path, monkeypatch):
         "logits at 14 positions differ from those of transformers by 1e-15 in FP64 and 1e-06 in FP32" in out
     )
     code, out, _ = run("import-hf", source, "--out", tmp_path / "other", "--compare", "--json")
-    assert json.loads(out)["compared"] == found.to_json()
+    assert json.loads(out)["compared"] == to_json(found)
 
 
 def _task(folder):

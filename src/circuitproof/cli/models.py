@@ -49,12 +49,11 @@ def install(
     """Write a copy of a model in which programs stand in the place of heads' queries and keys."""
     from circuitproof.lab.runs.models import install as install_programs
 
-    found = install_programs(path, program, out)
-    names = [str(head) for head in found.heads]
+    names = [str(head) for head in install_programs(path, program, out)]
     if as_json:
-        show_json({"model": str(found.path), "programs": [*names]})
+        show_json({"model": str(out), "programs": [*names]})
     else:
-        show_line(f"{found.path} holds the model with programs in the place of {', '.join(names)}")
+        show_line(f"{out} holds the model with programs in the place of {', '.join(names)}")
 
 
 def import_hf(
@@ -79,7 +78,8 @@ def import_hf(
     """Turn a Hugging Face GPT-2 into a model directory: the same numbers and operators, nothing folded."""
     from circuitproof.lab.runs.hugging_face import import_hf as convert
     from circuitproof.lab.runs.hugging_face import locate
-    from circuitproof.lab.runs.models import exactness
+    from circuitproof.lab.runs.models import count_parameters, exactness
+    from circuitproof.text.codec import to_json
 
     folder = locate(source, revision)
     agreements: list[Agreement] = []
@@ -89,16 +89,15 @@ def import_hf(
 
         agreements.append(beside(folder, model))
 
-    found = convert(folder, out, gate if compare else None)
+    declaration = convert(folder, out, gate if compare else None)
+    parameters = count_parameters(declaration)
     if as_json:
-        compared = agreements[0].to_json() if agreements else None
-        show_json(
-            {"model": str(out), "source": str(folder), "parameters": found.parameters, "compared": compared}
-        )
+        compared = to_json(agreements[0]) if agreements else None
+        show_json({"model": str(out), "source": str(folder), "parameters": parameters, "compared": compared})
         return
-    named = "tokens have names" if found.declaration.alphabet else "no tokenizer, so tokens have no names"
-    show_line(f"{out} holds {folder}: {found.parameters} parameters, {named}")
-    show_line(exactness(found.declaration))
+    named = "tokens have names" if declaration.alphabet else "no tokenizer, so tokens have no names"
+    show_line(f"{out} holds {folder}: {parameters} parameters, {named}")
+    show_line(exactness(declaration))
     for one in agreements:
         show_line(
             f"logits at {one.positions} positions differ from those of transformers by {one.difference:.2g} "
@@ -119,6 +118,7 @@ def export_hf(path: ModelPath, out: Out, as_json: AsJson = False) -> None:
 
 def _show(found: "Described") -> None:
     from circuitproof.declare.programs.text import to_text
+    from circuitproof.lab.runs.models import exactness
     from circuitproof.text.canonical import readable_json
 
     declared, sizes = found.declaration, found.declaration.architecture
@@ -133,7 +133,7 @@ def _show(found: "Described") -> None:
     )
     for head, program in declared.programs.items():
         show_line(f"{head} is a program:\n{to_text(program).strip()}")
-    show_line(found.exactness)
+    show_line(exactness(declared))
     for name, digest in found.files.items():
         show_line(f"{name} {digest}")
 

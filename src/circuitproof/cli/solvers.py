@@ -143,6 +143,7 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
     from circuitproof.cli.show import show_json
     from circuitproof.errors import ExitCode
     from circuitproof.lab.runs.cost import CostRequest, count_costs
+    from circuitproof.lab.runs.cross_check import Asking
     from circuitproof.text.reading import Fields
 
     with paced(deadline, as_json=as_json) as pace:
@@ -152,10 +153,7 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
                 circuits=tuple(circuits),
                 task=task,
                 epsilon=Fields({"epsilon": epsilon}, "command line").rational("epsilon"),
-                branching=branches,
-                anchors=anchors,
-                engine=engine,
-                seconds=seconds,
+                asking=Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds),
                 pace=pace,
             )
         )

@@ -127,7 +127,7 @@ def _show_gates(report: "TaskReport") -> None:
         (
             outcome.generation,
             f"{len(outcome.trial.circuit)}",
-            f"{outcome.trial.nodes}",
+            f"{len(outcome.trial.circuit.nodes())}",
             f"{outcome.trial.heads}",
             f"{outcome.trial.development.agreed}/{outcome.trial.development.prompts}",
             f"{outcome.trial.gate.agreed}/{outcome.trial.gate.prompts}",

@@ -51,10 +51,10 @@ def task(
 def _show(found: "DeclaredTask", out: Path | None) -> None:
     from circuitproof.text.reading import scientific
 
-    show_line(f"{found.name}: {scientific(found.prompts)} prompts, digest {found.digest}")
+    show_line(f"{found.task.name}: {scientific(found.task.size)} prompts, digest {found.task.digest}")
     if found.pattern is not None:
         show_line(f"pattern: {found.pattern}")
-    show_line(f"candidates: {', '.join(map(found.named, found.candidates))}")
+    show_line(f"candidates: {', '.join(map(found.named, found.task.candidates))}")
     show_line(f"right answers: {', '.join(map(found.named, found.answers))}")
     show_line(f"classes: {found.classes}")
     if out is not None:

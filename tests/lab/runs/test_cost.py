@@ -8,6 +8,7 @@ from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.cost import CostRequest, Variant, count_costs, explain
+from circuitproof.lab.runs.cross_check import Asking
 from circuitproof.prove.properties import Equivalence
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
@@ -32,18 +33,15 @@ def models(folder):
     return tuple(folder / name for name in made)
 
 
-def asked(folder, circuits, **changes):
+def asked(folder, circuits, anchors=4, engine=Engine.EXACT):
     """Return a request for a table of the three."""
-    request = CostRequest(
+    return CostRequest(
         models=models(folder),
         circuits=tuple(folder / f"{name}.json" for name in circuits),
         task="quotes",
         epsilon=Fraction(1, 100),
-        branching=Branching.TRACED,
-        anchors=4,
-        engine=Engine.EXACT,
+        asking=Asking(engine=engine, branching=Branching.TRACED, anchors=anchors),
     )
-    return replace(request, **changes)
 
 
 def test_one_topology_is_compared_by_its_totals(tmp_path):

@@ -60,9 +60,9 @@ def test_the_shown_deletion_is_the_most_harmful_one(model):
     """The slow twin deletes each edge by hand."""
     model.double()
     task = toy_quotes()
-    named = telling_circuits(model, task)[1]
-    (deleted,) = (whole(model.graph) - named.circuit).edges
-    assert named.name == f"without {deleted}"
+    name, circuit = telling_circuits(model, task)[1]
+    (deleted,) = (whole(model.graph) - circuit).edges
+    assert name == f"without {deleted}"
     margins = {
         edge: score_circuits(model, task, [whole(model.graph).without(edge)])[0].worst_margin
         for edge in model.graph.edges()

@@ -99,13 +99,13 @@ def test_prefixes_shards_and_old_masks_make_no_difference(tmp_path):
 def test_tokens_have_the_names_of_the_tokenizer(tmp_path):
     """A number that no name has is called by itself; without a tokenizer there are no names."""
     found = import_hf(write_gpt2(tmp_path / "named"), tmp_path / "model")
-    assert found.declaration.alphabet.names[:4] == ("<|endoftext|>", "a", "Ġb", "<3>")
+    assert found.alphabet.names[:4] == ("<|endoftext|>", "a", "Ġb", "<3>")
     assert json.loads((tmp_path / "model" / "tokenizer.json").read_text()) == TOKENIZER
     old = write_gpt2(tmp_path / "old", tokenizer=None)
-    assert import_hf(old, tmp_path / "unnamed").declaration.alphabet is None
+    assert import_hf(old, tmp_path / "unnamed").alphabet is None
     (old / "vocab.json").write_text(json.dumps(TOKENIZER["model"]["vocab"]))
     (old / "merges.txt").write_text("#version: 0.2\n")
-    assert import_hf(old, tmp_path / "renamed").declaration.alphabet.names[2] == "Ġb"
+    assert import_hf(old, tmp_path / "renamed").alphabet.names[2] == "Ġb"
     assert (tmp_path / "renamed" / "merges.txt").exists()
 
 

@@ -12,6 +12,7 @@ from safetensors.numpy import load_file
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.hugging_face import import_hf
 from circuitproof.lab.runs.hugging_face_gate import compare
+from circuitproof.text.codec import to_json
 from gpt2_files import CONFIG, logits_by_hand, write_gpt2
 from places import REFERENCE
 
@@ -70,7 +71,7 @@ def test_the_same_model_passes(tmp_path, scaled):
     found = compare(source, tmp_path / "model")
     assert found.positions == 14
     assert found.difference <= 2.0**-26 * found.largest_logit
-    assert found.to_json()["difference_fp64"] == found.difference
+    assert to_json(found)["difference_fp64"] == found.difference
 
 
 @pytest.mark.usefixtures("stand_in")

@@ -8,7 +8,7 @@ import pytest
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.generator import Generator, Slot, Template, Words, deal
 from circuitproof.errors import DeclarationError, InputError, InvalidError
-from circuitproof.lab.runs.ledger import Burned, Declared, Ledger, Measured, Trial, Viewed
+from circuitproof.lab.runs.ledger import Burned, Declared, Ledger, Measured, Viewed
 from circuitproof.lab.runs.manifest import Development, Gate, Split
 from circuitproof.text.canonical import digest_bytes
 from circuitproof.text.locked import locked
@@ -22,7 +22,7 @@ GENERATOR = Generator(
     slots=tuple(Slot(name, ("A", "B", "C", "D")) for name in "xyz"),
 )
 RECIPE, CIRCUIT, WEIGHTS = (digest_bytes(name) for name in (b"recipe", b"circuit", b"weights"))
-TRIAL = Trial(RECIPE, CIRCUIT, WEIGHTS)
+TRIAL = {"recipe": RECIPE, "circuit": CIRCUIT, "weights": WEIGHTS}
 FIRST, SECOND, THIRD = (
     Split(name, GENERATOR, rows)
     for name, rows in zip(("first", "second", "third"), deal(GENERATOR.order(), [8, 8, 8], 2), strict=True)
@@ -45,7 +45,7 @@ def events(ledger):
 
 def test_a_gate_is_burned_before_its_task_is_handed_out(ledger):
     """And the result follows the burning."""
-    task = ledger.burn(Gate(SECOND), TRIAL)
+    task = ledger.burn(Gate(SECOND), **TRIAL)
     assert task.domain.prompts == tuple(row.prompt for row in SECOND.rows)
     assert events(ledger) == [Declared, Viewed, Burned]
     ledger.record(Gate(SECOND), 7)
@@ -58,42 +58,40 @@ def test_a_gate_has_no_task_of_its_own():
     assert not hasattr(Gate(SECOND), "task")
 
 
-@pytest.mark.parametrize(
-    "trial", [replace(TRIAL, circuit=digest_bytes(b"other")), replace(TRIAL, weights=digest_bytes(b"other"))]
-)
+@pytest.mark.parametrize("trial", [{**TRIAL, key: digest_bytes(b"other")} for key in ("circuit", "weights")])
 def test_a_burned_gate_is_refused_to_another_trial(ledger, trial):
     """Neither another circuit nor another model may look at it as if nobody had."""
-    ledger.burn(Gate(SECOND), TRIAL)
+    ledger.burn(Gate(SECOND), **TRIAL)
     with pytest.raises(InputError, match="gate 'second' is not fresh: 8 of its 8 prompts were burned as"):
-        ledger.burn(Gate(SECOND), trial)
+        ledger.burn(Gate(SECOND), **trial)
 
 
 def test_a_burned_gate_under_another_name_is_refused(ledger):
     """What counts are the prompts: one of them is enough."""
-    ledger.burn(Gate(SECOND), TRIAL)
+    ledger.burn(Gate(SECOND), **TRIAL)
     renamed = Split("fresh", GENERATOR, (SECOND.rows[0], *THIRD.rows[1:]))
     with pytest.raises(InputError, match="gate 'fresh' is not fresh: 1 of its 8 prompts were burned as"):
-        ledger.burn(Gate(renamed), TRIAL)
+        ledger.burn(Gate(renamed), **TRIAL)
 
 
 def test_development_data_is_refused_as_a_gate(ledger):
     """It was looked at, if not as a gate."""
     with pytest.raises(InputError, match="8 of its 8 prompts were used as development data before"):
-        ledger.burn(Gate(FIRST), TRIAL)
+        ledger.burn(Gate(FIRST), **TRIAL)
 
 
 def test_the_same_prompts_in_another_vocabulary_are_fresh(ledger):
     """Token numbers mean something else there."""
     renamed = replace(TOY, names=(*TOY.names[:-1], "<31 renamed>"))
     other = replace(GENERATOR, encoder=Words(renamed))
-    ledger.burn(Gate(Split("other", other, FIRST.rows)), TRIAL)
+    ledger.burn(Gate(Split("other", other, FIRST.rows)), **TRIAL)
 
 
 def test_an_interrupted_trial_may_be_finished(ledger):
     """A kill between burning and measuring does not lose the gate: the same trial gets the same task."""
-    before = ledger.burn(Gate(SECOND), TRIAL)
+    before = ledger.burn(Gate(SECOND), **TRIAL)
     again = Ledger(ledger.path)
-    assert again.burn(Gate(SECOND), TRIAL) == before
+    assert again.burn(Gate(SECOND), **TRIAL) == before
     again.record(Gate(SECOND), 8)
     again.record(Gate(SECOND), 8)
     assert events(again) == [Declared, Viewed, Burned, Measured]
@@ -101,7 +99,7 @@ def test_an_interrupted_trial_may_be_finished(ledger):
 
 def test_a_gate_has_one_result(ledger):
     """A second measurement that says otherwise is refused."""
-    ledger.burn(Gate(SECOND), TRIAL)
+    ledger.burn(Gate(SECOND), **TRIAL)
     ledger.record(Gate(SECOND), 7)
     with pytest.raises(InputError, match="was measured before with 7 of 8 right, now 8; a gate has one"):
         ledger.record(Gate(SECOND), 8)
@@ -119,14 +117,14 @@ def test_nothing_is_looked_at_before_the_recipe_is_declared(tmp_path):
     with pytest.raises(DeclarationError, match="is not in the ledger; declare it before looking at anything"):
         empty.view(RECIPE, Development((FIRST,)))
     with pytest.raises(DeclarationError, match="is not in the ledger"):
-        empty.burn(Gate(SECOND), TRIAL)
+        empty.burn(Gate(SECOND), **TRIAL)
     with pytest.raises(InputError, match="has no lines"):
         _ = empty.last
 
 
 def test_burned_gates_are_development_data_without_a_new_line(ledger):
     """They were looked at already; fresh development data gets its line."""
-    ledger.burn(Gate(SECOND), TRIAL)
+    ledger.burn(Gate(SECOND), **TRIAL)
     ledger.view(RECIPE, Development((FIRST, SECOND)))
     ledger.declare("test", RECIPE)
     assert events(ledger) == [Declared, Viewed, Burned]
@@ -161,19 +159,19 @@ TAMPERINGS = {
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 def test_a_tampered_ledger_is_refused(ledger, tampering):
     """Whatever is changed, the chain tells, and nothing goes on from there."""
-    ledger.burn(Gate(SECOND), TRIAL)
+    ledger.burn(Gate(SECOND), **TRIAL)
     ledger.record(Gate(SECOND), 7)
     lines = ledger.path.read_text().splitlines()
     ledger.path.write_text("\n".join(TAMPERINGS[tampering](lines)) + "\n")
     with pytest.raises(InvalidError, match=r"ledger\.jsonl line \d"):
         Ledger(ledger.path)
     with pytest.raises(InvalidError, match=r"ledger\.jsonl line \d"):
-        ledger.burn(Gate(THIRD), TRIAL)
+        ledger.burn(Gate(THIRD), **TRIAL)
 
 
 def test_lines_taken_off_the_end_are_missed_by_whoever_remembers_one(ledger):
     """A chain cannot know what came after it; a result that names its line can."""
-    ledger.burn(Gate(SECOND), TRIAL)
+    ledger.burn(Gate(SECOND), **TRIAL)
     last = ledger.last
     ledger.require(last)
     lines = ledger.path.read_text().splitlines(keepends=True)
@@ -193,7 +191,7 @@ def test_two_runs_write_in_turn(ledger):
     """Whoever comes second waits for the first, and a killed run leaves nothing to wait for."""
     with ThreadPoolExecutor() as pool:
         with locked(ledger.path):
-            burning = pool.submit(ledger.burn, Gate(SECOND), TRIAL)
+            burning = pool.submit(ledger.burn, Gate(SECOND), **TRIAL)
             time.sleep(0.05)
             assert events(ledger) == [Declared, Viewed]
         burning.result()
@@ -205,7 +203,7 @@ def test_gates_that_were_looked_at_are_refused_before_a_run(ledger):
     ledger.refuse_stale(RECIPE, [Gate(SECOND), Gate(THIRD)])
     with pytest.raises(InputError, match="gate 'first' is not fresh"):
         ledger.refuse_stale(RECIPE, [Gate(FIRST)])
-    ledger.burn(Gate(SECOND), TRIAL)
+    ledger.burn(Gate(SECOND), **TRIAL)
     ledger.refuse_stale(RECIPE, [Gate(SECOND)])
     with pytest.raises(InputError, match="gate 'second' is not fresh: 8 of its 8 prompts were burned"):
         ledger.refuse_stale(digest_bytes(b"other"), [Gate(SECOND)])
@@ -213,7 +211,7 @@ def test_gates_that_were_looked_at_are_refused_before_a_run(ledger):
 
 def test_every_event_has_words(ledger):
     """They are what the command line prints."""
-    ledger.burn(Gate(SECOND), TRIAL)
+    ledger.burn(Gate(SECOND), **TRIAL)
     ledger.record(Gate(SECOND), 7)
     words = [entry.event.words() for entry in ledger.entries()]
     assert words == [

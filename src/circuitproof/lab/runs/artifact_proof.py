@@ -43,17 +43,13 @@ class ArtifactProof:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict on the whole claim."""
         return self.battery.verdict
 
     def to_json(self) -> Json:
-        """Return the proof as JSON."""
-        answers: list[Json] = [
-            {**answer.to_json(), "obligations": answer.obligations} for answer in self.battery.answers
-        ]
+        found = self.battery.answers
         return {
             "verdict": str(self.verdict),
-            "answers": answers,
+            "answers": [{**answer.to_json(), "obligations": answer.obligations} for answer in found],
             "prompts": self.battery.claim.task.size,
             "cells": self.battery.cells,
             "edges": [str(edge) for edge in self.battery.claim.circuit],

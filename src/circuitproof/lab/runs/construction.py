@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -25,8 +26,6 @@ from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size
 from circuitproof.text.canonical import write_file
 from circuitproof.text.codec import Positive
-
-_MODEL = "model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +56,20 @@ class State:
 class Chosen:
     """The rung that became the model of record."""
 
-    record: str
+    record: Rung
     why: str
     """Why it is that one, in one sentence."""
+
+
+_RULES: Mapping[Choice, tuple[Callable[[State], float], str]] = {
+    Choice.FIRST: (lambda _: 0, "trains the least"),
+    Choice.RADIUS: (lambda state: -state.radius, "has the largest worst radius"),
+    Choice.QUALITY: (
+        lambda state: float("inf") if state.losses is None else state.losses.model,
+        "loses the least on the text",
+    ),
+}
+"""What each rule makes least, and what it says of the rung that has the least of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +150,17 @@ def _build(site: _Site) -> Artifact:
     states = [
         _state(site, "base", lambda: stored.model),
         _state(site, "installed", lambda: installed),
-        *(_rung_state(site, installed, rung) for rung in site.construction.rungs),
+        *(_state(site, rung, partial(_rung, site, installed, rung)) for rung in site.construction.rungs),
     ]
     _refuse_broken_identity(states)
-    chosen = site.run.record("chosen.json", Chosen, lambda: _chosen(site, states[2:]))
-    model = site.run.stage(_MODEL, lambda path: _save_record(site, installed, chosen.record, path))
+    chosen = site.run.record("chosen.json", Chosen, lambda: _choose(site, states[2:]))
+
+    def save(path: Path) -> None:
+        save_model(path, StoredModel(_rung(site, installed, chosen.record), stored.alphabet))
+
+    model = site.run.stage("model", save)
     proof = prove_artifact(site.run.within("proof"), model, site.base, site.behaviour, site.construction)
     return Artifact(site.blueprint.task.name, tuple(states), chosen.record, chosen.why, model, proof)
-
-
-def _chosen(site: _Site, rungs: list[State]) -> Chosen:
-    choice = site.construction.choice
-    record = _choose(rungs, choice, site.blueprint.task.name)
-    return Chosen(record, _why(rungs, choice, record))
-
-
-def _rung_state(site: _Site, installed: Transformer, rung: Rung) -> State:
-    return _state(site, rung, lambda: _rung(site, installed, rung))
 
 
 def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
@@ -169,7 +173,7 @@ def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
         found = audit(model, site.behaviour, heads)
         radius = worst_radius(model, site.behaviour, site.construction.calibration.aim)
         quality = site.construction.quality
-        losses = None if quality is None else measure_losses(model, site.behaviour, heads, quality)
+        losses = None if quality is None else _losses(model, site.behaviour, heads, quality)
         return State(
             name=name,
             audit=found,
@@ -182,9 +186,7 @@ def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
     return site.run.record(f"{name}.json", State, measure)
 
 
-def measure_losses(
-    model: Transformer, behaviour: Behaviour, heads: Sequence[Head], quality: Quality
-) -> Losses:
+def _losses(model: Transformer, behaviour: Behaviour, heads: Sequence[Head], quality: Quality) -> Losses:
     """Return the losses of a model with nothing and with something taken away, as its audit does."""
     everything = whole(model.graph)
     return Losses(
@@ -205,64 +207,37 @@ def _passes(construction: Construction, found: Audit, radius: float, losses: Los
 
 def _rung(site: _Site, installed: Transformer, rung: Rung) -> Transformer:
     """Return the model calibrated by one rung; only its readouts are kept on disk."""
+    readouts = readout_tensors(installed.programs, biases=installed.architecture.biases)
 
     def train(path: Path) -> None:
         construction = site.construction
         model = calibrate(installed, site.behaviour, rung, construction.calibration, construction.text)
         slices = {name: view.detach().contiguous() for name, view in model.named_slices().items()}
-        write_file(path, save_tensors({name: slices[name] for name in sorted(_local(installed))}))
+        write_file(path, save_tensors({name: slices[name] for name in sorted(readouts)}))
 
     telling = f"{site.blueprint.task.name}: calibrating the {rung} rung"
-    return _with_readouts(installed, site.run.stage(f"{rung}.safetensors", train, telling))
-
-
-def _with_readouts(installed: Transformer, path: Path) -> Transformer:
-    shapes = {name: tuple(view.shape) for name, view in installed.named_slices().items()}
-    tensors = load_tensors(path, {name: shapes[name] for name in _local(installed)})
-    calibrated = replace_tensors(installed, tensors)
+    kept = site.run.stage(f"{rung}.safetensors", train, telling)
+    shapes = {name: tuple(view.shape) for name, view in installed.named_slices().items() if name in readouts}
+    calibrated = replace_tensors(installed, load_tensors(kept, shapes))
     share_below(installed, calibrated)
     return calibrated
 
 
-def _local(installed: Transformer) -> frozenset[str]:
-    return readout_tensors(installed.programs, biases=installed.architecture.biases)
-
-
-def _save_record(site: _Site, installed: Transformer, record: str, path: Path) -> None:
-    model = _with_readouts(installed, site.run.folder / f"{record}.safetensors")
-    save_model(path, StoredModel(model, load_model(site.base).alphabet))
-
-
-def _choose(states: list[State], choice: Choice, task: str) -> str:
+def _choose(site: _Site, rungs: list[State]) -> Chosen:
     """Return the rung that becomes the model of record, by the rule that was fixed beforehand."""
-    good = [state for state in states if state.passes]
+    good = [state for state in rungs if state.passes]
     if not good:
-        best = max(states, key=lambda state: (state.audit.model + state.audit.circuit, state.radius))
+        best = max(rungs, key=lambda state: (state.audit.model + state.audit.circuit, state.radius))
+        lost = "" if best.losses is None else f", and loses {best.losses.model:.4f} on the text"
         raise InputError(
-            f"{task}: no rung passes its gates; the best, {best.name}, has {best.audit.model} of "
-            f"{best.audit.prompts} right in the model, {best.audit.circuit} in the circuit and a smallest "
-            f"radius of {best.radius:.3g}{_lost(best)}; raise the steps, or lower the target or the demands"
+            f"{site.blueprint.task.name}: no rung passes its gates; the best, {best.name}, has "
+            f"{best.audit.model} of {best.audit.prompts} right in the model, {best.audit.circuit} in the "
+            f"circuit and a smallest radius of {best.radius:.3g}{lost}; "
+            "raise the steps, or lower the target or the demands"
         )
-    ranks: Mapping[Choice, Callable[[State], float]] = {
-        Choice.FIRST: lambda _: 0,
-        Choice.RADIUS: lambda state: -state.radius,
-        Choice.QUALITY: lambda state: float("inf") if state.losses is None else state.losses.model,
-    }
-    return min(good, key=ranks[choice]).name
-
-
-def _lost(state: State) -> str:
-    return "" if state.losses is None else f", and loses {state.losses.model:.4f} on the text"
-
-
-def _why(states: list[State], choice: Choice, record: str) -> str:
-    good = ", ".join(state.name for state in states if state.passes)
-    reasons: Mapping[Choice, str] = {
-        Choice.FIRST: "trains the least",
-        Choice.RADIUS: "has the largest worst radius",
-        Choice.QUALITY: "loses the least on the text",
-    }
-    return f"{record} is of record: of the rungs that pass ({good}) it {reasons[choice]}"
+    rank, reason = _RULES[site.construction.choice]
+    record, passing = Rung(min(good, key=rank).name), ", ".join(state.name for state in good)
+    return Chosen(record, f"{record} is of record: of the rungs that pass ({passing}) it {reason}")
 
 
 def _refuse_broken_identity(states: list[State]) -> None:

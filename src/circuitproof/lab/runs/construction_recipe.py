@@ -1,6 +1,6 @@
 """Construction recipes: a base, programs to install in it, how to calibrate them, what is to be proved."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -9,7 +9,6 @@ import numpy as np
 
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.declare.tasks.generator import Encoder, deal
 from circuitproof.declare.tasks.loading import load_listed_task, task_spec
@@ -20,7 +19,7 @@ from circuitproof.forward.declaration import ProgramHeads, read_declaration, rea
 from circuitproof.lab.distill.calibrate import Calibration, Rung
 from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs.protocol import generator_reader, read_encoder
+from circuitproof.lab.runs.protocol import Templates, read_encoder
 from circuitproof.lab.runs.recipe import codec_in
 from circuitproof.lab.train.loop import Seed
 from circuitproof.lab.train.windows import Windows
@@ -99,21 +98,21 @@ def load_construction(path: Path, base: Path | None = None) -> Construction:
     codec = codec_in(path.parent)
     with reading(read_toml(path), path.name) as fields:
         declared = _read_base(codec, fields)
-        source = declared if base is None else base
-        encoder = read_encoder(fields, path.parent)
-        architecture = source.architecture if isinstance(source, SeededBase) else _architecture_of(source)
+        source = base or declared
+        encoder, salt = read_encoder(fields, path.parent), fields.text("salt")
+        sizes = source.architecture if isinstance(source, SeededBase) else _architecture_of(source)
         with reading_part(fields, "calibration") as part:
             trained = {
                 "rungs": read_rungs(codec, part),
                 "calibration": codec.record(Calibration, part),
                 "choice": part.choice("choose", Choice),
             }
-        quality = None
-        if fields.has("quality"):
-            with reading_part(fields, "quality") as part:
-                quality = _read_quality(codec, part, encoder)
-        reader = _blueprint_reader(encoder, fields.text("salt"), architecture, path.parent)
-        blueprints = fields.each("artifacts", reader)
+        quality = _read_quality(codec, fields, encoder) if fields.has("quality") else None
+
+        def read(part: Fields) -> Blueprint:
+            return _read_blueprint(part, sizes, _read_task(part, encoder, salt, path.parent))
+
+        blueprints = fields.each("artifacts", read)
         given = {"base": source, "blueprints": blueprints, "quality": quality, "text": None, **trained}
         digest = _digest(path, source, [blueprint.task for blueprint in blueprints])
         construction = codec.record(Construction, fields, digest=digest, **given)
@@ -123,10 +122,11 @@ def load_construction(path: Path, base: Path | None = None) -> Construction:
 
 def _read_quality(codec: Codec, fields: Fields, encoder: Encoder) -> Quality:
     """Read which text is measured: the last tenth of it, which nothing is trained on."""
-    text, width = codec.value(Path, fields, "text"), fields.integer("window", least=1)
-    tokens = np.array(encoder.encode(read_bytes(text).decode(errors="replace")))
-    held_out = Windows(tokens[-max(width + 1, len(tokens) // 10) :], width, "held-out")
-    return Quality(held_out, fields.integer("batch", least=1), fields.number("budget", above=0))
+    with reading_part(fields, "quality") as part:
+        text, width = codec.value(Path, part, "text"), part.integer("window", least=1)
+        tokens = np.array(encoder.encode(read_bytes(text).decode(errors="replace")))
+        held_out = Windows(tokens[-max(width + 1, len(tokens) // 10) :], width, "held-out")
+        return Quality(held_out, part.integer("batch", least=1), part.number("budget", above=0))
 
 
 def _digest(path: Path, base: SeededBase | Path, tasks: Sequence[Task]) -> Digest:
@@ -157,34 +157,22 @@ def read_rungs(codec: Codec, fields: Fields) -> tuple[Rung, ...]:
     return rungs
 
 
-def _blueprint_reader(
-    encoder: Encoder, salt: str, architecture: Architecture, folder: Path
-) -> Callable[[Fields], Blueprint]:
-    graph = Graph(architecture.layers, architecture.heads)
-    read_generator = generator_reader(encoder, salt)
+def _read_blueprint(fields: Fields, sizes: Architecture, task: Task) -> Blueprint:
+    graph = {"layers": sizes.layers, "heads": sizes.heads, "ablation": "zero"}
+    circuit = parse_circuit({**graph, "edges": list(fields.items("circuit"))}, fields.path("circuit"))
+    with reading_part(fields, "programs") as part:
+        return Blueprint(task, read_program_lines(part, sizes), circuit)
 
-    def read(fields: Fields) -> Blueprint:
-        circuit = parse_circuit(
-            {
-                "layers": graph.layers,
-                "heads": graph.heads,
-                "ablation": "zero",
-                "edges": list(fields.items("circuit")),
-            },
-            fields.path("circuit"),
-        )
-        with reading_part(fields, "programs") as part:
-            programs = read_program_lines(part, architecture)
-        if fields.has("task"):
-            task = load_listed_task(task_spec(fields.text("task"), folder), encoder.alphabet)
-            return Blueprint(task, programs, circuit)
-        if fields.has("prompts"):
-            return Blueprint(_read_listed(fields, encoder, folder), programs, circuit)
-        generator, count = read_generator(fields), fields.integer("count", least=1)
-        (rows,) = deal(generator.order()[:count], [count], len(generator.answers))
-        return Blueprint(generator.make_task(rows), programs, circuit)
 
-    return read
+def _read_task(fields: Fields, encoder: Encoder, salt: str, folder: Path) -> Task:
+    if fields.has("task"):
+        return load_listed_task(task_spec(fields.text("task"), folder), encoder.alphabet)
+    if fields.has("prompts"):
+        return _read_listed(fields, encoder, folder)
+    generator = Codec().record(Templates, fields).generator(encoder, salt)
+    count = fields.integer("count", least=1)
+    (rows,) = deal(generator.order()[:count], [count], len(generator.answers))
+    return generator.make_task(rows)
 
 
 def _read_listed(fields: Fields, encoder: Encoder, folder: Path) -> Task:

@@ -13,18 +13,19 @@ from pathlib import Path
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.errors import InputError, OverdueError
+from circuitproof.lab.runs.cross_check import Asking
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.prove.properties import Property, four_properties
 from circuitproof.prove.verdict import Verdict
-from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cost import Tally, account, add_tallies
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import Portfolio, Ruling
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import record_to_json
 
 
 class Variant(StrEnum):
@@ -68,7 +69,6 @@ class Account:
         return {name: sum(one.seconds for one in self.rulings if one.solver == name) for name in names}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the account as JSON."""
         return {
             "model": str(self.model),
             "variant": str(self.variant),
@@ -98,12 +98,7 @@ class Costs:
         return len({account.circuit for account in self.accounts}) == 1
 
     def to_json(self) -> Json:
-        """Return the table as JSON."""
-        return {
-            "matched": self.is_matched,
-            "accounts": [one.to_json() for one in self.accounts],
-            "overdue": [str(model) for model in self.overdue],
-        }
+        return {"matched": self.is_matched, **record_to_json(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +110,8 @@ class CostRequest:
     """One for each model, or one for all of them."""
     task: str
     epsilon: Fraction
-    branching: Branching
-    anchors: int | None
-    engine: Engine
+    asking: Asking
     """Whether solvers answer as well; with the exact engine, queries are only counted."""
-    seconds: float = 60.0
     pace: Pace = UNHURRIED
 
 
@@ -140,12 +132,11 @@ def count_costs(request: CostRequest) -> Costs:
 
 def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None:
     """Count for one model; nothing if there was no time for all of it, since a part would mislead."""
-    properties = four_properties(request.epsilon)
+    properties, asking = four_properties(request.epsilon), request.asking
     claim = listed_claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
-    questions = Questions(claim, QueryPlan(request.branching, batch=1, anchors=request.anchors))
-    tallies: list[tuple[Property, Tally]] = []
-    rulings: list[Ruling] = []
-    portfolio = Portfolio(tuple(map(find_solver, request.engine.solvers)), request.seconds, request.pace)
+    questions = Questions(claim, QueryPlan(asking.branching, batch=1, anchors=asking.anchors))
+    tallies, rulings = list[tuple[Property, Tally]](), list[Ruling]()
+    portfolio = Portfolio(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, request.pace)
     for prop in properties:
         obligations = questions.obligations(prop)
         if portfolio.solvers:
@@ -153,8 +144,7 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
             rulings.extend(hearing.rulings)
             tallies.append((prop, hearing.cost))
         else:
-            steps = request.pace.steps(f"parts of {prop.kind}", obligations)
-            tallies.append((prop, account(steps)))
+            tallies.append((prop, account(request.pace.steps(f"parts of {prop.kind}", obligations))))
     verdict = prove(claim, Effort(pace=request.pace)).verdict
     if request.pace.is_over:
         return None

@@ -50,14 +50,10 @@ class Compared:
     @property
     def verdict(self) -> Verdict:
         """Return what is decided by any engine; those that decide agree."""
-        verdicts = [ruling.verdict for ruling in self.hearing.rulings]
-        if self.answer is not None:
-            verdicts.insert(0, self.answer.verdict)
-        decided = [verdict for verdict in verdicts if verdict is not Verdict.UNDECIDED]
-        return decided[0] if decided else Verdict.UNDECIDED
+        verdicts = (one.verdict for one in (self.answer, *self.hearing.rulings) if one is not None)
+        return next((one for one in verdicts if one is not Verdict.UNDECIDED), Verdict.UNDECIDED)
 
     def to_json(self, claim: Claim) -> Json:
-        """Return the comparison as JSON."""
         return {
             "property": property_to_json(self.prop),
             "verdict": str(self.verdict),
@@ -93,7 +89,6 @@ class CrossCheck:
         return worst([one.verdict for one in self.compared])
 
     def to_json(self) -> Json:
-        """Return the whole result as JSON."""
         return {
             "verdict": str(self.verdict),
             "task": self.claim.task.name,

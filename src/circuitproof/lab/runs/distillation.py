@@ -32,7 +32,7 @@ from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
 from circuitproof.lab.train.loop import Watcher, fit
 from circuitproof.text.canonical import Json, readable_json, write_file
-from circuitproof.text.codec import to_json
+from circuitproof.text.codec import record_to_json, to_json
 
 UNHEALED, CHASE = "unhealed", "chase"
 _SYNTHESIS = "synthesis.json"
@@ -58,7 +58,6 @@ class Round:
         return min((migration.fate for migration in self.migrations), key=list(Fate).index)
 
     def to_json(self) -> Json:
-        """Return the round as JSON."""
         return {
             "round": self.name,
             "fate": str(self.fate),
@@ -70,15 +69,15 @@ class Round:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeedReport:
     """What one seed came to; the last round is the one that is proved."""
 
     seed: int
-    rounds: tuple[Round, ...]
-    proofs: tuple[Proof, ...]
     stopped: str | None = None
     """Why the seed ended early, in one sentence: a gate not met, a number that is none. Nothing is proved."""
+    rounds: tuple[Round, ...]
+    proofs: tuple[Proof, ...] = ()
 
     @property
     def is_held(self) -> bool:
@@ -88,14 +87,7 @@ class SeedReport:
         return self.rounds[-1].fate is Fate.HELD and all(proof.is_good for proof in self.proofs)
 
     def to_json(self) -> Json:
-        """Return the report as JSON."""
-        return {
-            "seed": self.seed,
-            "held": self.is_held,
-            "stopped": self.stopped,
-            "rounds": [one.to_json() for one in self.rounds],
-            "proofs": [proof.to_json() for proof in self.proofs],
-        }
+        return {"seed": self.seed, "held": self.is_held, **record_to_json(self)}
 
 
 class _Stop(Exception):  # noqa: N818  # a gate that is not met is a result, not a mistake
@@ -122,8 +114,14 @@ def distill(
     if jobs < 1:
         raise InputError(f"{jobs} jobs were asked for, want at least 1")
     declared_by(recipe.source).refuse_inexact("a distillation")
+    seeds = [_Seed(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed))) for seed in recipe.seeds]
     with begin_run(out, recipe.name, recipe.digest, _size(recipe)):
-        return _distill(recipe, out, jobs, on_stage)
+        if jobs == 1:
+            return tuple(map(_distill_seed, seeds))
+        import torch
+
+        with ProcessPoolExecutor(jobs, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
+            return tuple(pool.map(_distill_seed, seeds))
 
 
 def _size(recipe: DistillationRecipe) -> int:
@@ -131,20 +129,6 @@ def _size(recipe: DistillationRecipe) -> int:
     sizes, trainings = recipe.source.architecture, 2 + len(Treatment)
     proofs = 2 + len(recipe.tasks)
     return len(recipe.seeds) * (trainings * training_size(sizes) + proofs * model_size(sizes))
-
-
-def _distill(recipe: DistillationRecipe, out: Path, jobs: int, on_stage: OnStage) -> tuple[SeedReport, ...]:
-    seeds = [_Seed(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed))) for seed in recipe.seeds]
-    if jobs == 1:
-        return tuple(map(_distill_seed, seeds))
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _use_one_thread) as pool:
-        return tuple(pool.map(_distill_seed, seeds))
-
-
-def _use_one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)
 
 
 def _distill_seed(job: _Seed) -> SeedReport:
@@ -158,8 +142,8 @@ def _distill_seed(job: _Seed) -> SeedReport:
         if rounds[-1].fate is not Fate.FAILED and _new_heads(rounds[-1].programs, _found(rounds[-1])):
             rounds.append(_chase(job, rounds[-1]))
     except (_Stop, NumericError) as stop:
-        return SeedReport(job.seed, tuple(rounds), (), str(stop))
-    return SeedReport(job.seed, tuple(rounds), _prove(job, rounds[-1]))
+        return SeedReport(seed=job.seed, stopped=str(stop), rounds=tuple(rounds))
+    return SeedReport(seed=job.seed, rounds=tuple(rounds), proofs=_prove(job, rounds[-1]))
 
 
 def _source(job: _Seed) -> Path:

@@ -14,9 +14,10 @@ from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Kind, four_properties
+from circuitproof.prove.properties import four_properties
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import to_json
 from circuitproof_check.main import Outcome, check
 
 _CIRCUIT, _BUNDLE, _REPORT = "circuit.json", "bundle", "proof.json"
@@ -30,7 +31,8 @@ class Proof:
     circuit: Circuit
     neural: tuple[Head, ...]
     """The neural heads that the circuit still reads."""
-    verdicts: Mapping[Kind, Verdict]
+    verdicts: Mapping[str, Verdict]
+    """By the kind of the property."""
     checker: Outcome
     """What the independent checker answers about the bundle."""
     bundle: Path
@@ -42,12 +44,11 @@ class Proof:
         return proved and bool(self.verdicts) and not self.neural and self.checker is Outcome.VALID
 
     def to_json(self) -> Json:
-        """Return the proof as JSON."""
         return {
             "task": self.task,
             "edges": [str(edge) for edge in self.circuit],
             "neural_heads": [str(head) for head in self.neural],
-            "verdicts": {str(kind): str(verdict) for kind, verdict in self.verdicts.items()},
+            "verdicts": to_json(self.verdicts),
             "checker": self.checker.name.lower(),
             "bundle": str(self.bundle),
         }
@@ -79,7 +80,7 @@ def prove_circuit(run: Run, model: Path, behaviour: Behaviour, epsilon: Fraction
         task=task.name,
         circuit=circuit,
         neural=tuple(heads),
-        verdicts={Kind(name): verdict for name, verdict in report.verdicts.items()},
+        verdicts=report.verdicts,
         checker=Outcome[report.checker.upper()],
         bundle=run.folder / _BUNDLE,
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Annotated
 
 from circuitproof.declare.programs.candidates import Grammar
 from circuitproof.declare.tasks.task import Task
@@ -16,7 +17,7 @@ from circuitproof.lab.runs.extraction import Method
 from circuitproof.lab.runs.recipe import Recipe, TasksSource, codec_in
 from circuitproof.lab.train.loop import Seed, TrainingPlan
 from circuitproof.text.canonical import Digest, digest_file, digest_json, digest_together
-from circuitproof.text.codec import Codec, FolderName
+from circuitproof.text.codec import Codec, FolderName, Key
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 
 
@@ -42,11 +43,11 @@ class DistillationRecipe:
     """How the neural models are trained, but for their seeds."""
     tasks: tuple[Task, ...]
     seeds: tuple[int, ...]
-    method: Method
+    method: Annotated[Method, Key("extraction")]
     """How circuits are extracted, before programs and after healing."""
-    bounds: Bounds
+    bounds: Annotated[Bounds, Key("synthesis")]
     """Within what a program is looked for, and what must agree with it installed."""
-    therapy: Therapy
+    therapy: Annotated[Therapy, Key("healing")]
     gates: LesionGates
     epsilon: Fraction
     """The perturbation that the final circuits must withstand."""
@@ -56,8 +57,7 @@ class DistillationRecipe:
     def with_seeds(self, seeds: Sequence[int]) -> "DistillationRecipe":
         """Return the same recipe for other seeds, which makes its runs other runs."""
         chosen = _read_seeds(Fields({"seeds": list(seeds)}, "command line"))
-        digest = digest_json([str(self.digest), list(chosen)])
-        return replace(self, seeds=chosen, digest=digest)
+        return replace(self, seeds=chosen, digest=digest_json([str(self.digest), list(chosen)]))
 
     def source_of(self, seed: int) -> Recipe:
         """Return the recipe of one neural model."""
@@ -67,25 +67,18 @@ class DistillationRecipe:
 
 def load_distillation_recipe(path: Path) -> DistillationRecipe:
     """Read the recipe of a distillation; paths in it are relative to its own folder."""
-    codec = codec_in(path.parent)
+    readers = {Method: _read_method, Bounds: _read_bounds, Therapy: _read_therapy}
+    codec = codec_in(path.parent).knowing(readers)
     with reading(read_toml(path), path.name) as fields:
         source = codec.value(Recipe, fields, "source")
-        with reading_part(fields, "extraction") as part:
-            method = _read_method(codec, part)
-        with reading_part(fields, "synthesis") as part:
-            bounds = _read_bounds(part)
-        with reading_part(fields, "healing") as part:
-            therapy = _read_therapy(codec, part)
         with reading_part(fields, "gates") as part:
             gates, epsilon = codec.record(LesionGates, part), codec.positive(part, "epsilon")
-        return DistillationRecipe(
-            name=codec.value(FolderName, fields, "name"),
+        return codec.record(
+            DistillationRecipe,
+            fields,
             source=source,
             tasks=_tasks(source, fields.path("source")),
             seeds=_read_seeds(fields),
-            method=method,
-            bounds=bounds,
-            therapy=therapy,
             gates=gates,
             epsilon=epsilon,
             digest=digest_together(digest_file(path), source.digest),
@@ -105,31 +98,32 @@ def _read_seeds(fields: Fields) -> tuple[int, ...]:
     return seeds
 
 
-def _read_method(codec: Codec, fields: Fields) -> Method:
-    method = codec.whole(Method, fields)
+def _read_method(fields: Fields, key: str) -> Method:
+    with reading_part(fields, key) as part:
+        method = Codec().whole(Method, part)
     if method.objective is not Objective.MODEL:
-        raise InputError(
-            f"{fields.path('objective')} is {method.objective}, want model: migration asks what a model does"
-        )
+        where = f"{part.path('objective')} is {method.objective}"
+        raise InputError(f"{where}, want model: migration asks what a model does")
     return method
 
 
-def _read_bounds(fields: Fields) -> Bounds:
-    rules, conditions, members, budget = (
-        fields.integer(name, least=1) for name in ("rules", "conditions", "members", "budget")
-    )
-    grammar = Grammar(rules=rules, conditions=conditions, members=members)
-    return Bounds(grammar=grammar, scope=fields.choice("scope", Scope), budget=budget)
+def _read_bounds(fields: Fields, key: str) -> Bounds:
+    with reading_part(fields, key) as part:
+        names = ("rules", "conditions", "members", "budget")
+        rules, conditions, members, budget = (part.integer(name, least=1) for name in names)
+        grammar = Grammar(rules=rules, conditions=conditions, members=members)
+        return Bounds(grammar=grammar, scope=part.choice("scope", Scope), budget=budget)
 
 
-def _read_therapy(codec: Codec, fields: Fields) -> Therapy:
-    weighings: dict[Treatment, Weighing] = {}
-    for treatment in Treatment:
-        with reading_part(fields, treatment) as part:
-            weights = {term: part.number(term, above=0) for term in TERMS[treatment]}
-        weighings[treatment] = Weighing(treatment, weights)
-    return Therapy(
-        plan=codec.record(TrainingPlan, fields, seed=0, initial_deviation=0.0),
-        draw=codec.record(Draw, fields, seed=0),
-        weighings=weighings,
-    )
+def _read_therapy(fields: Fields, key: str) -> Therapy:
+    with reading_part(fields, key) as part:
+        return Therapy(
+            plan=Codec().record(TrainingPlan, part, seed=0, initial_deviation=0.0),
+            draw=Codec().record(Draw, part, seed=0),
+            weighings={treatment: _read_weighing(part, treatment) for treatment in Treatment},
+        )
+
+
+def _read_weighing(fields: Fields, treatment: Treatment) -> Weighing:
+    with reading_part(fields, treatment) as part:
+        return Weighing(treatment, {term: part.number(term, above=0) for term in TERMS[treatment]})

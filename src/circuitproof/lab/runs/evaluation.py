@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit, empty, whole
 from circuitproof.declare.circuits.spelling import load_circuit
@@ -26,33 +27,21 @@ class CircuitScore:
     score: Score
 
     def to_json(self) -> Json:
-        """Return the row as JSON."""
-        return {
-            "task": self.task,
-            "circuit": self.circuit,
-            "edges": self.edges,
-            **record_to_json(self.score),
-        }
+        return {"task": self.task, "circuit": self.circuit, "edges": self.edges, **record_to_json(self.score)}
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A circuit with what to call it."""
-
-    name: str
-    circuit: Circuit
+Named: TypeAlias = tuple[str, Circuit]
+"""A circuit with what to call it."""
 
 
-def evaluate(
-    model_path: Path, task_names: Sequence[str], circuit_files: Sequence[Path]
-) -> tuple[CircuitScore, ...]:
+def evaluate(model: Path, tasks: Sequence[str], files: Sequence[Path]) -> tuple[CircuitScore, ...]:
     """Return a row per task and circuit; without tasks all of them, without circuits three telling ones."""
-    stored = load_model(model_path)
-    circuits = [Named(str(path), load_circuit(path)) for path in circuit_files]
+    stored = load_model(model)
+    circuits = [(str(path), load_circuit(path)) for path in files]
     rows: list[CircuitScore] = []
-    for name in task_names or TASK_NAMES:
+    for name in tasks or TASK_NAMES:
         task = stored.declaration.listed_task(name)
-        with about(str(model_path)):
+        with about(str(model)):
             rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))
     return tuple(rows)
 
@@ -62,19 +51,15 @@ def telling_circuits(model: Transformer, task: Task) -> list[Named]:
     everything = whole(model.graph)
     lesions = everything.lesions()
     scores = score_circuits(model, task, lesions)
-    worst = min(range(len(lesions)), key=lambda index: scores[index].worst_margin)
-    (deleted,) = (everything - lesions[worst]).edges
-    return [
-        Named("all edges", everything),
-        Named(f"without {deleted}", lesions[worst]),
-        Named("no edges", empty(model.graph)),
-    ]
+    lesion = lesions[min(range(len(lesions)), key=lambda index: scores[index].worst_margin)]
+    (deleted,) = (everything - lesion).edges
+    return [("all edges", everything), (f"without {deleted}", lesion), ("no edges", empty(model.graph))]
 
 
 def _rows(model: Transformer, task: Task, circuits: Sequence[Named]) -> list[CircuitScore]:
-    (alone,) = score_circuits(model, task)
-    scores = score_circuits(model, task, [named.circuit for named in circuits])
-    rows = [CircuitScore(task.name, "model", len(model.graph.edges()), alone)]
-    for named, score in zip(circuits, scores, strict=True):
-        rows.append(CircuitScore(task.name, named.name, len(named.circuit), score))
-    return rows
+    scores = (*score_circuits(model, task), *score_circuits(model, task, [kept for _, kept in circuits]))
+    named = [("model", whole(model.graph)), *circuits]
+    return [
+        CircuitScore(task.name, name, len(circuit), score)
+        for (name, circuit), score in zip(named, scores, strict=True)
+    ]

@@ -19,7 +19,7 @@ from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_files
-from circuitproof.text.codec import Positive, record_to_json
+from circuitproof.text.codec import Positive, record_to_json, to_json
 from circuitproof.text.reading import Fields, about, read_json
 from circuitproof.text.sealed import read_manifest
 from circuitproof.view.answers import drawn
@@ -52,10 +52,6 @@ class Method:
         """Return what each step of the sweep may cost, the least first."""
         return tuple(Tolerance(threshold, self.agreement) for threshold in sorted(self.thresholds))
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the method as JSON."""
-        return {**record_to_json(self), "thresholds": [*sorted(self.thresholds)]}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Extraction(Told):
@@ -79,7 +75,6 @@ class Extraction(Told):
 
     @property
     def circuit(self) -> Circuit:
-        """Return the chosen circuit."""
         return self.selected.circuit
 
     def told(self) -> Iterator[Said]:
@@ -102,25 +97,21 @@ class Extraction(Told):
         yield drawn(self.circuit, self.programs)
 
     def to_json(self) -> Json:
-        """Return the report as JSON."""
         return {
             "task": self.task,
             "task_digest": str(self.task_digest),
             "weights_digest": str(self.weights_digest),
-            **self.method.to_json(),
+            **record_to_json(self.method),
+            "thresholds": [*sorted(self.method.thresholds)],
             "parts": [[str(edge) for edge in part] for part in self.order],
-            "candidates": [candidate.to_json() for candidate in self.candidates],
+            "candidates": to_json(self.candidates),
             "selected": self.candidates.index(self.selected),
-            "circuit_digest": str(self.selected.circuit.digest),
+            "circuit_digest": str(self.circuit.digest),
         }
 
 
 def extract(
-    model_path: Path,
-    task: str | Task,
-    method: Method,
-    out: Path | None,
-    pace: Pace = UNHURRIED,
+    model_path: Path, task: str | Task, method: Method, out: Path | None, pace: Pace = UNHURRIED
 ) -> Extraction:
     """Find circuits, choose one, and write it to `out`, if there is such a place, with the report beside."""
     refuse_existing(*(() if out is None else (out, report_path(out))))
@@ -135,10 +126,10 @@ def extract(
 
 def refuse_senseless(found: Extraction) -> None:
     """Refuse what was found where nothing of the prompt is read: no claim can be made of such a circuit."""
-    if not reads_prompt(found.selected.circuit):
+    if not reads_prompt(found.circuit):
         measure = found.selected.measure
         raise InputError(
-            f"{found.task}: {len(found.selected.circuit)} edges that do not read the prompt agree on "
+            f"{found.task}: {len(found.circuit)} edges that do not read the prompt agree on "
             f"{measure.agreed} of {measure.prompts} prompts, so the model does not depend on it; "
             "there is no circuit to find"
         )
@@ -170,7 +161,7 @@ def write_extraction(found: Extraction, out: Path) -> None:
 
     The circuit is written last: where it is, the report is too.
     """
-    report, circuit = readable_json(found.to_json()), readable_json(found.selected.circuit.to_json())
+    report, circuit = readable_json(found.to_json()), readable_json(found.circuit.to_json())
     write_files({report_path(out): report, out: circuit})
 
 

@@ -26,13 +26,8 @@ class Point:
     """How many prompts of the gate are not decided as wanted, by template and opener."""
 
     @property
-    def nodes(self) -> int:
-        """Return how many nodes the circuit touches."""
-        return len(self.circuit.nodes())
-
-    @property
     def heads(self) -> int:
-        """Return how many of them are heads."""
+        """Return how many heads the circuit touches."""
         return sum(isinstance(node, Head) for node in self.circuit.nodes())
 
 
@@ -60,10 +55,8 @@ class Outcome:
 
     def to_json(self) -> dict[str, Json]:
         """Return the outcome as JSON that `load_outcome` reads back."""
-        return {
-            **record_to_json(self),
-            "selected": [point.circuit for point in self.points].index(self.selected),
-        }
+        selected = [point.circuit for point in self.points].index(self.selected)
+        return {**record_to_json(self), "selected": selected}
 
 
 def load_outcome(path: Path) -> tuple[Outcome, Digest]:

@@ -4,7 +4,6 @@ import re
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -15,18 +14,19 @@ from safetensors import SafetensorError, safe_open
 from circuitproof.bundle.tensors import safetensors_header
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.forward.declaration import DECLARATION, NO_PROGRAMS, WEIGHTS, Declaration
 from circuitproof.forward.frozen import BYTES_PER_NUMBER, Frozen, open_model
 from circuitproof.lab.model.gpt2_format import Place, place_of, read_config, their_shapes, to_config
 from circuitproof.text.canonical import (
+    nearest_folder,
     readable_json,
     refuse_existing,
     write_directory,
     write_file,
     write_parts,
 )
-from circuitproof.text.reading import Fields, read_bytes, read_json
+from circuitproof.text.reading import Fields, about, read_bytes, read_json
 from circuitproof.text.sealed import seal
 
 _CONFIG, _TENSORS, _INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
@@ -37,26 +37,11 @@ _MASK = re.compile(r"h\.[0-9]+\.attn\.(masked_)?bias")
 """The causal mask, which older versions stored; no forward of GPT-2 reads it from there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What was read from a Hugging Face directory."""
-
-    source: Path
-    declaration: Declaration
-
-    @property
-    def parameters(self) -> int:
-        """Return how many numbers the model has."""
-        return sum(map(prod, self.declaration.shapes().values()))
-
-
 def locate(source: str, revision: str | None = None) -> Path:
     """Return the directory that is meant: one that is there, or one of the Hub by its name."""
-    if (path := Path(source)).is_dir():
-        if revision is not None:
-            raise InputError(
-                f"{source} is a directory, which has no revision {revision}; leave --revision out"
-            )
+    if (path := Path(source)).is_dir() and revision is not None:
+        raise InputError(f"{source} is a directory, which has no revision {revision}; leave --revision out")
+    if path.is_dir():
         return path
     if not _NAME.fullmatch(source) or path.exists():
         raise InputError(
@@ -75,25 +60,26 @@ def locate(source: str, revision: str | None = None) -> Path:
         ) from error
 
 
-def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = None) -> Imported:
+def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = None) -> Declaration:
     """Turn a Hugging Face GPT-2 into a model directory; it appears whole, and only if `gate` lets it pass."""
     refuse_existing(out)
     architecture = read_config(Fields(read_json(source / _CONFIG), str(source / _CONFIG)))
     with open_tensors(source) as theirs:
         _refuse_unfit(source, theirs, architecture)
         _refuse_too_large(out, architecture)
-        imported = Imported(source, _declare(source, architecture))
+        with about(str(source)):
+            declaration = Declaration(architecture, NO_PROGRAMS, _alphabet(source, architecture.vocabulary))
 
         def fill(directory: Path) -> None:
-            write_file(directory / DECLARATION, readable_json(imported.declaration.to_json()))
-            write_parts(directory / WEIGHTS, _our_bytes(source, theirs, imported.declaration))
+            write_file(directory / DECLARATION, readable_json(declaration.to_json()))
+            write_parts(directory / WEIGHTS, _our_bytes(source, theirs, declaration))
             _copy_tokenizer(source, directory)
             seal(directory)
             if gate is not None:
                 gate(directory)
 
         write_directory(out, fill)
-    return imported
+    return declaration
 
 
 def export_hf(model: Path, out: Path) -> None:
@@ -116,19 +102,15 @@ def open_tensors(source: Path) -> Generator[Mapping[str, Any], None, None]:
     with ExitStack() as stack:
         found: dict[str, Any] = {}
         for file in _files(source):
-            shard = stack.enter_context(_open(file))
+            try:
+                shard = stack.enter_context(safe_open(file, framework="numpy"))
+            except (SafetensorError, OSError) as error:
+                raise InputError(f"{file} is not a usable safetensors file: {error}") from error
             for name in shard.keys():  # noqa: SIM118  # not a mapping
                 if (plain := name.removeprefix(_PREFIX)) in found:
                     raise InputError(f"{file} holds tensor {plain} once more; a model has it once")
                 found[plain] = shard.get_slice(name)
         yield found
-
-
-def _open(file: Path) -> Any:  # noqa: ANN401  # safetensors has no type for it
-    try:
-        return safe_open(file, framework="numpy")
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{file} is not a usable safetensors file: {error}") from error
 
 
 def _files(source: Path) -> list[Path]:
@@ -169,18 +151,11 @@ def _refuse_unfit(source: Path, theirs: Mapping[str, Any], architecture: Archite
 
 def _refuse_too_large(out: Path, architecture: Architecture) -> None:
     size = BYTES_PER_NUMBER * sum(map(prod, their_shapes(architecture).values()))
-    nearest = next(folder for folder in out.absolute().parents if folder.exists())
+    nearest = nearest_folder(out)
     if size > (free := shutil.disk_usage(nearest).free):
         raise InputError(
             f"{out} needs {size / 1e9:.1f} GB for the tensors, {nearest} has {free / 1e9:.1f} GB left"
         )
-
-
-def _declare(source: Path, architecture: Architecture) -> Declaration:
-    try:
-        return Declaration(architecture, NO_PROGRAMS, _alphabet(source, architecture.vocabulary))
-    except DeclarationError as error:
-        raise InputError(f"{source}: {error}") from error
 
 
 def _alphabet(source: Path, size: int) -> Alphabet | None:
@@ -219,26 +194,18 @@ def _our_bytes(source: Path, theirs: Mapping[str, Any], declaration: Declaration
 def _their_bytes(frozen: Frozen) -> Iterator[bytes]:
     """Return their file of tensors in parts."""
     shapes = their_shapes(frozen.architecture)
-    yield safetensors_header(
-        {_their_full_name(name): shape for name, shape in shapes.items()}, {"format": "pt"}
-    )
+    names = {name: name if name == "lm_head.weight" else _PREFIX + name for name in shapes}
+    yield safetensors_header({names[name]: shape for name, shape in shapes.items()}, {"format": "pt"})
     homes: dict[str, list[tuple[str, Place]]] = {name: [] for name in shapes}
-    for ours in frozen.file.shapes():
-        place = place_of(ours, frozen.architecture)
-        homes[place.theirs].append((ours, place))
+    ours = frozen.file.shapes()
+    for name in ours:
+        place = place_of(name, frozen.architecture)
+        homes[place.theirs].append((name, place))
     for theirs, shape in shapes.items():
         tensor = np.empty(shape, "<f4")
-        for ours, place in homes[theirs]:
-            place.put(tensor, _array(frozen, ours))
+        for name, place in homes[theirs]:
+            place.put(tensor, np.frombuffer(frozen.file.raw(name), "<f4").reshape(ours[name]))
         yield tensor.tobytes()
-
-
-def _array(frozen: Frozen, name: str) -> np.ndarray[Any, Any]:
-    return np.frombuffer(frozen.file.raw(name), "<f4").reshape(frozen.file.shapes()[name])
-
-
-def _their_full_name(name: str) -> str:
-    return name if name == "lm_head.weight" else _PREFIX + name
 
 
 def _copy_tokenizer(source: Path, target: Path) -> None:

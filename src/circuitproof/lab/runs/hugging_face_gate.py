@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.transformer import AttentionLayer, Transformer
 from circuitproof.lab.train.data import generator_of
-from circuitproof.text.canonical import Json
+from circuitproof.text.codec import Key
 
 _PROMPTS = 2
 _HALF = 2.0**-26
@@ -24,19 +24,10 @@ class Agreement:
 
     positions: int
     largest_logit: float
-    difference: float
+    difference: Annotated[float, Key("difference_fp64")]
     """In FP64, with the same scale of attention: rounding alone, or the models are not the same."""
     difference_fp32: float
     """In FP32, as both stand."""
-
-    def to_json(self) -> Json:
-        """Return it as JSON."""
-        return {
-            "positions": self.positions,
-            "largest_logit": self.largest_logit,
-            "difference_fp64": self.difference,
-            "difference_fp32": self.difference_fp32,
-        }
 
 
 def compare(source: Path, model: Path) -> Agreement:

@@ -31,7 +31,6 @@ class Declared:
     recipe: Digest
 
     def words(self) -> str:
-        """Say it in a few words."""
         return f"recipe {self.name!r} declared: {self.recipe}"
 
 
@@ -45,17 +44,7 @@ class Viewed:
     prompts: tuple[Digest, ...]
 
     def words(self) -> str:
-        """Say it in a few words."""
         return f"{len(self.prompts)} prompts looked at: {self.split}"
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """What a gate is evaluated with: the circuit and the weights it is a circuit of."""
-
-    recipe: Digest
-    circuit: Digest
-    weights: Digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +55,12 @@ class Burned:
     split: Digest
     recipe: Digest
     circuit: Digest
+    """What the gate is evaluated with."""
     weights: Digest
+    """Of the model that it is a circuit of."""
     prompts: tuple[Digest, ...]
 
     def words(self) -> str:
-        """Say it in a few words."""
         return f"gate of {len(self.prompts)} prompts burned: {self.split}"
 
 
@@ -84,7 +74,6 @@ class Measured:
     prompts: Count
 
     def words(self) -> str:
-        """Say it in a few words."""
         return f"gate measured, {self.right} of {self.prompts} right: {self.split}"
 
 
@@ -158,12 +147,12 @@ class Ledger:
         for split in (gate.split for gate in gates if gate.split.digest not in own):
             _refuse_stale(events, split.prompt_digests(), split.name)
 
-    def burn(self, gate: Gate, trial: Trial) -> Task:
+    def burn(self, gate: Gate, *, recipe: Digest, circuit: Digest, weights: Digest) -> Task:
         """Burn a gate and hand out its task; refuse one of which a prompt was looked at before."""
         split = gate.split
-        event = Burned(split.digest, trial.recipe, trial.circuit, trial.weights, split.prompt_digests())
+        event = Burned(split.digest, recipe, circuit, weights, split.prompt_digests())
         with self._locked() as events:
-            _refuse_undeclared(events, trial.recipe)
+            _refuse_undeclared(events, recipe)
             if event not in events:
                 _refuse_stale(events, event.prompts, split.name)
                 self._append(event)
@@ -204,12 +193,8 @@ class Ledger:
 
 def _seen(events: tuple[Event, ...]) -> dict[Digest, Event]:
     """Return every prompt that was looked at, with the first event that did."""
-    seen: dict[Digest, Event] = {}
-    for event in events:
-        if isinstance(event, Viewed | Burned):
-            for prompt in event.prompts:
-                seen.setdefault(prompt, event)
-    return seen
+    latest_first = [event for event in reversed(events) if isinstance(event, Viewed | Burned)]
+    return {prompt: event for event in latest_first for prompt in event.prompts}
 
 
 def _refuse_undeclared(events: tuple[Event, ...], recipe: Digest) -> None:
@@ -219,8 +204,7 @@ def _refuse_undeclared(events: tuple[Event, ...], recipe: Digest) -> None:
 
 def _refuse_stale(events: tuple[Event, ...], prompts: Sequence[Digest], name: str) -> None:
     seen = _seen(events)
-    stale = [prompt for prompt in prompts if prompt in seen]
-    if stale:
+    if stale := [prompt for prompt in prompts if prompt in seen]:
         before = seen[stale[0]]
         how = "burned as a gate" if isinstance(before, Burned) else "used as development data"
         raise InputError(

@@ -9,7 +9,8 @@ from circuitproof.prove.findings import LISTED, shown
 from circuitproof.prove.patterns.frontier import FailingCell, FailingChoice, Frontier, frontier
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import scientific, write_rational
+from circuitproof.text.codec import to_json
+from circuitproof.text.reading import scientific
 
 _CELLS_SHOWN = 8
 
@@ -22,7 +23,7 @@ def limits_of(battery: Battery, effort: Effort) -> Frontier | None:
 def frontier_to_json(found: Frontier) -> Json:
     """Return the failing cells, of which the first are listed, and the parts that are proved."""
     return {
-        "epsilon": None if found.epsilon is None else write_rational(found.epsilon),
+        "epsilon": to_json(found.epsilon),
         "cells": found.cells,
         "failing": len(found.failing),
         "first_failing": [_cell_to_json(cell) for cell in found.failing[:LISTED]],
@@ -30,7 +31,7 @@ def frontier_to_json(found: Frontier) -> Json:
             {
                 "what": part.what,
                 "pattern": print_pattern(part.pattern),
-                "prompts": write_rational(Fraction(part.size)),
+                "prompts": to_json(Fraction(part.size)),
             }
             for part in found.parts
         ],
@@ -39,15 +40,10 @@ def frontier_to_json(found: Frontier) -> Json:
 
 def _cell_to_json(cell: FailingCell | FailingChoice) -> Json:
     if isinstance(cell, FailingChoice):
-        tokens: list[Json] = [list(pair) for pair in cell.tokens]
-        return {"class": cell.label.group, "tokens": tokens, "margin": write_rational(cell.margin)}
-    return {
-        "class": cell.label.group,
-        "head": str(cell.head),
-        "token": cell.token,
-        "position": cell.position,
-        "margin": write_rational(cell.margin),
-    }
+        place: dict[str, Json] = {"tokens": to_json(cell.tokens)}
+    else:
+        place = {"head": str(cell.head), "token": cell.token, "position": cell.position}
+    return {"class": cell.label.group, **place, "margin": to_json(cell.margin)}
 
 
 def frontier_lines(found: Frontier) -> Iterator[str]:

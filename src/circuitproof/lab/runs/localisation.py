@@ -1,7 +1,7 @@
 """Localising a behaviour: extract, open a gate once, go on with what was burned, and prove what is left."""
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,10 +26,10 @@ from circuitproof.lab.runs.extraction import (
     write_extraction,
 )
 from circuitproof.lab.runs.frontier import Outcome, Point, load_outcome
-from circuitproof.lab.runs.ledger import Ledger, Trial
+from circuitproof.lab.runs.ledger import Ledger
 from circuitproof.lab.runs.manifest import Development, Gate, Split
 from circuitproof.lab.runs.prompts import Prompts
-from circuitproof.lab.runs.protocol import BUNDLES, TRAINING, TRIMMED, Generation, Protocol
+from circuitproof.lab.runs.protocol import BUNDLES, TRAINING, TRIMMED, Protocol
 from circuitproof.lab.runs.recipe import Recipe
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
@@ -41,6 +41,7 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import four_properties
 from circuitproof.prove.verdict import Battery, Verdict, worst
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_unwritable, write_file
+from circuitproof.text.codec import to_json
 from circuitproof.text.reading import about
 from circuitproof.text.sealed import read_manifest
 
@@ -68,19 +69,15 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A protocol, its run, and the ledger of what was looked at."""
+    """A protocol, the prompts of its tasks, its run, and the ledger of what was looked at."""
 
     protocol: Protocol
+    rounds: tuple[Rounds, ...]
     run: Run
     ledger: Ledger
 
-    def part(self, generation: Generation, task: str) -> Run:
-        """Return a task's part of a generation."""
-        return self.run.within(generation.name, task)
-
     @property
     def model(self) -> Path:
-        """Return where the model is."""
         source = self.protocol.model
         return self.run.folder / TRAINING / MODEL if isinstance(source, Recipe) else source
 
@@ -93,6 +90,17 @@ class Proof:
     selected_edges: int
     """How many edges the last generation's circuit had before it was trimmed."""
     bundle: Path
+
+    def to_json(self) -> Json:
+        claim = self.battery.claim
+        return {
+            "task": claim.task.name,
+            "prompts": claim.task.size,
+            "edges": len(claim.circuit),
+            "selected_edges": self.selected_edges,
+            "answers": [answer.to_json() for answer in self.battery.answers],
+            "bundle": str(self.bundle),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,47 +117,39 @@ class Localisation:
         return worst([proof.battery.verdict for proof in self.proofs])
 
     def to_json(self) -> Json:
-        """Return the result as JSON."""
         return {
-            "outcomes": [outcome.to_json() for outcome in self.outcomes],
+            "outcomes": to_json(self.outcomes),
             "verdict": str(self.verdict),
-            "proofs": [_proof_to_json(proof) for proof in self.proofs],
+            "proofs": to_json(self.proofs),
             "ledger_head": str(self.ledger_head),
         }
 
 
 def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
     """Run a protocol in `out` and prove its last circuits; what is finished there is not done again."""
-    rounds = _rounds(protocol)
-    with _begun(protocol, rounds, out, ledger, tell) as job:
-        outcomes = _generations(job, rounds)
-        last = len(outcomes) // len(rounds) - 1
-        proofs = tuple(_prove(job, last, task) for task in rounds)
+    with _begun(protocol, out, ledger, tell) as job:
+        outcomes = _generations(job)
+        last = len(outcomes) // len(job.rounds) - 1
+        proofs = tuple(_prove(job, last, task) for task in job.rounds)
         return Localisation(outcomes, proofs, job.ledger.last)
 
 
 def open_gates(protocol: Protocol, out: Path, tell: Tell = silent) -> tuple[Outcome, ...]:
     """Run a protocol up to its last gate and prove nothing: what came of every gate that was opened."""
-    rounds = _rounds(protocol)
-    with _begun(protocol, rounds, out, None, tell) as job:
-        return _generations(job, rounds)
-
-
-def _rounds(protocol: Protocol) -> list[Rounds]:
-    with about(protocol.name):
-        return [rounds_of(protocol, generator) for generator in protocol.generators]
+    with _begun(protocol, out, None, tell) as job:
+        return _generations(job)
 
 
 @contextmanager
-def _begun(
-    protocol: Protocol, rounds: Sequence[Rounds], out: Path, ledger: Path | None, tell: Tell
-) -> Generator[_Job, None, None]:
+def _begun(protocol: Protocol, out: Path, ledger: Path | None, tell: Tell) -> Generator[_Job, None, None]:
+    with about(protocol.name):
+        rounds = tuple(rounds_of(protocol, generator) for generator in protocol.generators)
     size = _refuse_unfit(protocol, rounds)
     opened = Ledger(ledger or out / LEDGER)
     refuse_unwritable(opened.path)
     opened.refuse_stale(protocol.digest, [gate for task in rounds for gate in task.gates])
     with begin_run(out, protocol.name, protocol.digest, size, tell) as run:
-        yield _Job(protocol, run, opened)
+        yield _Job(protocol, rounds, run, opened)
 
 
 def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
@@ -164,14 +164,14 @@ def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
     return len(rounds) * model_size(sizes) + (training_size(sizes) if is_trained else 0)
 
 
-def _generations(job: _Job, rounds: Sequence[Rounds]) -> tuple[Outcome, ...]:
+def _generations(job: _Job) -> tuple[Outcome, ...]:
     protocol = job.protocol
     job.ledger.declare(protocol.name, protocol.digest)
     if isinstance(protocol.model, Recipe):
         train_recipe(protocol.model, job.run.folder / TRAINING, Watcher(), job.run.tell)
     outcomes: list[Outcome] = []
     for place in range(len(protocol.generations)):
-        found = [_generation(job, place, task) for task in rounds]
+        found = [_generation(job, place, task) for task in job.rounds]
         outcomes += found
         if protocol.stop_when_exact and all(outcome.is_exact for outcome in found):
             break
@@ -182,8 +182,7 @@ def rounds_of(protocol: Protocol, generator: Prompts) -> Rounds:
     """Deal a generator's prompts out to all generations; nothing else is consulted."""
     sizes = [size for one in protocol.generations for size in (one.development, one.gate) if size]
     dealt = iter(deal(generator.order(), sizes, len(generator.answers)))
-    fresh: list[Split | None] = []
-    gates: list[Gate] = []
+    fresh, gates = list[Split | None](), list[Gate]()
     for one in protocol.generations:
         name = f"{generator.task} {one.name}"
         fresh.append(Split(f"{name} development", generator, next(dealt)) if one.development else None)
@@ -194,8 +193,9 @@ def rounds_of(protocol: Protocol, generator: Prompts) -> Rounds:
 def _generation(job: _Job, place: int, rounds: Rounds) -> Outcome:
     """Extract on everything seen so far, then open the gate; both are kept in files."""
     generation, task = job.protocol.generations[place], rounds.generator.task
-    run, development = job.part(generation, task), rounds.development(place)
-    _write_manifests(run.folder, development, rounds.gates[place])
+    run, development = job.run.within(generation.name, task), rounds.development(place)
+    write_file(run.folder / "development.json", readable_json(to_json(development.splits)))
+    write_file(run.folder / "gate.json", readable_json(rounds.gates[place].split.to_json()))
     job.ledger.view(job.protocol.digest, development)
 
     def extract(path: Path) -> None:
@@ -215,12 +215,6 @@ def _generation(job: _Job, place: int, rounds: Rounds) -> Outcome:
     return outcome
 
 
-def _write_manifests(folder: Path, development: Development, gate: Gate) -> None:
-    splits: list[Json] = [split.to_json() for split in development.splits]
-    write_file(folder / "development.json", readable_json(splits))
-    write_file(folder / "gate.json", readable_json(gate.split.to_json()))
-
-
 def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Outcome:
     """Burn a gate, then measure every circuit on it; only the selected one was the trial.
 
@@ -231,11 +225,13 @@ def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Out
     selected, candidates = load_circuit(circuit), load_candidates(circuit)
     before = Meter(model, seen, objective)
     others = nested(model.graph, _by_importance(job, before, circuit))
-    trial = Trial(job.protocol.digest, selected.digest, read_manifest(job.model)[WEIGHTS])
-    after = Meter(model, job.ledger.burn(gate, trial), objective)
+    recipe, weights = job.protocol.digest, read_manifest(job.model)[WEIGHTS]
+    burned = job.ledger.burn(gate, recipe=recipe, circuit=selected.digest, weights=weights)
+    after = Meter(model, burned, objective)
 
     def points(names: Sequence[str], circuits: Sequence[Circuit]) -> tuple[Point, ...]:
-        missed = [_missed(gate.split, places) for places in after.lost(circuits)]
+        lost = [[gate.split.rows[place] for place in places] for places in after.lost(circuits)]
+        missed = [Counter(f"{row.template} {row.opener}" for row in rows) for rows in lost]
         return tuple(map(Point, names, circuits, before.measure(circuits), after.measure(circuits), missed))
 
     outcome = Outcome(
@@ -249,11 +245,6 @@ def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Out
     )
     job.ledger.record(gate, outcome.trial.gate.agreed)
     return outcome
-
-
-def _missed(split: Split, places: Sequence[int]) -> Mapping[str, int]:
-    """Count prompts by their template and opener."""
-    return Counter(f"{split.rows[place].template} {split.rows[place].opener}" for place in places)
 
 
 def _by_importance(job: _Job, meter: Meter, circuit: Path) -> tuple[Part, ...]:
@@ -273,21 +264,9 @@ def _prove(job: _Job, generation: int, rounds: Rounds) -> Proof:
     """
     last, task = job.protocol.generations[generation], rounds.everything(generation)
     frozen = open_model(job.model)
-    selected = load_circuit(job.part(last, task.name).folder / "circuit.json")
+    selected = load_circuit(job.run.folder / last.name / task.name / "circuit.json")
     circuit = trimmed(job.run.within(TRIMMED), f"{task.name}.json", frozen, task, selected)
     job.run.tell(f"proving {task.name}")
     battery = prove(Claim(frozen, circuit, task, four_properties(job.protocol.epsilon)))
     bundle = job.run.within(BUNDLES).stage(task.name, lambda path: write_bundle(path, battery))
     return Proof(battery, len(selected), bundle)
-
-
-def _proof_to_json(proof: Proof) -> Json:
-    claim = proof.battery.claim
-    return {
-        "task": claim.task.name,
-        "prompts": claim.task.size,
-        "edges": len(claim.circuit),
-        "selected_edges": proof.selected_edges,
-        "answers": [answer.to_json() for answer in proof.battery.answers],
-        "bundle": str(proof.bundle),
-    }

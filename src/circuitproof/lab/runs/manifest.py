@@ -20,7 +20,6 @@ class Split:
 
     @property
     def digest(self) -> Digest:
-        """Return the digest of the manifest."""
         return digest_json(self.to_json())
 
     def prompt_digests(self) -> tuple[Digest, ...]:
@@ -33,6 +32,7 @@ class Split:
 
     def to_json(self) -> dict[str, Json]:
         """Return the manifest: what the split is, and how it covers templates, positions and lengths."""
+        lengths = [len(row.prompt) for row in self.rows]
         return {
             "name": self.name,
             "task": self.generator.task,
@@ -42,12 +42,9 @@ class Split:
             "strata": _counts(row.opener for row in self.rows),
             "templates": _counts(row.template for row in self.rows),
             "opener_positions": [*sorted({row.position for row in self.rows if row.position is not None})],
-            "lengths": [min(self._lengths()), max(self._lengths())],
+            "lengths": [min(lengths), max(lengths)],
             "prompts": [list(row.prompt) for row in self.rows],
         }
-
-    def _lengths(self) -> list[int]:
-        return [len(row.prompt) for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True)

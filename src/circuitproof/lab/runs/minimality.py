@@ -56,7 +56,6 @@ class Minimality(Told):
             yield drawn(circuit, self.battery.claim.frozen.programs)
 
     def to_json(self) -> Json:
-        """Return the result as JSON."""
         return {
             "verdict": str(self.verdict),
             "lower_bound": self.search.refuted_below,

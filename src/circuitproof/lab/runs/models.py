@@ -17,8 +17,6 @@ from circuitproof.text.canonical import Digest, Json, readable_json, refuse_exis
 from circuitproof.text.reading import read_bytes, read_text
 from circuitproof.text.sealed import MANIFEST, read_manifest, seal, write_sealed
 
-_EXACT = "every circuit of it can be computed exactly"
-
 
 @dataclass(frozen=True, slots=True)
 class Described:
@@ -31,13 +29,7 @@ class Described:
     parameters: int
     files: Mapping[str, Digest]
 
-    @property
-    def exactness(self) -> str:
-        """Say what keeps the whole model from exact proofs, if anything does."""
-        return exactness(self.declaration)
-
     def to_json(self) -> Json:
-        """Return it as JSON."""
         return {
             **self.declaration.to_json(),
             "edges": self.edges,
@@ -48,12 +40,16 @@ class Described:
         }
 
 
+def count_parameters(declaration: Declaration) -> int:
+    """Return how many numbers a model has."""
+    return sum(map(prod, declaration.shapes().values()))
+
+
 def exactness(declaration: Declaration) -> str:
     """Say what keeps a whole model from exact proofs, if anything does."""
-    inexact = declaration.inexact_operator
-    return (
-        _EXACT if inexact is None else f"{inexact} has no exact value: circuits that compute it are refused"
-    )
+    if (inexact := declaration.inexact_operator) is None:
+        return "every circuit of it can be computed exactly"
+    return f"{inexact} has no exact value: circuits that compute it are refused"
 
 
 def describe(path: Path) -> Described:
@@ -67,50 +63,37 @@ def describe(path: Path) -> Described:
         declaration=frozen.declaration,
         edges=len(frozen.graph.edges()),
         tensors=len(shapes),
-        parameters=sum(map(prod, shapes.values())),
+        parameters=count_parameters(frozen.declaration),
         files=read_manifest(path),
     )
 
 
 def seal_model(path: Path) -> None:
     """Write the manifest of a model directory that was made elsewhere and has none."""
-    if (path / MANIFEST).exists():
-        raise InputError(
-            f"{path / MANIFEST} already exists: {path} is sealed; remove it to seal the files anew"
-        )
+    if (manifest := path / MANIFEST).exists():
+        raise InputError(f"{manifest} already exists: {path} is sealed; remove it to seal the files anew")
     for name in (DECLARATION, WEIGHTS):
         if not (path / name).is_file():
             raise InputError(f"{path / name} is missing; a model directory holds {DECLARATION} and {WEIGHTS}")
     seal(path)
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """A model with programs in the place of heads, and which."""
+def install(model: Path, given: Sequence[str], out: Path) -> tuple[Head, ...]:
+    """Write a copy of a model in which some heads, which are returned, attend where programs say.
 
-    path: Path
-    heads: tuple[Head, ...]
-
-
-def install(model: Path, given: Sequence[str], out: Path) -> Installed:
-    """Write a copy of a model in which heads attend where programs say; each is given as HEAD=FILE."""
+    Each program is given as HEAD=FILE.
+    """
     refuse_existing(out)
     frozen = open_model(model)
-    read = [_read_program(one, frozen) for one in given]
-    programs = dict(read)
-    if len(programs) < len(read):
-        raise InputError(f"{len(read)} programs for {len(programs)} heads, want one for each head")
+    programs = dict(_read_program(one, frozen) for one in given)
+    if len(programs) < len(given):
+        raise InputError(f"{len(given)} programs for {len(programs)} heads, want one for each head")
     declaration = replace(frozen.declaration, programs={**frozen.programs, **programs})
-    kept = [Extract(name, None) for name in declaration.shapes()]
-    others = {
-        name: read_bytes(model / name) for name in read_manifest(model) if name not in (DECLARATION, WEIGHTS)
-    }
-    written = {
-        DECLARATION: readable_json(declaration.to_json()),
-        WEIGHTS: safetensors_bytes(frozen.file, kept),
-    }
-    write_sealed(out, {**others, **written})
-    return Installed(out, tuple(programs))
+    files = {name: read_bytes(model / name) for name in read_manifest(model) if name != WEIGHTS}
+    files[DECLARATION] = readable_json(declaration.to_json())
+    files[WEIGHTS] = safetensors_bytes(frozen.file, [Extract(name, None) for name in declaration.shapes()])
+    write_sealed(out, files)
+    return tuple(programs)
 
 
 def _read_program(given: str, frozen: Frozen) -> tuple[Head, Program]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
+from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.operators import LayerNorm
-from circuitproof.errors import DeclarationError, InputError
-from circuitproof.forward.declaration import WEIGHTS, Declaration
+from circuitproof.errors import InputError
+from circuitproof.forward.declaration import WEIGHTS
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.checkpoint import (
     StoredModel,
@@ -19,18 +20,17 @@ from circuitproof.lab.model.checkpoint import (
 )
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.norm_recipe import NormRecipe
-from circuitproof.lab.runs.recipe import Recipe, TasksSource
+from circuitproof.lab.runs.recipe import TasksSource
 from circuitproof.lab.runs.run import Run, begin_run, read_record
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
-from circuitproof.lab.train.data import Data
-from circuitproof.lab.train.fold_norm import FoldError, compare, fold
+from circuitproof.lab.train.fold_norm import FoldError, FoldLimits, compare, fold
 from circuitproof.lab.train.loop import Evaluation, Watcher, fit
 from circuitproof.lab.train.norm_schedule import Schedule, all_sites
 from circuitproof.lab.train.remove_norm import Deviations, Fading, deviations_of, fix_norms, make_fading
-from circuitproof.text.canonical import Digest, Json, digest_json, readable_json, write_file
-from circuitproof.text.codec import Codec, Key, Positive, record_to_json, to_json
-from circuitproof.text.reading import read_bytes, read_json, reading
+from circuitproof.text.canonical import Digest, Json, digest_json, readable_json
+from circuitproof.text.codec import Key, Positive, record_to_json, to_json
+from circuitproof.text.reading import about, read_bytes
 from circuitproof.text.sealed import check_seal, read_manifest, write_sealed
 
 SOURCE = "source"
@@ -73,6 +73,8 @@ class Attenuation:
 class Fold:
     """What folding changed, and what it cost."""
 
+    limits: FoldLimits
+    """What it was allowed to cost."""
     error: FoldError
     unties: bool
     """The output embedding was the token embedding, and is its own now."""
@@ -94,12 +96,13 @@ class NormRemoval:
     """The number of prompts behind each accuracy that is measured."""
 
     def to_json(self) -> Json:
-        """Return the whole result as JSON."""
+        fold = record_to_json(self.fold)
+        del fold["limits"]
         return {
             "model": str(self.model),
             "norms": to_json(self.attenuation.norms),
             "evaluations": to_json(self.attenuation.evaluations),
-            "fold": to_json(self.fold),
+            "fold": fold,
         }
 
 
@@ -109,11 +112,6 @@ class _Job:
     source: StoredModel
     material: Material
     run: Run
-
-    @property
-    def data(self) -> Data:
-        """Return what the model is trained on while its norms fade."""
-        return self.material.data
 
 
 def remove_norms(
@@ -126,19 +124,23 @@ def remove_norms(
     ends with the same weights, bit for bit. Tokens of a corpus are in `out/corpus` unless runs share them.
     """
     declared = declared_by(recipe.source) if model is None else open_model(model).declaration
-    _refuse_misfit(recipe, declared)
+    tasks = recipe.source.source.tasks if isinstance(recipe.source.source, TasksSource) else ()
+    for task in tasks:
+        declared.refuse_unfit(task)
+    _refuse_misfit(recipe, declared.architecture)
     sizes, tokens = declared.architecture, corpus or out / CORPUS
     size = 2 * training_size(sizes) + 2 * model_size(sizes)
-    with begin_run(out, recipe.name, _digest(recipe, model), size) as run:
-        source = (
-            train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens)
-            if model is None
-            else load_model(model)
-        )
+    digest = digest_json([str(recipe.digest), to_json(None if model is None else read_manifest(model))])
+    with begin_run(out, recipe.name, digest, size) as run:
+        if model is None:
+            source = train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens)
+        else:
+            source = load_model(model)
         job = _Job(recipe, source, _material(recipe, source, tokens), run)
         path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
         attenuation, attenuated = _read_attenuated(path, source.model)
-        return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), _prompts(recipe))
+        prompts = {f"{task.name} accuracy": task.size for task in tasks}
+        return NormRemoval(out / MODEL, attenuation, _folded(job, attenuated), prompts)
 
 
 def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
@@ -146,9 +148,10 @@ def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
 
     This is no model directory: without the deviations, the weights belong to no architecture.
     """
-    recipe, model = job.recipe, _copy(job.source.model)
+    recipe, source = job.recipe, job.source.model
+    model = build_model(source.architecture, source.programs, source.named_slices())
     make_fading(model)
-    goal = Fading(job.data, recipe.schedule, recipe.plan.pieces)
+    goal = Fading(job.material.data, recipe.schedule, recipe.plan.pieces)
     trained = fit(model, goal, recipe.plan, job.run.folder / "checkpoints", watcher)
     attenuation = Attenuation(
         recipe=recipe.name,
@@ -184,68 +187,39 @@ def _read_attenuated(path: Path, source: Transformer) -> tuple[Attenuation, Tran
 def _folded(job: _Job, attenuated: Transformer) -> Fold:
     """Fold the norms, report what it cost, and write the model if that is within the recipe's limits."""
     folded = fold(attenuated, deviations_of(attenuated)).float()
-    report = job.run.stage(FOLD, lambda path: _write_fold(job, attenuated, folded, path))
-    found = _read_fold(report)
+    found = job.run.record(FOLD, Fold, lambda: _compared(job, attenuated, folded))
     job.recipe.limits.refuse_breach(found.error)
     removal = read_bytes(job.run.folder / ATTENUATED / _REMOVAL)
-    extra = {FOLD: read_bytes(report), _REMOVAL: removal, **job.material.files}
+    extra = {FOLD: read_bytes(job.run.folder / FOLD), _REMOVAL: removal, **job.material.files}
     job.run.stage(MODEL, lambda path: save_model(path, StoredModel(folded, job.source.alphabet), extra))
     return found
 
 
-def _write_fold(job: _Job, attenuated: Transformer, folded: Transformer, path: Path) -> None:
-    before, after = attenuated.architecture, folded.architecture
-    found = Fold(
-        error=compare(attenuated, folded, job.data.fixed_batch()),
+def _compared(job: _Job, attenuated: Transformer, folded: Transformer) -> Fold:
+    before, after, data = attenuated.architecture, folded.architecture, job.material.data
+    return Fold(
+        limits=job.recipe.limits,
+        error=compare(attenuated, folded, data.fixed_batch()),
         unties=before.tied,
         adds_biases=after.biases and not before.biases,
         adds_logit_bias=after.logit_bias and not before.logit_bias,
-        source=Evaluation(0, job.data.evaluate(job.source.model)),
-        folded=Evaluation(job.recipe.plan.steps, job.data.evaluate(folded)),
+        source=Evaluation(0, data.evaluate(job.source.model)),
+        folded=Evaluation(job.recipe.plan.steps, data.evaluate(folded)),
     )
-    write_file(path, readable_json({"limits": to_json(job.recipe.limits), **record_to_json(found)}))
 
 
-def _read_fold(path: Path) -> Fold:
-    with reading(read_json(path), str(path)) as fields:
-        fields.fields("limits")
-        return Codec().record(Fold, fields)
-
-
-def _refuse_misfit(recipe: NormRecipe, declared: Declaration) -> None:
+def _refuse_misfit(recipe: NormRecipe, sizes: Architecture) -> None:
     """Refuse before any training what could only fail after it."""
-    sizes, source = declared.architecture, recipe.source.source
-    for task in source.tasks if isinstance(source, TasksSource) else ():
-        declared.refuse_unfit(task)
     if not isinstance(sizes.norm, LayerNorm):
         raise InputError(
             f"{recipe.name}: the model's norm is {type(sizes.norm).__name__}, want LayerNorm; "
             "start from a model that has norms to remove"
         )
-    try:
+    with about(recipe.name):
         recipe.schedule.refuse_too_short(sizes.layers, recipe.plan.steps)
-    except DeclarationError as error:
-        raise InputError(f"{recipe.name}: {error}") from error
-
-
-def _digest(recipe: NormRecipe, model: Path | None) -> Digest:
-    given: Json = (
-        None if model is None else {name: str(digest) for name, digest in read_manifest(model).items()}
-    )
-    return digest_json([str(recipe.digest), given])
 
 
 def _material(recipe: NormRecipe, source: StoredModel, corpus: Path) -> Material:
     """Return the recipe's data for this model, in an order of its own."""
-    fitted: Recipe = replace(recipe.source, architecture=source.model.architecture, plan=recipe.plan)
+    fitted = replace(recipe.source, architecture=source.model.architecture, plan=recipe.plan)
     return material_of(fitted, corpus)
-
-
-def _prompts(recipe: NormRecipe) -> Mapping[str, int]:
-    source = recipe.source.source
-    tasks = source.tasks if isinstance(source, TasksSource) else ()
-    return {f"{task.name} accuracy": task.size for task in tasks}
-
-
-def _copy(model: Transformer) -> Transformer:
-    return build_model(model.architecture, model.programs, model.named_slices())
