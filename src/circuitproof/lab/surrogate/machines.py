@@ -20,6 +20,7 @@ from circuitproof.text.reading import Fields
 
 _IGNORE, _HOLD = "ignore", "hold"
 _KEEP, _FORGET, _REPLACE = "keep", "forget", "replace"
+_SAME, _OTHER = "holding, on the same", "holding, on another"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,9 @@ class Latest:
     start: State = None
 
     def holes(self, signature: Signature) -> Holes:
-        return _held_holes(signature)
+        tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens}
+        held = {f"holding {token}": signature.answers.names for token in signature.tokens}
+        return tokens | {"empty": signature.answers.names} | held
 
     def step(self, fill: Fill, state: State, token: str) -> State:
         return token if fill[f"on {token}"] == _HOLD else state
@@ -52,27 +55,21 @@ class Memory(Latest):
     name: str = "memory"
 
     def holes(self, signature: Signature) -> Holes:
-        guards = {"on the same": (_KEEP, _FORGET), "on another": (_KEEP, _REPLACE, _FORGET)}
-        return _held_holes(signature) | {f"holding, {guard}": choices for guard, choices in guards.items()}
+        guards = {_SAME: (_KEEP, _FORGET), _OTHER: (_KEEP, _REPLACE, _FORGET)}
+        return {**Latest.holes(self, signature), **guards}
 
     def step(self, fill: Fill, state: State, token: str) -> State:
         if fill[f"on {token}"] == _IGNORE:
             return state
         if state is None:
             return token
-        match fill["holding, on the same" if token == state else "holding, on another"]:
-            case "forget":
-                return None
-            case "replace":
-                return token
-            case _:
-                return state
+        after = {_KEEP: state, _FORGET: None, _REPLACE: token}
+        return after[fill[_SAME if token == state else _OTHER]]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        same, other = fill["holding, on the same"], fill["holding, on another"]
         return (
             f"memory, empty at first; while empty, {effects(fill, signature, 'on {}', _IGNORE)}",
-            f"while holding, on the same token: {same}; on another of them: {other}",
+            f"while holding, on the same token: {fill[_SAME]}; on another of them: {fill[_OTHER]}",
             *_held_answers(fill, signature),
         )
 
@@ -143,11 +140,7 @@ def find_template(name: str, where: str) -> Template:
 
 def read_program(fields: Fields, signature: Signature) -> FilledTemplate:
     template = find_template(fields.text("template"), fields.path("template"))
-    choices = Codec().value(Mapping[str, str], fields, "choices")
-    try:
-        return FilledTemplate(template, signature, choices)
-    except InputError as error:
-        raise InputError(f"{fields.where}: {error}") from error
+    return FilledTemplate(template, signature, Codec().value(Mapping[str, str], fields, "choices"))
 
 
 def ladder(templates: Sequence[Template], signature: Signature) -> tuple[Template, ...]:
@@ -157,12 +150,6 @@ def ladder(templates: Sequence[Template], signature: Signature) -> tuple[Templat
     """
     usable = [template for template in templates if all(template.holes(signature).values())]
     return tuple(sorted(usable, key=lambda template: len(template.holes(signature))))
-
-
-def _held_holes(signature: Signature) -> dict[str, tuple[str, ...]]:
-    tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens}
-    held = {f"holding {token}": signature.answers.names for token in signature.tokens}
-    return tokens | {"empty": signature.answers.names} | held
 
 
 def _held_answers(fill: Fill, signature: Signature) -> tuple[str, ...]:

@@ -147,15 +147,8 @@ class Counter:
 
     def step(self, fill: Fill, state: State, token: str) -> State:
         count = _number(state)
-        match fill[f"on {token}"]:
-            case "up":
-                return count + 1
-            case "down":
-                return max(count - 1, 0)
-            case "reset":
-                return 0
-            case _:
-                return count
+        after = {_STAY: count, _UP: count + 1, _DOWN: max(count - 1, 0), _RESET: 0}
+        return after[fill[f"on {token}"]]
 
     def answer(self, fill: Fill, state: State) -> str:
         reached = sum(_number(state) >= threshold for threshold in _thresholds(fill))

@@ -82,10 +82,7 @@ class Relation:
 def load_relation(path: Path) -> Relation:
     """Read a teacher from a JSON table, whoever made it."""
     with reading(read_json(path), str(path)) as fields:
-        try:
-            return read_relation(fields)
-        except DeclarationError as error:
-            raise InputError(f"{path}: {error}") from error
+        return read_relation(fields)
 
 
 def read_relation(fields: Fields) -> Relation:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError
 from circuitproof.lab.surrogate.words import Word, Words
 from circuitproof.text.canonical import Json
 
@@ -109,11 +109,11 @@ class FilledTemplate:
         holes = self.template.holes(self.signature)
         for hole, allowed in holes.items():
             if (found := self.choices.get(hole)) not in allowed:
-                raise InputError(
+                raise DeclarationError(
                     f"program {self.template.name}: {hole!r} is {found!r}, want one of {allowed}"
                 )
         if unknown := sorted(self.choices.keys() - holes.keys()):
-            raise InputError(f"program {self.template.name}: {unknown[0]!r} is not one of its holes")
+            raise DeclarationError(f"program {self.template.name}: {unknown[0]!r} is not one of its holes")
 
     @property
     def lines(self) -> tuple[str, ...]:
