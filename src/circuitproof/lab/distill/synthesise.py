@@ -17,7 +17,7 @@ program of few words, the other one of large overlap. At the end of both stands 
 certificate that nothing in it will do.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,7 +29,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError, OverdueError
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.distill.choices import Growth, Scope
-from circuitproof.lab.distill.decide import Decider, Refutation, with_program
+from circuitproof.lab.distill.decide import Decider, Refutation, growing, with_program
 from circuitproof.lab.distill.demand import Demand, demands_of
 from circuitproof.lab.distill.ground import Ground
 from circuitproof.lab.distill.meanings import Meanings
@@ -193,7 +193,7 @@ class _ProgramSearch:
     def _try(self, places: Iterable[int]) -> int | None:
         """Decide candidates in order of rank; return the first that is accepted."""
         near = [place for place in places if self.meanings.overlaps[place] >= self.bounds.overlap]
-        for block in _blocks(sorted(near, key=self.meanings.rank)):
+        for block in growing(sorted(near, key=self.meanings.rank), _FIRST_BLOCK, 4, _LARGEST_BLOCK):
             self.decider.pace.hear("meanings", len(self.refuted), len(self.meanings))
             rows = self.meanings.rows(block)
             screened = self.decider.refute(rows, _SCREEN)
@@ -237,11 +237,3 @@ class _ProgramSearch:
             digest=self.meanings.digest,
             refuted=tuple(RefutedMeaning(self.meanings.program(p), self.refuted[p]) for p in places),
         )
-
-
-def _blocks(places: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Return parts that grow: the first ones are the likeliest."""
-    start, size = 0, _FIRST_BLOCK
-    while start < len(places):
-        yield places[start : start + size]
-        start, size = start + size, min(4 * size, _LARGEST_BLOCK)
