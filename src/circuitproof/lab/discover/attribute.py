@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import NumericError
@@ -83,17 +83,13 @@ def _portions(task: Task) -> Iterator[list[int]]:
 
 
 def _gates_of_part(gates: Gates, part: Part) -> Iterator[tuple[int, int]]:
-    """Yield row and column of each gate that closes with a part."""
-    graph = gates.graph
+    """Yield row and column of each gate that closes with a part; a bias goes with a layer's last head."""
+    graph, heads = gates.graph, Counter[tuple[int, int]]()
     for edge in part:
-        yield target_row(graph, edge.target), source_column(graph, edge.source)
-    for row, layer in _whole_layers(graph, part):
-        yield row, gates.head_columns(layer)[-1]
-
-
-def _whole_layers(graph: Graph, part: Part) -> Iterator[tuple[int, int]]:
-    """Yield the row of each target and the layer of which it loses every head with a part."""
-    heads = Counter(
-        (target_row(graph, edge.target), edge.source.layer) for edge in part if isinstance(edge.source, Head)
-    )
-    return (place for place, count in heads.items() if count == graph.heads)
+        row = target_row(graph, edge.target)
+        yield row, source_column(graph, edge.source)
+        if isinstance(edge.source, Head):
+            heads[row, edge.source.layer] += 1
+    for (row, layer), count in heads.items():
+        if count == graph.heads:
+            yield row, gates.head_columns(layer)[-1]

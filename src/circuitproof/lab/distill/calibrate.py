@@ -122,11 +122,14 @@ class _Readouts(nn.Module):
     def __init__(self, model: Transformer, rung: Rung) -> None:
         super().__init__()
         self._rung, self._stacks = rung, _stacks(model)
-        for head, parts in _own_parts(model).items():
+        self._parts = {
+            head: {part: stack[head.index].clone() for part, stack in self._stacks[head.layer].items()}
+            for head in model.programs
+        }
+        for head, parts in self._parts.items():
             starts = parts if rung is Rung.READOUT else {"gain": _unit_gain(parts["output"], rung)}
             for part, start in starts.items():
                 self.register_parameter(f"{part}_{head.layer}_{head.index}", nn.Parameter(start))
-        self._parts = _own_parts(model)
 
     def tensors(self) -> Mapping[str, Tensor]:
         """Return the calibrated tensors by their names in a model file."""
@@ -161,19 +164,9 @@ def _unit_gain(output: Float[Tensor, "width head"], rung: Rung) -> Tensor:
 def _stacks(model: Transformer) -> Mapping[int, Mapping[str, Tensor]]:
     """Return the value and output maps of all heads, layer by layer, where there is a program head."""
     layers = {head.layer: model.attentions[head.layer] for head in model.programs}
-    stacks = {
-        number: {part: getattr(layer, part) for part in _KINDS if getattr(layer, part) is not None}
-        for number, layer in layers.items()
-    }
-    return {number: {part: t.detach() for part, t in parts.items()} for number, parts in stacks.items()}
-
-
-def _own_parts(model: Transformer) -> Mapping[Head, Mapping[str, Tensor]]:
-    """Return a copy of each program head's own slices."""
-    stacks = _stacks(model)
     return {
-        head: {part: tensor[head.index].clone() for part, tensor in stacks[head.layer].items()}
-        for head in model.programs
+        number: {part: t.detach() for part in _KINDS if (t := getattr(layer, part)) is not None}
+        for number, layer in layers.items()
     }
 
 

@@ -131,7 +131,6 @@ class Healing:
         self._forwards = tuple(_forward(behaviour, programs, terms) for behaviour in behaviours)
 
     def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
-        """Return the loss of a step."""
         losses = [
             self._weights[term] * value for terms in self.terms(model, step) for term, value in terms.items()
         ]

@@ -65,7 +65,6 @@ class Meanings:
 
     @property
     def language(self) -> Language:
-        """Return the language that was walked through."""
         return Language(self.grammar, self.words)
 
     @property
@@ -225,7 +224,6 @@ class _Masks:
             self.formulas[place], self.costs[place] = formulas, cost
 
     def stacked(self) -> Bytes:
-        """Return the masks as one array."""
         return np.array(self._masks, dtype=np.uint8).reshape(-1, *self._shape)
 
 

@@ -137,7 +137,8 @@ class _ProgramSearch:
 
     def _walk(self) -> Outcome:
         """Take words in one by one, or all at once, and decide the programs that they allow."""
-        fresh = self._first_words()
+        is_guided = self.bounds.growth is Growth.GUIDED
+        fresh, self._pending = ([], self._pending) if is_guided else (self._pending, [])
         while (reason := self._learn(fresh)) is None:
             self.rounds += 1
             self.accepted = self._try(self.meanings.grow(self.decider.pace))
@@ -149,14 +150,7 @@ class _ProgramSearch:
             self._pending.remove(fresh[0])
         return Unfinished(reason)
 
-    def _first_words(self) -> list[Word]:
-        if self.bounds.growth is Growth.GUIDED:
-            return []
-        words, self._pending = self._pending, []
-        return words
-
     def effort(self) -> Effort:
-        """Return how much was looked at."""
         return Effort(
             rounds=self.rounds,
             words=len(self.meanings.words),

@@ -43,7 +43,6 @@ class Signature:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The names of the tokens."""
         return self.words.tokens.names
 
 
