@@ -5,7 +5,7 @@ program heads is the same model, tensor by tensor: so calibration cannot build a
 The bias that the heads of a layer share stays frozen, because it is left when one head of several is gone.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -67,14 +67,8 @@ class Calibration:
     """How large every radius should be; more is not asked for."""
 
 
-def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
-    model: Transformer,
-    behaviour: Behaviour,
-    rung: Rung,
-    plan: Calibration,
-    text: TextTerm | None = None,
-    *,
-    on_step: Callable[[int], None] = lambda _: None,
+def calibrate(
+    model: Transformer, behaviour: Behaviour, rung: Rung, plan: Calibration, text: TextTerm | None = None
 ) -> Transformer:
     """Return a copy of the model with its program heads calibrated; every other tensor is the same.
 
@@ -85,7 +79,7 @@ def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
     if model.architecture.has_norm:
         raise DeclarationError("calibration wants a model without norms; remove them first")
     readouts, decider = _Readouts(model, rung), _Decider(model)
-    optimizer = AdamW(readouts.parameters(), plan.learning_rate)
+    optimizer = AdamW(readouts.parameters, plan.learning_rate)
     with _frozen(model), freed_memory_kept():
         for step in range(plan.steps):
             loss = _loss(decider, readouts, behaviour, plan, _places(behaviour.task, plan, step))
@@ -98,7 +92,6 @@ def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
             optimizer.forget_gradients()
             loss.backward()
             optimizer.step()
-            on_step(step + 1)
     return replace_tensors(model, readouts.tensors())
 
 
@@ -116,20 +109,20 @@ class _Decider(nn.Module):
         return self.model(tokens) if everywhere else self.model.final_residual(tokens, circuits)
 
 
-class _Readouts(nn.Module):
+class _Readouts:
     """The trainable numbers of a rung, and what they make of the program heads' tensors."""
 
     def __init__(self, model: Transformer, rung: Rung) -> None:
-        super().__init__()
         self._rung, self._stacks = rung, _stacks(model)
         self._parts = {
             head: {part: stack[head.index].clone() for part, stack in self._stacks[head.layer].items()}
             for head in model.programs
         }
-        for head, parts in self._parts.items():
-            starts = parts if rung is Rung.READOUT else {"gain": _unit_gain(parts["output"], rung)}
-            for part, start in starts.items():
-                self.register_parameter(f"{part}_{head.layer}_{head.index}", nn.Parameter(start))
+        self._trained = self._parts
+        if rung is not Rung.READOUT:
+            outputs = {head: parts["output"] for head, parts in self._parts.items()}
+            self._trained = {head: {"gain": _unit_gain(output, rung)} for head, output in outputs.items()}
+        self.parameters = [one.requires_grad_() for parts in self._trained.values() for one in parts.values()]
 
     def tensors(self) -> Mapping[str, Tensor]:
         """Return the calibrated tensors by their names in a model file."""
@@ -150,10 +143,9 @@ class _Readouts(nn.Module):
         return replaced
 
     def _calibrated(self, head: Head) -> Mapping[str, Tensor]:
-        place, parts = f"{head.layer}_{head.index}", self._parts[head]
         if self._rung is Rung.READOUT:
-            return {part: self.get_parameter(f"{part}_{place}") for part in parts}
-        return {"output": parts["output"] * self.get_parameter(f"gain_{place}")}
+            return self._trained[head]
+        return {"output": self._parts[head]["output"] * self._trained[head]["gain"]}
 
 
 def _unit_gain(output: Float[Tensor, "width head"], rung: Rung) -> Tensor:

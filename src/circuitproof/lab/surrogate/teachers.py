@@ -73,7 +73,10 @@ def circuit_relation(
         raise InputError(f"{question.name}: the words stand for {count} prompts, want at most {MOST_LISTED}")
     frozen = open_model(model)
     prompts = list(dict.fromkeys(prompt for word in question.words for prompt in rendering.prompts(word)))
-    _refuse_unreadable(frozen, prompts, rendering)
+    sizes = frozen.architecture
+    refuse_unreadable(prompts, sizes.vocabulary, sizes.context)
+    if (largest := max(rendering.answers)) >= sizes.vocabulary:
+        raise InputError(f"an answer is token {largest}, the model's vocabulary is {sizes.vocabulary}")
     found, basis = _decide(model, frozen, circuit or whole(frozen.graph), rendering.answers, prompts)
     decided = dict(zip(prompts, found, strict=True))
     answers = tuple(
@@ -134,10 +137,3 @@ def _only_answer(question: Question, word: Word, decisions: Sequence[frozenset[i
         )
     (answer,) = together
     return answer
-
-
-def _refuse_unreadable(frozen: Frozen, prompts: Sequence[Prompt], rendering: Rendering) -> None:
-    sizes = frozen.architecture
-    refuse_unreadable(prompts, sizes.vocabulary, sizes.context)
-    if (largest := max(rendering.answers)) >= sizes.vocabulary:
-        raise InputError(f"an answer is token {largest}, the model's vocabulary is {sizes.vocabulary}")
