@@ -38,9 +38,8 @@ def arrange(
         case Order.TOPOLOGICAL:
             return topological(parts)
         case Order.ATTRIBUTION:
-            scores = scores_of(model, task, target, parts)
-            ranks = sorted(range(len(parts)), key=lambda place: (scores[place], parts[place][0].place))
-            return tuple(parts[place] for place in ranks)
+            scores = dict(zip(parts, scores_of(model, task, target, parts), strict=True))
+            return tuple(sorted(parts, key=lambda part: (scores[part], part[0].place)))
         case _:
             assert_never(order)
 

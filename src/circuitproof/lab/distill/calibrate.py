@@ -226,9 +226,7 @@ def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
 
 def _places(task: Task, plan: Calibration, step: int) -> list[int]:
     """Return prompts of one length, drawn so that each prompt is as likely as any other."""
-    count = task.size
     seed = int(str(digest_bytes(f"{plan.seed} {step}".encode()))[:8], 16)
-    order = torch.randperm(count, generator=torch.Generator().manual_seed(seed)).tolist()
+    order = torch.randperm(task.size, generator=torch.Generator().manual_seed(seed)).tolist()
     length = len(task.prompts[order[0]])
-    alike = [place for place in order if len(task.prompts[place]) == length]
-    return alike[: plan.batch]
+    return [place for place in order if len(task.prompts[place]) == length][: plan.batch]

@@ -6,7 +6,6 @@ are one column. Rows of weights are arrays [key, prefix], padded with zeros belo
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
 
@@ -24,21 +23,15 @@ LARGEST = 255
 """Weights are counted in bytes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Ground:
     """The distinct prefixes of prompts, in order of appearance, and how many queries have each."""
 
-    prompts: tuple[Prompt, ...]
-    prefixes: tuple[Prompt, ...] = field(init=False)
-    queries: npt.NDArray[np.int64] = field(init=False)
-    """How many queries of the prompts have each prefix."""
-    longest: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        counted = Counter(seen for prompt in dict.fromkeys(self.prompts) for seen in _prefixes(prompt))
-        object.__setattr__(self, "prefixes", tuple(counted))
-        object.__setattr__(self, "queries", np.array(list(counted.values())))
-        object.__setattr__(self, "longest", max(map(len, counted)))
+    def __init__(self, prompts: tuple[Prompt, ...]) -> None:
+        counted = Counter(seen for prompt in dict.fromkeys(prompts) for seen in _prefixes(prompt))
+        self.prompts, self.prefixes = prompts, tuple(counted)
+        self.queries: npt.NDArray[np.int64] = np.array(list(counted.values()))
+        """How many queries of the prompts have each prefix."""
+        self.longest = max(map(len, counted))
 
     def columns(self) -> dict[Prompt, int]:
         return {prefix: column for column, prefix in enumerate(self.prefixes)}

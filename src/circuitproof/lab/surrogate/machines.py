@@ -1,6 +1,5 @@
 """Templates that remember a token, and small state machines; and the ladder of all templates by size."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -118,24 +117,17 @@ TEMPLATES: tuple[Template, ...] = (
 )
 """The family that is searched when nobody says otherwise."""
 
-_NUMBERED = re.compile(r"(counter|machine) ([1-9])")
-_FEWEST_STATES = 2
+_OTHERS = (*map(Counter, range(1, 10)), *map(Machine, range(2, 10)))
+_NAMED: Mapping[str, Template] = {template.name: template for template in (*TEMPLATES, *_OTHERS)}
 
 
 def find_template(name: str, where: str) -> Template:
-    for template in TEMPLATES:
-        if template.name == name:
-            return template
-    if match := _NUMBERED.fullmatch(name):
-        number = int(match[2])
-        if match[1] == "counter":
-            return Counter(number)
-        if number >= _FEWEST_STATES:
-            return Machine(number)
-    known = ", ".join(template.name for template in TEMPLATES)
-    raise InputError(
-        f"{where}: there is no template {name!r}; known: {known}, and other counters and machines"
-    )
+    if name not in _NAMED:
+        known = ", ".join(template.name for template in TEMPLATES)
+        raise InputError(
+            f"{where}: there is no template {name!r}; known: {known}, and other counters and machines"
+        )
+    return _NAMED[name]
 
 
 def read_program(fields: Fields, signature: Signature) -> FilledTemplate:

@@ -74,11 +74,7 @@ class Words:
         while place >= base**length:
             place -= base**length
             length += 1
-        digits: list[int] = []
-        for _ in range(length):
-            place, digit = divmod(place, base)
-            digits.append(digit)
-        return tuple(reversed(digits))
+        return tuple(place // base**power % base for power in reversed(range(length)))
 
     def named(self, names: Sequence[str], where: str) -> Word:
         """Return the tokens that a file names at a place."""
