@@ -147,7 +147,7 @@ def _rung(task: str, fields: Fields, chosen: dict[str, str]) -> Rung:
         without_heads=audit.without_heads,
         without_circuit=audit.without_circuit,
         lesions=tuple(_lesions(audit, losses)),
-        errors=_errors(audit),
+        errors=error_sets(audit),
         perplexity=None if losses is None else perplexity(losses.model),
         radius=fields.number("radius", above=_ANY),
         seconds=fields.number("seconds", above=_ANY),
@@ -200,7 +200,7 @@ def _perplexities(audit: Audit, losses: Losses | None) -> list[float | None]:
     return [*map(perplexity, (losses.without_heads, *losses.without_each, losses.without_circuit))]
 
 
-def _errors(audit: Audit) -> ErrorSets:
+def error_sets(audit: Audit) -> ErrorSets:
     wrong = frozenset(audit.wrong)
     backup = frozenset(audit.backup)
     return ErrorSets(len(wrong), audit.prompts - len(backup), len(wrong - backup))

@@ -26,16 +26,6 @@ class Audit(rungs.Audit):
     lesion_digest: Digest
     """The digest of the candidate logits of the model with all those heads silenced, bit by bit."""
 
-    @property
-    def uncovered(self) -> tuple[int, ...]:
-        """Return the prompts that the backup route does not cover."""
-        return tuple(sorted({*range(self.prompts)} - {*self.backup}))
-
-    @property
-    def errs_where_uncovered(self) -> bool:
-        """Say whether every error of the model is at a prompt that the backup route does not cover."""
-        return not {*self.wrong} & {*self.backup}
-
 
 def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Audit:
     """Silence heads together and one by one, take the circuit's edges out, and count what is left."""
