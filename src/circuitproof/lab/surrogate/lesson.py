@@ -120,7 +120,7 @@ def _disproof(found: Counterexample, relation: Relation) -> Disproof:
     names = relation.answers.names
     return Disproof(
         tokens=found.word,
-        text=relation.words.text(found.word),
+        text=relation.words.tokens.text(found.word),
         program=names[found.program],
         surrogate=tuple(names[answer] for answer in sorted(found.surrogate)),
         teacher=names[relation.answer(found.word)],

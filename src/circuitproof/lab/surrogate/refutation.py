@@ -89,7 +89,7 @@ def check_tree(template: Template, tree: Tree, relation: Relation, fill: Fill | 
 
 
 def _refuse_survivor(template: Template, fill: Fill, relation: Relation, word: Word) -> None:
-    name, text = template.name, relation.words.text(word)
+    name, text = template.name, relation.words.tokens.text(word)
     try:
         answer = run(template, fill, relation.signature, word)
     except OpenHoleError as error:

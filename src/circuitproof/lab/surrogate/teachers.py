@@ -132,8 +132,8 @@ def _only_answer(question: Question, word: Word, decisions: Sequence[frozenset[i
         names = " and ".join(repr(question.answers.names[answer]) for answer in sorted(together))
         cause = "a tie" if len(decisions) == 1 else f"its {len(decisions)} prompts are not decided alike"
         raise InputError(
-            f"teacher {question.name!r} gives input '{question.words.text(word)}' two answers, {names}: "
-            f"{cause}; a teacher has one answer to each input"
+            f"teacher {question.name!r} gives input '{question.words.tokens.text(word)}' two answers, "
+            f"{names}: {cause}; a teacher has one answer to each input"
         )
     (answer,) = together
     return answer

@@ -90,14 +90,6 @@ class Words:
             raise InputError(f"{where} has {len(word)} tokens, want {self.shortest} to {self.longest}")
         return word
 
-    def text(self, word: Word) -> str:
-        """Return a word as a person reads it.
-
-        >>> Words(Alphabet(("!", "?")), 1, 3).text((0, 1, 0))
-        '! ? !'
-        """
-        return self.tokens.text(word)
-
     def to_json(self) -> dict[str, Json]:
         return {"tokens": list(self.tokens.names), "shortest": self.shortest, "longest": self.longest}
 
