@@ -21,50 +21,46 @@ from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import NumericError
 from circuitproof.lab.discover.choices import Order
-from circuitproof.lab.discover.objective import Target
+from circuitproof.lab.discover.objective import Meter, Target
 from circuitproof.lab.discover.parts import Part, topological
 from circuitproof.lab.model.gates import Gates, gates_of, source_column, target_row
-from circuitproof.lab.model.transformer import Transformer
 
 _TOKENS_AT_ONCE = 1 << 12
 """How many tokens one backward pass keeps in memory; longer tasks add up the gradients of portions."""
 
 
-def arrange(
-    model: Transformer, task: Task, target: Target, parts: Sequence[Part], order: Order
-) -> tuple[Part, ...]:
+def arrange(meter: Meter, parts: Sequence[Part], order: Order) -> tuple[Part, ...]:
     """Return the parts in the order in which they are to be tried."""
     match order:
         case Order.TOPOLOGICAL:
             return topological(parts)
         case Order.ATTRIBUTION:
-            scores = dict(zip(parts, scores_of(model, task, target, parts), strict=True))
+            scores = dict(zip(parts, scores_of(meter, parts), strict=True))
             return tuple(sorted(parts, key=lambda part: (scores[part], part[0].place)))
         case _:
             assert_never(order)
 
 
-def scores_of(model: Transformer, task: Task, target: Target, parts: Sequence[Part]) -> tuple[float, ...]:
+def scores_of(meter: Meter, parts: Sequence[Part]) -> tuple[float, ...]:
     """Return how much each part matters to the mean margin, to first order; never negative.
 
     Edges of one part close together, and with all heads of a layer closes the bias that they share.
     """
-    gates = gates_of([whole(model.graph)])
-    slopes = gate_slopes(model, task, target, gates).tolist()
+    gates = gates_of([whole(meter.model.graph)])
+    slopes = gate_slopes(meter, gates).tolist()
     return tuple(
         abs(sum(slopes[row][column] for row, column in _gates_of_part(gates, part))) for part in parts
     )
 
 
-def gate_slopes(
-    model: Transformer, task: Task, target: Target, gates: Gates
-) -> Float[Tensor, "target source"]:
+def gate_slopes(meter: Meter, gates: Gates) -> Float[Tensor, "target source"]:
     """Return the derivative of the mean margin with respect to every gate."""
+    task, target = meter.task, meter.target
     values = gates.values.clone().requires_grad_()
     slopes = torch.zeros_like(values)
     for places in _portions(task):
         tokens = torch.tensor([task.prompts[place] for place in places])
-        logits = model.candidate_logits(tokens, task.candidates, replace(gates, values=values))
+        logits = meter.model.candidate_logits(tokens, task.candidates, replace(gates, values=values))
         wanted = Target(target.probabilities[places], target.decisions[places])
         (portion,) = torch.autograd.grad(wanted.margins(logits).sum(), values)
         slopes += portion

@@ -97,7 +97,7 @@ class Decider:
         """Return the prefixes of a prompt at which some circuit reads the head."""
         place = (demand, prompt)
         if place not in self._read:
-            asked, cells = self.demands[demand], self._cells()
+            asked, cells = self.demands[demand], _VariantCells(self.frozen, self.head)
             for circuit in asked.circuits:
                 cells.cells(circuit, [asked.task.prompts[prompt]])
             self._read[place] = sorted(cells.variants.asked, key=len)
@@ -119,7 +119,7 @@ class Decider:
 
     def _decide(self, asked: Demand, variants: Sequence[Variant]) -> None:
         """Compute the decisions of variants on the prompts of one demand."""
-        cells = self._cells()
+        cells = _VariantCells(self.frozen, self.head)
         stages = [cells.logits_stage(circuit) for circuit in asked.circuits]
         ends: list[list[int]] = []
         for demand, prompt, name in variants:
@@ -132,9 +132,6 @@ class Decider:
             wrong = [c for c, found in enumerate(folds) if found[end[c]].decision != right]
             self._known[variant] = wrong[0] if wrong else None
         self.decisions += len(variants) * len(stages)
-
-    def _cells(self) -> "_VariantCells":
-        return _VariantCells(self.frozen.programs, self.head, biases=self.frozen.architecture.biases)
 
     def _rows(self, demand: int, prompt: int, name: bytes) -> dict[Prompt, RationalRow]:
         read = self.read_queries(demand, prompt)
@@ -166,9 +163,9 @@ class _VariantCells(Cells[Prompt]):
     Equal rows are still one.
     """
 
-    def __init__(self, programs: ProgramHeads, head: Head, *, biases: bool) -> None:
-        self.variants = _Variants(programs, head)
-        super().__init__(self.variants, biases=biases)
+    def __init__(self, frozen: Frozen, head: Head) -> None:
+        self.variants = _Variants(frozen.programs, head)
+        super().__init__(self.variants, biases=frozen.architecture.biases)
         self._found: dict[tuple[int, Prompt], int] = {}
         self._depends: dict[int, bool] = {}
 
