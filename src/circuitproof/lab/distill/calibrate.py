@@ -27,7 +27,7 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.memory import freed_memory_kept
 from circuitproof.lab.train.objectives import next_token_loss
-from circuitproof.text.canonical import digest_bytes
+from circuitproof.lab.train.windows import generator_of
 from circuitproof.text.codec import Count, Positive
 
 _KINDS = {"value": "value.weight", "value_bias": "value.bias", "output": "output.weight"}
@@ -226,7 +226,6 @@ def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
 
 def _places(task: Task, plan: Calibration, step: int) -> list[int]:
     """Return prompts of one length, drawn so that each prompt is as likely as any other."""
-    seed = int(str(digest_bytes(f"{plan.seed} {step}".encode()))[:8], 16)
-    order = torch.randperm(task.size, generator=torch.Generator().manual_seed(seed)).tolist()
+    order = torch.randperm(task.size, generator=generator_of(plan.seed, step)).tolist()
     length = len(task.prompts[order[0]])
     return [place for place in order if len(task.prompts[place]) == length][: plan.batch]
