@@ -9,7 +9,7 @@ the work is another question, which each objective answers by what it adds to th
 - *core-aware*: no answer either once all programs are silenced together, and the same in the circuit.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite, log
@@ -123,10 +123,9 @@ class Healing:
         draw: Draw,
         text: TextTerm | None = None,
     ) -> None:
-        self._text = text
         if not behaviours:
             raise InputError("healing: there is no behaviour to keep; give at least one task")
-        self._weights, self._draw, self._programs = weighing.weights, draw, programs
+        self._weights, self._draw, self._programs, self._text = weighing.weights, draw, programs, text
         terms = TERMS[weighing.treatment]
         self._forwards = tuple(_Forward(behaviour, programs, terms) for behaviour in behaviours)
 
@@ -257,6 +256,5 @@ def _core(behaviour: Behaviour, programs: Collection[Head]) -> tuple[Head, ...]:
     return core
 
 
-def _listed(terms: Iterable[Term]) -> str:
-    given = set(terms)
-    return ", ".join(term for term in Term if term in given) or "no term"
+def _listed(terms: Collection[Term]) -> str:
+    return ", ".join(term for term in Term if term in terms) or "no term"
