@@ -130,9 +130,8 @@ class Healing:
         self._forwards = tuple(_Forward(behaviour, programs, terms) for behaviour in behaviours)
 
     def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
-        losses = [
-            self._weights[term] * value for terms in self.terms(model, step) for term, value in terms.items()
-        ]
+        found = self.terms(model, step)
+        losses = [self._weights[term] * value for terms in found for term, value in terms.items()]
         yield torch.stack(losses).sum() / len(self._forwards)
         if self._text is not None:
             batch = self._text.data.batch(step)
