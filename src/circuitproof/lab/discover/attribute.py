@@ -78,7 +78,7 @@ def _portions(task: Task) -> Iterator[list[int]]:
 
 
 def _gates_of_part(gates: Gates, part: Part) -> Iterator[tuple[int, int]]:
-    """Yield row and column of each gate that closes with a part; a bias goes with a layer's last head."""
+    """Yield row and column of each gate that closes with a part; all heads of a layer take their bias."""
     graph, heads = gates.graph, Counter[tuple[int, int]]()
     for edge in part:
         row = target_row(graph, edge.target)

@@ -118,6 +118,7 @@ TEMPLATES: tuple[Template, ...] = (
 """The family that is searched when nobody says otherwise."""
 
 _OTHERS = (*map(Counter, range(1, 10)), *map(Machine, range(2, 10)))
+"""Sizes of which only some are in the family; a recipe can name any."""
 _NAMED: Mapping[str, Template] = {template.name: template for template in (*TEMPLATES, *_OTHERS)}
 
 
