@@ -50,7 +50,7 @@ class ForgetfulMeter(Meter):
 def order_of(meter: Meter) -> tuple[Part, ...]:
     """Return the edges, least important first."""
     parts = parts_of(meter.model.graph, Granularity.HEAD)
-    return arrange(meter.model, meter.task, meter.target, parts, Order.ATTRIBUTION)
+    return arrange(meter, parts, Order.ATTRIBUTION)
 
 
 def one_edge_at_a_time(meter: Meter, tolerances: Sequence[Tolerance] = TOLERANCES) -> list[Circuit]:

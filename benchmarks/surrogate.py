@@ -18,7 +18,7 @@ from circuitproof.lab.surrogate.queries import disagreement, symbols
 from circuitproof.lab.surrogate.refutation import MOST_MEANINGS, list_meanings
 from circuitproof.lab.surrogate.registers import Counter
 from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.surrogate.synthesis import Exhausted, Specification, synthesise
+from circuitproof.lab.surrogate.synthesis import Exhausted, synthesise
 from circuitproof.lab.surrogate.template import FilledTemplate, Signature
 from circuitproof.lab.surrogate.words import Word, Words
 from circuitproof.solvers.cvc5 import Cvc5
@@ -77,10 +77,7 @@ def family_rows(relation: Relation) -> list[tuple[str, ...]]:
 
     rows: list[tuple[str, ...]] = []
     for template in ladder(TEMPLATES, signature):
-        wanted = Specification(signature, relation.answer, oracle)
-        found, seconds = timed(
-            lambda template=template, wanted=wanted: synthesise(wanted, [template]).exhausted
-        )
+        found, seconds = timed(lambda template=template: synthesise(relation, oracle, [template]).exhausted)
         assert isinstance(found, tuple)  # noqa: S101  # what `synthesise` returns
         assert isinstance(found[0], Exhausted)  # noqa: S101  # the same
         programs, naive = count_programs(template, signature), ""

@@ -17,7 +17,7 @@ from circuitproof.exact.grid import grid_of_fractions
 from circuitproof.lab.surrogate.machines import TEMPLATES
 from circuitproof.lab.surrogate.network import Layer, Network, Shape
 from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.surrogate.synthesis import Specification
+from circuitproof.lab.surrogate.synthesis import Oracle
 from circuitproof.lab.surrogate.template import FilledTemplate, Signature
 from circuitproof.lab.surrogate.words import Words
 
@@ -54,14 +54,14 @@ def automaton_teacher(steps, answers, words=SMALL, names=NO_YES) -> Relation:
     return relation_of("machine", words, names, decide)
 
 
-def specification_of(relation: Relation) -> Specification:
-    """Return the goal of agreeing with a relation on every word, asked one by one."""
+def oracle_of(relation: Relation) -> Oracle:
+    """Return the oracle of agreeing with a relation on every word, asked one by one."""
     words = relation.words
 
     def oracle(program):
         return next((w for w in words if program.automaton.answer(w) != relation.answer(w)), None)
 
-    return Specification(relation.signature, relation.answer, oracle)
+    return oracle
 
 
 @st.composite

@@ -16,6 +16,7 @@ from circuitproof.cli.show import (
     show_told,
     step_note,
 )
+from circuitproof.view.rungs import error_sets
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -190,10 +191,10 @@ def _show_ladder(artifact: "Artifact") -> None:
     prompts = artifact.states[0].audit.prompts
     show_table(f"{artifact.task}: right of {prompts}, in FP32; * is of record", columns, rows)
     show_line(artifact.why)
-    installed = artifact.states[1].audit
-    place = "all" if installed.errs_where_uncovered else "not all"
+    errors = error_sets(artifact.states[1].audit)
+    place = "all" if errors.both == errors.wrong else "not all"
     show_line(
-        f"{len(installed.wrong)} errors of the installed model, {place} among the {len(installed.uncovered)} "
+        f"{errors.wrong} errors of the installed model, {place} among the {errors.uncovered} "
         "prompts that the base does not decide right without these heads"
     )
 

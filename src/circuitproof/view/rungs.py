@@ -149,7 +149,7 @@ def _rung(task: str, fields: Fields, chosen: dict[str, str]) -> Rung:
         without_heads=audit.without_heads,
         without_circuit=audit.without_circuit,
         lesions=tuple(_lesions(audit, losses)),
-        errors=_errors(audit),
+        errors=error_sets(audit),
         perplexity=None if losses is None else perplexity(losses.model),
         why=chosen.get(state, ""),
     )
@@ -199,6 +199,6 @@ def _perplexities(audit: Audit, losses: Losses | None) -> list[float | None]:
     return [*map(perplexity, (losses.without_heads, *losses.without_each, losses.without_circuit))]
 
 
-def _errors(audit: Audit) -> ErrorSets:
+def error_sets(audit: Audit) -> ErrorSets:
     wrong, backup = frozenset(audit.wrong), frozenset(audit.backup)
     return ErrorSets(len(wrong), audit.prompts - len(backup), len(wrong - backup))

@@ -11,7 +11,7 @@ from circuitproof.errors import NumericError
 from circuitproof.lab.discover import attribute
 from circuitproof.lab.discover.attribute import arrange, gate_slopes, scores_of
 from circuitproof.lab.discover.choices import Granularity, Objective, Order
-from circuitproof.lab.discover.objective import target_of
+from circuitproof.lab.discover.objective import Meter
 from circuitproof.lab.discover.parts import parts_of, topological
 from circuitproof.lab.model.gates import gates_of, source_column, target_row
 from floats import agree
@@ -22,13 +22,13 @@ PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 4), repeat=l
 TASK = table_task({prompt: sum(prompt) % 2 for prompt in PROMPTS})
 
 
-def mean_margins(model, task, target, gates):
+def mean_margins(meter, gates):
     """Return the metric at each of some gates, prompt by prompt."""
-    total = torch.zeros(len(gates.values), dtype=torch.float64)
+    total, task = torch.zeros(len(gates.values), dtype=torch.float64), meter.task
     for place, prompt in enumerate(task.domain.prompts):
         with torch.no_grad():
-            logits = model.candidate_logits(torch.tensor([prompt]), task.candidates, gates)[:, 0]
-        wanted = target.decisions[place]
+            logits = meter.model.candidate_logits(torch.tensor([prompt]), task.candidates, gates)[:, 0]
+        wanted = meter.target.decisions[place]
         total += logits[:, wanted].amin(1) - logits[:, ~wanted].amax(1)
     return total / len(task.domain)
 
@@ -56,16 +56,14 @@ def test_the_slope_of_a_gate_is_its_finite_difference(norm, programs):
     two margins, 2⁻⁵² each of some tens, over the step: less than half the digits by far.
     """
     model = random_model(tiny_architecture(norm=norm), seed=1, programs=programs).double()
-    gates, target = fp64_gates(model.graph), target_of(model, TASK, Objective.MODEL)
+    gates, meter = fp64_gates(model.graph), Meter(model, TASK, Objective.MODEL)
     step = 2.0**-20
-    slopes = gate_slopes(model, TASK, target, gates)
+    slopes = gate_slopes(meter, gates)
     places = [
         (target_row(model.graph, edge.target), source_column(model.graph, edge.source))
         for edge in model.graph.edges()
     ]
-    up, down = (
-        mean_margins(model, TASK, target, with_each(gates, places, value)) for value in (1 + step, 1 - step)
-    )
+    up, down = (mean_margins(meter, with_each(gates, places, value)) for value in (1 + step, 1 - step))
     for (row, column), difference in zip(places, (up - down) / (2 * step), strict=True):
         assert agree(float(slopes[row, column]), float(difference))
 
@@ -73,10 +71,10 @@ def test_the_slope_of_a_gate_is_its_finite_difference(norm, programs):
 def test_portions_of_prompts_add_up(monkeypatch):
     """Memory decides how many prompts go at once, and must decide nothing else."""
     model = random_model(tiny_architecture(), seed=1).double()
-    gates, target = fp64_gates(model.graph), target_of(model, TASK, Objective.PROGRAM)
-    at_once = gate_slopes(model, TASK, target, gates)
+    gates, meter = fp64_gates(model.graph), Meter(model, TASK, Objective.PROGRAM)
+    at_once = gate_slopes(meter, gates)
     monkeypatch.setattr(attribute, "_TOKENS_AT_ONCE", 4)
-    assert agree(gate_slopes(model, TASK, target, gates), at_once)
+    assert agree(gate_slopes(meter, gates), at_once)
 
 
 def test_scores_of_a_linear_model_are_the_effects_of_deletion():
@@ -85,10 +83,10 @@ def test_scores_of_a_linear_model_are_the_effects_of_deletion():
     Of the adder's margins on tokens 0 to 3, the MLP's share is 2, 0, 2, -2, the direct path's -1, 1, 0, 3.
     """
     model = build(ADDER)
-    target = target_of(model, ADDER_TASK, Objective.PROGRAM)
+    meter = Meter(model, ADDER_TASK, Objective.PROGRAM)
     parts = parts_of(model.graph, Granularity.HEAD)
     names = [str(edge) for (edge,) in parts]
-    scores = dict(zip(names, scores_of(model, ADDER_TASK, target, parts), strict=True))
+    scores = dict(zip(names, scores_of(meter, parts), strict=True))
     assert scores["mlp 0 -> logits"] == 2 / 4
     assert scores["embed -> mlp 0"] == 2 / 4
     assert scores["embed -> logits"] == 3 / 4
@@ -101,12 +99,12 @@ def test_a_block_takes_the_shared_bias_with_it():
     Scores are sums of the same slopes, so they are the same numbers.
     """
     model = random_model(tiny_architecture(), seed=2)
-    graph, target = model.graph, target_of(model, TASK, Objective.MODEL)
+    graph, meter = model.graph, Meter(model, TASK, Objective.MODEL)
     gates = gates_of([whole(graph)])
-    slopes = gate_slopes(model, TASK, target, gates)
+    slopes = gate_slopes(meter, gates)
     block = tuple(Edge(head, LOGITS) for head in graph.heads_of(1))
     assert block in parts_of(graph, Granularity.BLOCK)
-    together, *alone = scores_of(model, TASK, target, [block, *((edge,) for edge in block)])
+    together, *alone = scores_of(meter, [block, *((edge,) for edge in block)])
     closed = slopes[target_row(graph, LOGITS), gates.head_columns(1)]
     assert together == abs(sum(closed.tolist()))
     assert alone == closed[:2].abs().tolist()
@@ -118,9 +116,9 @@ def test_the_least_important_part_comes_first(granularity):
     """Ties, such as of edges that carry nothing, are broken by where the edge stands."""
     model = quote_model()
     task, parts = toy_quotes(), parts_of(model.graph, granularity)
-    target = target_of(model, task, Objective.PROGRAM)
-    order = arrange(model, task, target, parts, Order.ATTRIBUTION)
-    scores = dict(zip(parts, scores_of(model, task, target, parts), strict=True))
+    meter = Meter(model, task, Objective.PROGRAM)
+    order = arrange(meter, parts, Order.ATTRIBUTION)
+    scores = dict(zip(parts, scores_of(meter, parts), strict=True))
     assert set(order) == set(parts)
     assert [scores[part] for part in order] == sorted(scores.values())
     assert {str(edge) for part in order[-2:] for edge in part} == {"embed -> head 0.0", "head 0.0 -> logits"}
@@ -132,23 +130,23 @@ def test_the_topological_order_needs_no_gradient():
     """It is that of the parts."""
     model, task = quote_model(), toy_quotes()
     parts = parts_of(model.graph, Granularity.HEAD)
-    target = target_of(model, task, Objective.PROGRAM)
-    assert arrange(model, task, target, parts, Order.TOPOLOGICAL) == topological(parts)
+    meter = Meter(model, task, Objective.PROGRAM)
+    assert arrange(meter, parts, Order.TOPOLOGICAL) == topological(parts)
 
 
 def test_the_model_is_left_as_it_was():
     """Scoring leaves no gradients behind for a trainer to step on."""
     model = random_model(tiny_architecture())
-    target = target_of(model, TASK, Objective.MODEL)
-    scores_of(model, TASK, target, parts_of(model.graph, Granularity.HEAD))
+    meter = Meter(model, TASK, Objective.MODEL)
+    scores_of(meter, parts_of(model.graph, Granularity.HEAD))
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
 def test_a_gradient_that_is_no_number_is_refused():
     """Sorting NaN gives an order that means nothing."""
     model = build(ADDER)
-    target = target_of(model, ADDER_TASK, Objective.PROGRAM)
+    meter = Meter(model, ADDER_TASK, Objective.PROGRAM)
     with torch.no_grad():
         model.unembed.fill_(float("nan"))
     with pytest.raises(NumericError, match="the gradient of an edge is NaN or infinite"):
-        scores_of(model, ADDER_TASK, target, parts_of(model.graph, Granularity.HEAD))
+        scores_of(meter, parts_of(model.graph, Granularity.HEAD))

@@ -22,7 +22,7 @@ def setting(seed):
     model = random_model(tiny_architecture(), seed=seed).double()
     meter = Meter(model, TASK, Objective.MODEL)
     parts = parts_of(model.graph, Granularity.HEAD)
-    return meter, arrange(model, TASK, meter.target, parts, Order.ATTRIBUTION)
+    return meter, arrange(meter, parts, Order.ATTRIBUTION)
 
 
 def without(order, count, graph):
@@ -80,7 +80,7 @@ def test_the_only_needed_path_is_found(search):
     model, task = quote_model(), toy_quotes()
     meter = Meter(model, task, Objective.PROGRAM)
     parts = parts_of(model.graph, Granularity.HEAD)
-    order = arrange(model, task, meter.target, parts, Order.ATTRIBUTION)
+    order = arrange(meter, parts, Order.ATTRIBUTION)
     assert search(meter, order, Tolerance(0.01)).circuit == circuit_of(QUOTE_EDGES)
 
 

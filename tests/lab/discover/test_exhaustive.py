@@ -37,7 +37,7 @@ def greedy(meter):
     """Return what greedy removal along the attribution order leaves."""
     graph = meter.model.graph
     parts = parts_of(graph, Granularity.HEAD)
-    order = arrange(meter.model, meter.task, meter.target, parts, Order.ATTRIBUTION)
+    order = arrange(meter, parts, Order.ATTRIBUTION)
     return prune(meter, order, Tolerance(ANY_RISE)).circuit
 
 

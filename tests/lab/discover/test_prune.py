@@ -45,7 +45,7 @@ def test_batched_removal_is_one_part_at_a_time(norm, granularity, objective, tol
     programs = PROGRAMS if norm == NORMS[0] else {}
     model = random_model(tiny_architecture(norm=norm), seed=5, programs=programs).double()
     meter = Meter(model, TASK, objective)
-    order = arrange(model, TASK, meter.target, parts_of(model.graph, granularity), Order.ATTRIBUTION)
+    order = arrange(meter, parts_of(model.graph, granularity), Order.ATTRIBUTION)
     circuit, removed = slow_prune(model, TASK, objective, order, tolerance)
     for guess in (None, [not gone for gone in removed], removed):
         found = prune(Meter(model, TASK, objective), order, tolerance, guess)
@@ -72,7 +72,7 @@ def test_the_only_needed_path_is_found(order, objective):
     """The hand-made model closes quotes along one path; everything else carries nothing."""
     model, task = quote_model(), toy_quotes()
     meter = Meter(model, task, objective)
-    parts = arrange(model, task, meter.target, parts_of(model.graph, Granularity.HEAD), order)
+    parts = arrange(meter, parts_of(model.graph, Granularity.HEAD), order)
     found = prune(meter, parts, Tolerance(0.01))
     assert found.circuit == circuit_of(QUOTE_EDGES)
     assert found.measure.agreement == 1

@@ -26,7 +26,7 @@ def setting(seed):
     model = random_model(tiny_architecture(), seed=seed).double()
     meter = Meter(model, TASK, Objective.MODEL)
     parts = parts_of(model.graph, Granularity.HEAD)
-    return meter, arrange(model, TASK, meter.target, parts, Order.ATTRIBUTION)
+    return meter, arrange(meter, parts, Order.ATTRIBUTION)
 
 
 @pytest.mark.parametrize("search", Search)

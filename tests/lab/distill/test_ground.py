@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.programs.meaning import row
+from circuitproof.declare.programs.meaning import normalised, row
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
-from circuitproof.lab.distill.ground import Ground, weights_of, whole_numbers
+from circuitproof.lab.distill.ground import Ground, whole_numbers
 from program_strategies import programs, prompts
 
 grounds = st.lists(prompts, min_size=1, max_size=4).map(lambda drawn: Ground(tuple(drawn)))
@@ -22,7 +22,7 @@ def test_rows_are_the_exact_rows_of_each_query(ground, program):
     for prompt in ground.prompts:
         for query in range(len(prompt)):
             column = ground.columns()[prompt[: query + 1]]
-            assert weights_of(rows[:, column].tolist()) == row(program, prompt, query)
+            assert normalised(rows[:, column].tolist()) == row(program, prompt, query)
 
 
 @given(st.lists(prompts, min_size=1, max_size=5))
@@ -46,10 +46,10 @@ def test_masks_hold_where_a_condition_does():
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6))
 def test_whole_numbers_have_no_common_factor(numbers):
     """So that equal weights have equal numbers."""
-    again = dict(whole_numbers(weights_of(numbers)))
+    again = dict(whole_numbers(normalised(numbers)))
     if any(numbers):
         assert np.gcd.reduce([*again.values()]) == 1
-    assert weights_of([again.get(key, 0) for key in range(len(numbers))]) == weights_of(numbers)
+    assert normalised([again.get(key, 0) for key in range(len(numbers))]) == normalised(numbers)
 
 
 def test_weights_too_far_apart_are_refused():

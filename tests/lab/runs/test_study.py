@@ -17,6 +17,7 @@ from circuitproof.lab.runs.study import StudyReport, run_study
 from circuitproof.lab.runs.study_recipe import Study, load_study
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.sealed import read_manifest
+from circuitproof.view.rungs import error_sets
 from circuitproof_check.main import Outcome, check
 from floats import agree
 from studies import write_study
@@ -78,9 +79,10 @@ def test_no_rung_changes_the_model_without_its_programs(finished):
     _, installed, *rungs = artifact.states
     assert all(rung.audit.lesion_digest == installed.audit.lesion_digest for rung in rungs)
     audit = installed.audit
-    assert len(audit.wrong) == audit.prompts - audit.model
-    assert len(audit.uncovered) == audit.prompts - audit.without_heads
-    assert audit.errs_where_uncovered == ({*audit.wrong} <= {*audit.uncovered})
+    errors, uncovered = error_sets(audit), {*range(audit.prompts)} - {*audit.backup}
+    assert errors.wrong == len(audit.wrong) == audit.prompts - audit.model
+    assert errors.uncovered == len(uncovered) == audit.prompts - audit.without_heads
+    assert (errors.both == errors.wrong) == ({*audit.wrong} <= uncovered)
 
 
 def test_a_rung_of_record_is_within_the_budget_of_perplexity(finished):

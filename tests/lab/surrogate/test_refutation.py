@@ -23,9 +23,9 @@ from surrogate_twin import (
     SMALL_SIGNATURE,
     all_words,
     count_programs,
+    oracle_of,
     random_teachers,
     relation_of,
-    specification_of,
     twin_meanings,
 )
 
@@ -38,7 +38,7 @@ TREE = Split("always", (Leaf((1,)), Leaf((0,))))
 @given(random_teachers(most_states=4))
 def test_a_certificate_counts_programs_and_meanings_as_the_twin_does(relation):
     """Every program is covered, and each distinct function on the domain is listed with what refutes it."""
-    for exhausted in synthesise(specification_of(relation), LADDER[:6]).exhausted:
+    for exhausted in synthesise(relation, oracle_of(relation), LADDER[:6]).exhausted:
         found = certify(exhausted, relation)
         assert found.programs == count_programs(exhausted.template, SMALL_SIGNATURE)
         assert found.meanings is not None
@@ -67,7 +67,7 @@ def test_the_input_of_a_meaning_is_the_first_that_refutes_it(relation):
 @given(random_teachers(most_states=4))
 def test_a_tree_is_read_back_as_it_was_written(relation):
     """A stranger checks what was found."""
-    for exhausted in synthesise(specification_of(relation), LADDER[:6]).exhausted:
+    for exhausted in synthesise(relation, oracle_of(relation), LADDER[:6]).exhausted:
         with reading(to_json(exhausted.tree), "tree") as fields:
             assert read_tree(fields) == exhausted.tree
 

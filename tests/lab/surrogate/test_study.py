@@ -82,7 +82,7 @@ def test_an_explanation_that_agrees_with_all_its_data_can_still_be_wrong(study):
         lesson.outcome
         == f"counterexample returned; repaired by {found.repair.program.template.name} and proved"
     )
-    assert lesson.explanation.disproof.text == SMALL.text(word)
+    assert lesson.explanation.disproof.text == SMALL.tokens.text(word)
     assert lesson.explanation.disproof.teacher == NO_YES.names[both.answer(word)]
     assert read_back(lesson) == lesson
 

@@ -40,7 +40,7 @@ def row(program: Program, prompt: Sequence[int], query: int) -> AttentionRow:
     for weight, keep in zip(scaled.rules, filters, strict=True):
         for key in keep(seen, range(len(seen))):
             weights[key] += weight
-    return _normalised(weights) or _fallback(program.otherwise, query)
+    return normalised(weights) or _fallback(program.otherwise, query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,8 @@ def _union(filters: Sequence[_Filter]) -> _Filter:
     return keep
 
 
-def _normalised(weights: Sequence[int]) -> AttentionRow:
+def normalised(weights: Sequence[int]) -> AttentionRow:
+    """Return the weights of keys in proportion to whole numbers; keys without weight are left out."""
     total = sum(weights)
     shares = {weight: Fraction(weight, total) for weight in set(weights) if weight}
     return tuple((key, shares[weight]) for key, weight in enumerate(weights) if weight)

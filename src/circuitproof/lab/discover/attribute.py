@@ -16,56 +16,51 @@ from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import NumericError
 from circuitproof.lab.discover.choices import Order
-from circuitproof.lab.discover.objective import Target
+from circuitproof.lab.discover.objective import Meter, Target
 from circuitproof.lab.discover.parts import Part, topological
 from circuitproof.lab.model.gates import Gates, gates_of, source_column, target_row
-from circuitproof.lab.model.transformer import Transformer
 
 _TOKENS_AT_ONCE = 1 << 12
 """How many tokens one backward pass keeps in memory; longer tasks add up the gradients of portions."""
 
 
-def arrange(
-    model: Transformer, task: Task, target: Target, parts: Sequence[Part], order: Order
-) -> tuple[Part, ...]:
+def arrange(meter: Meter, parts: Sequence[Part], order: Order) -> tuple[Part, ...]:
     """Return the parts in the order in which they are to be tried."""
     match order:
         case Order.TOPOLOGICAL:
             return topological(parts)
         case Order.ATTRIBUTION:
-            scores = scores_of(model, task, target, parts)
-            ranks = sorted(range(len(parts)), key=lambda place: (scores[place], parts[place][0].place))
-            return tuple(parts[place] for place in ranks)
+            scores = dict(zip(parts, scores_of(meter, parts), strict=True))
+            return tuple(sorted(parts, key=lambda part: (scores[part], part[0].place)))
         case _:
             assert_never(order)
 
 
-def scores_of(model: Transformer, task: Task, target: Target, parts: Sequence[Part]) -> tuple[float, ...]:
+def scores_of(meter: Meter, parts: Sequence[Part]) -> tuple[float, ...]:
     """Return how much each part matters to the mean margin, to first order; never negative.
 
     Edges of one part close together, and with all heads of a layer closes the bias that they share.
     """
-    gates = gates_of([whole(model.graph)])
-    slopes = gate_slopes(model, task, target, gates).tolist()
+    gates = gates_of([whole(meter.model.graph)])
+    slopes = gate_slopes(meter, gates).tolist()
     return tuple(
         abs(sum(slopes[row][column] for row, column in _gates_of_part(gates, part))) for part in parts
     )
 
 
-def gate_slopes(
-    model: Transformer, task: Task, target: Target, gates: Gates
-) -> Float[Tensor, "target source"]:
+def gate_slopes(meter: Meter, gates: Gates) -> Float[Tensor, "target source"]:
     """Return the derivative of the mean margin with respect to every gate."""
+    task, target = meter.task, meter.target
     values = gates.values.clone().requires_grad_()
     slopes = torch.zeros_like(values)
     for places in _portions(task):
         tokens = torch.tensor([task.prompts[place] for place in places])
-        logits = model.candidate_logits(tokens, task.candidates, replace(gates, values=values))
+        logits = meter.model.candidate_logits(tokens, task.candidates, replace(gates, values=values))
         wanted = Target(target.probabilities[places], target.decisions[places])
         (portion,) = torch.autograd.grad(wanted.margins(logits).sum(), values)
         slopes += portion
@@ -83,17 +78,13 @@ def _portions(task: Task) -> Iterator[list[int]]:
 
 
 def _gates_of_part(gates: Gates, part: Part) -> Iterator[tuple[int, int]]:
-    """Yield row and column of each gate that closes with a part."""
-    graph = gates.graph
+    """Yield row and column of each gate that closes with a part; all heads of a layer take their bias."""
+    graph, heads = gates.graph, Counter[tuple[int, int]]()
     for edge in part:
-        yield target_row(graph, edge.target), source_column(graph, edge.source)
-    for row, layer in _whole_layers(graph, part):
-        yield row, gates.head_columns(layer)[-1]
-
-
-def _whole_layers(graph: Graph, part: Part) -> Iterator[tuple[int, int]]:
-    """Yield the row of each target and the layer of which it loses every head with a part."""
-    heads = Counter(
-        (target_row(graph, edge.target), edge.source.layer) for edge in part if isinstance(edge.source, Head)
-    )
-    return (place for place, count in heads.items() if count == graph.heads)
+        row = target_row(graph, edge.target)
+        yield row, source_column(graph, edge.source)
+        if isinstance(edge.source, Head):
+            heads[row, edge.source.layer] += 1
+    for (row, layer), count in heads.items():
+        if count == graph.heads:
+            yield row, gates.head_columns(layer)[-1]

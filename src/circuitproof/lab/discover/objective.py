@@ -42,7 +42,6 @@ class Measure:
 
     @property
     def agreement(self) -> float:
-        """Return the share of prompts that are decided as wanted."""
         return self.agreed / self.prompts
 
 

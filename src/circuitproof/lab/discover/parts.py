@@ -5,6 +5,7 @@ from typing import TypeAlias, assert_never
 
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of
 from circuitproof.declare.circuits.graph import Edge, Graph
+from circuitproof.declare.tasks.domain import places_of
 from circuitproof.lab.discover.choices import Granularity
 
 Part: TypeAlias = tuple[Edge, ...]
@@ -21,7 +22,9 @@ def parts_of(graph: Graph, granularity: Granularity) -> tuple[Part, ...]:
         case Granularity.HEAD:
             return tuple((edge,) for edge in graph.edges())
         case Granularity.BLOCK:
-            return _between_blocks(graph)
+            edges = tuple(graph.edges())
+            blocks = places_of((edge.source.place[:2], edge.target.place[:2]) for edge in edges)
+            return tuple(tuple(edges[place] for place in places) for places in blocks.values())
         case _:
             assert_never(granularity)
 
@@ -41,10 +44,3 @@ def nested(graph: Graph, order: Sequence[Part]) -> tuple[Circuit, ...]:
     while sizes[-1] < len(order):
         sizes.append(min(len(order), max(sizes[-1] + 1, round(sizes[-1] * 4 / 3))))
     return tuple(circuit_of(graph, [edge for part in order[-size:] for edge in part]) for size in sizes)
-
-
-def _between_blocks(graph: Graph) -> tuple[Part, ...]:
-    blocks: dict[object, list[Edge]] = {}
-    for edge in graph.edges():
-        blocks.setdefault((edge.source.place[:2], edge.target.place[:2]), []).append(edge)
-    return tuple(map(tuple, blocks.values()))

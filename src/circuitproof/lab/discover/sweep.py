@@ -28,11 +28,9 @@ class Candidate:
 
     @property
     def heads(self) -> int:
-        """Return how many heads the circuit touches."""
         return sum(isinstance(node, Head) for node in self.circuit.nodes())
 
     def to_json(self) -> Json:
-        """Return the candidate as JSON, with its edges."""
         return {
             "threshold": self.threshold,
             **record_to_json(self.measure),
@@ -54,10 +52,7 @@ def read_candidate(fields: Fields, graph: Graph) -> Candidate:
 
 
 def sweep(
-    meter: Meter,
-    order: Sequence[Part],
-    tolerances: Sequence[Tolerance],
-    search: Search = Search.GREEDY,
+    meter: Meter, order: Sequence[Part], tolerances: Sequence[Tolerance], search: Search = Search.GREEDY
 ) -> tuple[Candidate, ...]:
     """Return the candidate of each tolerance, in the order given, as long as the meter has time.
 

@@ -26,16 +26,6 @@ class Audit(rungs.Audit):
     lesion_digest: Digest
     """The digest of the candidate logits of the model with all those heads silenced, bit by bit."""
 
-    @property
-    def uncovered(self) -> tuple[int, ...]:
-        """Return the prompts that the backup route does not cover."""
-        return tuple(sorted({*range(self.prompts)} - {*self.backup}))
-
-    @property
-    def errs_where_uncovered(self) -> bool:
-        """Say whether every error of the model is at a prompt that the backup route does not cover."""
-        return not {*self.wrong} & {*self.backup}
-
 
 def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Audit:
     """Silence heads together and one by one, take the circuit's edges out, and count what is left."""
@@ -46,25 +36,21 @@ def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Au
     in_model = task_logits(model, task, [everything, silenced, gap, *alone])
     in_circuit = task_logits(model, task, [circuit, *(silence(circuit, [head]) for head in heads)])
     margins = answer_margins(task, in_model)
-    rights = [_right(row, task.name) for row in margins]
-    own, *others = (_right(row, task.name) for row in answer_margins(task, in_circuit))
+    right, right_silenced, right_gap, *right_alone = (score_of(row, task.name).right for row in margins)
+    own, *others = (score_of(row, task.name).right for row in answer_margins(task, in_circuit))
     return Audit(
         heads=tuple(map(str, heads)),
         prompts=task.size,
-        model=rights[0],
+        model=right,
         circuit=own,
-        without_heads=rights[1],
-        without_each=tuple(rights[3:]),
+        without_heads=right_silenced,
+        without_each=tuple(right_alone),
         circuit_without_each=tuple(others),
-        without_circuit=rights[2],
+        without_circuit=right_gap,
         backup=_places(margins[1] > 0),
         wrong=_places(margins[0] <= 0),
         lesion_digest=digest_bytes(in_model[1].contiguous().numpy().tobytes()),
     )
-
-
-def _right(margins: Tensor, task: str) -> int:
-    return score_of(margins, task).right
 
 
 def _places(chosen: Tensor) -> tuple[int, ...]:

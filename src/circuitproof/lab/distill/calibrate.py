@@ -5,7 +5,7 @@ program heads is the same model, tensor by tensor: so calibration cannot build a
 The bias that the heads of a layer share stays frozen, because it is left when one head of several is gone.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,7 +27,7 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.memory import freed_memory_kept
 from circuitproof.lab.train.objectives import next_token_loss
-from circuitproof.text.canonical import digest_bytes
+from circuitproof.lab.train.windows import generator_of
 from circuitproof.text.codec import Count, Positive
 
 _KINDS = {"value": "value.weight", "value_bias": "value.bias", "output": "output.weight"}
@@ -67,14 +67,8 @@ class Calibration:
     """How large every radius should be; more is not asked for."""
 
 
-def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
-    model: Transformer,
-    behaviour: Behaviour,
-    rung: Rung,
-    plan: Calibration,
-    text: TextTerm | None = None,
-    *,
-    on_step: Callable[[int], None] = lambda _: None,
+def calibrate(
+    model: Transformer, behaviour: Behaviour, rung: Rung, plan: Calibration, text: TextTerm | None = None
 ) -> Transformer:
     """Return a copy of the model with its program heads calibrated; every other tensor is the same.
 
@@ -85,7 +79,7 @@ def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
     if model.architecture.has_norm:
         raise DeclarationError("calibration wants a model without norms; remove them first")
     readouts, decider = _Readouts(model, rung), _Decider(model)
-    optimizer = AdamW(readouts.parameters(), plan.learning_rate)
+    optimizer = AdamW(readouts.parameters, plan.learning_rate)
     with _frozen(model), freed_memory_kept():
         for step in range(plan.steps):
             loss = _loss(decider, readouts, behaviour, plan, _places(behaviour.task, plan, step))
@@ -98,7 +92,6 @@ def calibrate(  # noqa: PLR0913  # what is trained, toward what, and who is told
             optimizer.forget_gradients()
             loss.backward()
             optimizer.step()
-            on_step(step + 1)
     return replace_tensors(model, readouts.tensors())
 
 
@@ -116,17 +109,20 @@ class _Decider(nn.Module):
         return self.model(tokens) if everywhere else self.model.final_residual(tokens, circuits)
 
 
-class _Readouts(nn.Module):
+class _Readouts:
     """The trainable numbers of a rung, and what they make of the program heads' tensors."""
 
     def __init__(self, model: Transformer, rung: Rung) -> None:
-        super().__init__()
         self._rung, self._stacks = rung, _stacks(model)
-        for head, parts in _own_parts(model).items():
-            starts = parts if rung is Rung.READOUT else {"gain": _unit_gain(parts["output"], rung)}
-            for part, start in starts.items():
-                self.register_parameter(f"{part}_{head.layer}_{head.index}", nn.Parameter(start))
-        self._parts = _own_parts(model)
+        self._parts = {
+            head: {part: stack[head.index].clone() for part, stack in self._stacks[head.layer].items()}
+            for head in model.programs
+        }
+        self._trained = self._parts
+        if rung is not Rung.READOUT:
+            outputs = {head: parts["output"] for head, parts in self._parts.items()}
+            self._trained = {head: {"gain": _unit_gain(output, rung)} for head, output in outputs.items()}
+        self.parameters = [one.requires_grad_() for parts in self._trained.values() for one in parts.values()]
 
     def tensors(self) -> Mapping[str, Tensor]:
         """Return the calibrated tensors by their names in a model file."""
@@ -147,10 +143,9 @@ class _Readouts(nn.Module):
         return replaced
 
     def _calibrated(self, head: Head) -> Mapping[str, Tensor]:
-        place, parts = f"{head.layer}_{head.index}", self._parts[head]
         if self._rung is Rung.READOUT:
-            return {part: self.get_parameter(f"{part}_{place}") for part in parts}
-        return {"output": parts["output"] * self.get_parameter(f"gain_{place}")}
+            return self._trained[head]
+        return {"output": self._parts[head]["output"] * self._trained[head]["gain"]}
 
 
 def _unit_gain(output: Float[Tensor, "width head"], rung: Rung) -> Tensor:
@@ -161,19 +156,9 @@ def _unit_gain(output: Float[Tensor, "width head"], rung: Rung) -> Tensor:
 def _stacks(model: Transformer) -> Mapping[int, Mapping[str, Tensor]]:
     """Return the value and output maps of all heads, layer by layer, where there is a program head."""
     layers = {head.layer: model.attentions[head.layer] for head in model.programs}
-    stacks = {
-        number: {part: getattr(layer, part) for part in _KINDS if getattr(layer, part) is not None}
-        for number, layer in layers.items()
-    }
-    return {number: {part: t.detach() for part, t in parts.items()} for number, parts in stacks.items()}
-
-
-def _own_parts(model: Transformer) -> Mapping[Head, Mapping[str, Tensor]]:
-    """Return a copy of each program head's own slices."""
-    stacks = _stacks(model)
     return {
-        head: {part: tensor[head.index].clone() for part, tensor in stacks[head.layer].items()}
-        for head in model.programs
+        number: {part: t.detach() for part in _KINDS if (t := getattr(layer, part)) is not None}
+        for number, layer in layers.items()
     }
 
 
@@ -241,9 +226,6 @@ def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
 
 def _places(task: Task, plan: Calibration, step: int) -> list[int]:
     """Return prompts of one length, drawn so that each prompt is as likely as any other."""
-    count = task.size
-    seed = int(str(digest_bytes(f"{plan.seed} {step}".encode()))[:8], 16)
-    order = torch.randperm(count, generator=torch.Generator().manual_seed(seed)).tolist()
+    order = torch.randperm(task.size, generator=generator_of(plan.seed, step)).tolist()
     length = len(task.prompts[order[0]])
-    alike = [place for place in order if len(task.prompts[place]) == length]
-    return alike[: plan.batch]
+    return [place for place in order if len(task.prompts[place]) == length][: plan.batch]

@@ -6,15 +6,17 @@ circuit. Candidates with the same rows there are one *variant*; the exact engine
 of each stage once for all variants of a prompt.
 """
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.meaning import normalised
 from circuitproof.declare.programs.syntax import Otherwise, Program
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import OverdueError
@@ -26,7 +28,7 @@ from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.lab.distill.demand import Demand
-from circuitproof.lab.distill.ground import Bytes, Ground, weights_of
+from circuitproof.lab.distill.ground import Bytes, Ground
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import Fold
 
@@ -35,6 +37,9 @@ _NOWHERE = Program(Fraction(0), (), Otherwise.NOWHERE)
 _VARIANTS_AT_ONCE = 48
 """Attention scores are computed for all pairs of rows at once, so that few variants together cost least."""
 
+Item = TypeVar("Item")
+Place: TypeAlias = tuple[int, int]
+"""A demand and a prompt of it."""
 Variant: TypeAlias = tuple[int, int, bytes]
 """A demand, a prompt of it, and the rows of a candidate at the queries that are read there."""
 
@@ -58,12 +63,7 @@ class Decider:
     """Refutes candidates for a head, each by a prompt, and remembers every decision."""
 
     def __init__(
-        self,
-        frozen: Frozen,
-        head: Head,
-        demands: Sequence[Demand],
-        ground: Ground,
-        pace: Pace = UNHURRIED,
+        self, frozen: Frozen, head: Head, demands: Sequence[Demand], ground: Ground, pace: Pace = UNHURRIED
     ) -> None:
         self.pace = pace
         self.frozen, self.head, self.demands = with_program(frozen, head, _NOWHERE), head, tuple(demands)
@@ -71,7 +71,7 @@ class Decider:
         """How many decisions were computed: variants, times circuits."""
         self._columns = ground.columns()
         self._order = _spread(demands)
-        self._read: dict[tuple[int, int], list[Prompt]] = {}
+        self._read: dict[Place, list[Prompt]] = {}
         self._known: dict[Variant, int | None] = {}
 
     def refute(self, rows: Bytes, most: int | None = None) -> list[Refutation | None]:
@@ -81,7 +81,7 @@ class Decider:
         """
         found: list[Refutation | None] = [None] * len(rows)
         left, kills = list(range(len(rows))), dict.fromkeys(self._order, 0)
-        for places in _growing(self._order[:most]):
+        for places in growing(self._order[:most], 1, 2):
             for (demand, prompt), verdicts in self._try(places, rows[left]).items():
                 for candidate, circuit in zip(left, verdicts, strict=True):
                     if circuit is not None and found[candidate] is None:
@@ -97,41 +97,29 @@ class Decider:
         """Return the prefixes of a prompt at which some circuit reads the head."""
         place = (demand, prompt)
         if place not in self._read:
-            asked = self.demands[demand]
-            cells = self._cells()
+            asked, cells = self.demands[demand], _VariantCells(self.frozen, self.head)
             for circuit in asked.circuits:
                 cells.cells(circuit, [asked.task.prompts[prompt]])
             self._read[place] = sorted(cells.variants.asked, key=len)
         return self._read[place]
 
-    def _try(
-        self, places: Sequence[tuple[int, int]], rows: Bytes
-    ) -> Mapping[tuple[int, int], list[int | None]]:
+    def _try(self, places: Sequence[Place], rows: Bytes) -> Mapping[Place, list[int | None]]:
         """Return for each prompt and candidate the first circuit that decides wrong, or nothing."""
-        names: dict[tuple[int, int], list[bytes]] = {}
-        for demand, prompt in places:
-            read = self.read_queries(demand, prompt)
-            parts = rows[:, :, [self._columns[prefix] for prefix in read]]
-            names[demand, prompt] = [part.tobytes() for part in parts]
-        unknown = {
-            (demand, prompt, name)
-            for demand, prompt in places
-            for name in names[demand, prompt]
-            if (demand, prompt, name) not in self._known
-        }
+        variants: dict[Place, list[Variant]] = {}
+        for place in places:
+            parts = rows[:, :, [self._columns[prefix] for prefix in self.read_queries(*place)]]
+            variants[place] = [(*place, part.tobytes()) for part in parts]
+        unknown = {one for group in variants.values() for one in group} - self._known.keys()
         for demand in sorted({demand for demand, _, _ in unknown}):
-            for variants in _groups(sorted(key for key in unknown if key[0] == demand)):
+            for group in growing(sorted(one for one in unknown if one[0] == demand), _VARIANTS_AT_ONCE, 1):
                 if self.pace.is_over:
                     raise OverdueError("the work was ended while candidates were decided: give more time")
-                self._decide(self.demands[demand], variants)
-        return {
-            (demand, prompt): [self._known[demand, prompt, name] for name in names[demand, prompt]]
-            for demand, prompt in places
-        }
+                self._decide(self.demands[demand], group)
+        return {place: [self._known[one] for one in group] for place, group in variants.items()}
 
     def _decide(self, asked: Demand, variants: Sequence[Variant]) -> None:
         """Compute the decisions of variants on the prompts of one demand."""
-        cells = self._cells()
+        cells = _VariantCells(self.frozen, self.head)
         stages = [cells.logits_stage(circuit) for circuit in asked.circuits]
         ends: list[list[int]] = []
         for demand, prompt, name in variants:
@@ -145,13 +133,10 @@ class Decider:
             self._known[variant] = wrong[0] if wrong else None
         self.decisions += len(variants) * len(stages)
 
-    def _cells(self) -> "_VariantCells":
-        return _VariantCells(self.frozen.programs, self.head, biases=self.frozen.architecture.biases)
-
     def _rows(self, demand: int, prompt: int, name: bytes) -> dict[Prompt, RationalRow]:
         read = self.read_queries(demand, prompt)
         numbers = np.frombuffer(name, dtype=np.uint8).reshape(-1, len(read)) if read else np.zeros((0, 0))
-        return {prefix: weights_of(numbers[:, place].tolist()) for place, prefix in enumerate(read)}
+        return {prefix: normalised(numbers[:, place].tolist()) for place, prefix in enumerate(read)}
 
 
 class _Variants(Prompts):
@@ -178,9 +163,9 @@ class _VariantCells(Cells[Prompt]):
     Equal rows are still one.
     """
 
-    def __init__(self, programs: ProgramHeads, head: Head, *, biases: bool) -> None:
-        self.variants = _Variants(programs, head)
-        super().__init__(self.variants, biases=biases)
+    def __init__(self, frozen: Frozen, head: Head) -> None:
+        self.variants = _Variants(frozen.programs, head)
+        super().__init__(self.variants, biases=frozen.architecture.biases)
         self._found: dict[tuple[int, Prompt], int] = {}
         self._depends: dict[int, bool] = {}
 
@@ -207,9 +192,9 @@ class _VariantCells(Cells[Prompt]):
         return self._depends[stage]
 
 
-def _spread(demands: Sequence[Demand]) -> list[tuple[int, int]]:
+def _spread(demands: Sequence[Demand]) -> list[Place]:
     """Return every prompt of every demand, so that the first ones differ in task and wanted decision."""
-    groups: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    groups: dict[tuple[int, int], list[Place]] = {}
     for number, demand in enumerate(demands):
         for prompt, wanted in enumerate(demand.wanted):
             groups.setdefault((number, wanted), []).append((number, prompt))
@@ -217,14 +202,11 @@ def _spread(demands: Sequence[Demand]) -> list[tuple[int, int]]:
     return [place for turn in in_turn for place in turn if place is not None]
 
 
-def _growing(places: Sequence[tuple[int, int]]) -> Iterator[Sequence[tuple[int, int]]]:
-    """Return parts that double: the first prompts refute most."""
-    start, size = 0, 1
-    while start < len(places):
-        yield places[start : start + size]
-        start, size = start + size, 2 * size
-
-
-def _groups(variants: Sequence[Variant]) -> Iterator[Sequence[Variant]]:
-    for start in range(0, len(variants), _VARIANTS_AT_ONCE):
-        yield variants[start : start + _VARIANTS_AT_ONCE]
+def growing(
+    items: Sequence[Item], size: int, factor: int, largest: int = sys.maxsize
+) -> Iterator[Sequence[Item]]:
+    """Return parts, each `factor` times as long as the one before: what comes first tells most."""
+    start = 0
+    while start < len(items):
+        yield items[start : start + size]
+        start, size = start + size, min(factor * size, largest)

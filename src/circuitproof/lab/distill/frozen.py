@@ -34,8 +34,5 @@ def _equal_below(one: Transformer, other: Transformer, layer: int) -> bool:
 
 def _parameters_below(model: Transformer, layer: int) -> Sequence[Tensor]:
     modules = (*model.attentions[:layer], *model.mlps[:layer])
-    return [
-        model.token,
-        model.position,
-        *(parameter for module in modules for parameter in module.parameters()),
-    ]
+    inner = [parameter for module in modules for parameter in module.parameters()]
+    return [model.token, model.position, *inner]

@@ -5,8 +5,7 @@ are one column. Rows of weights are arrays [key, prefix], padded with zeros belo
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from fractions import Fraction
 from math import lcm
 
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from circuitproof.declare.programs.meaning import AttentionRow, row
 from circuitproof.declare.programs.syntax import Formula, Otherwise, Program, Rule
-from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.declare.tasks.domain import Prompt, by_length
 from circuitproof.errors import InputError
 
 Bytes = npt.NDArray[np.uint8]
@@ -24,27 +23,25 @@ LARGEST = 255
 """Weights are counted in bytes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Ground:
     """The distinct prefixes of prompts, in order of appearance, and how many queries have each."""
 
-    prompts: tuple[Prompt, ...]
-    prefixes: tuple[Prompt, ...] = field(init=False)
-    queries: npt.NDArray[np.int64] = field(init=False)
-    """How many queries of the prompts have each prefix."""
-    longest: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        counted = Counter(
-            prompt[: place + 1] for prompt in dict.fromkeys(self.prompts) for place in range(len(prompt))
-        )
-        object.__setattr__(self, "prefixes", tuple(counted))
-        object.__setattr__(self, "queries", np.array(list(counted.values())))
-        object.__setattr__(self, "longest", max(map(len, counted)))
+    def __init__(self, prompts: tuple[Prompt, ...]) -> None:
+        counted = Counter(seen for prompt in dict.fromkeys(prompts) for seen in _prefixes(prompt))
+        self.prompts, self.prefixes = prompts, tuple(counted)
+        self.queries: npt.NDArray[np.int64] = np.array(list(counted.values()))
+        """How many queries of the prompts have each prefix."""
+        self.longest = max(map(len, counted))
 
     def columns(self) -> dict[Prompt, int]:
-        """Return the column of each prefix."""
         return {prefix: column for column, prefix in enumerate(self.prefixes)}
+
+    def groups(self) -> Iterator[tuple[list[Prompt], npt.NDArray[np.int64]]]:
+        """Yield the prompts of each length with the column of each of their queries, [prompt, query]."""
+        columns = self.columns()
+        for places in by_length(self.prompts).values():
+            prompts = [self.prompts[place] for place in places]
+            yield prompts, np.array([[columns[seen] for seen in _prefixes(prompt)] for prompt in prompts])
 
     def own(self) -> Bytes:
         """Return the row of each query that attends to itself alone."""
@@ -79,6 +76,10 @@ class Ground:
         return rows
 
 
+def _prefixes(prompt: Prompt) -> list[Prompt]:
+    return [prompt[: place + 1] for place in range(len(prompt))]
+
+
 def whole_numbers(weights: AttentionRow) -> list[tuple[int, int]]:
     """Return the smallest whole numbers in the proportion of some weights.
 
@@ -87,13 +88,3 @@ def whole_numbers(weights: AttentionRow) -> list[tuple[int, int]]:
     """
     common = lcm(*(weight.denominator for _, weight in weights))
     return [(key, int(weight * common)) for key, weight in weights]
-
-
-def weights_of(numbers: Sequence[int]) -> AttentionRow:
-    """Return the weights of keys that are in proportion to whole numbers.
-
-    >>> weights_of([1, 0, 2])
-    ((0, Fraction(1, 3)), (2, Fraction(2, 3)))
-    """
-    total = sum(numbers)
-    return tuple((key, Fraction(number, total)) for key, number in enumerate(numbers) if number)

@@ -9,7 +9,7 @@ the work is another question, which each objective answers by what it adds to th
 - *core-aware*: no answer either once all programs are silenced together, and the same in the circuit.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite, log
@@ -27,7 +27,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.decisions import score_circuits
-from circuitproof.lab.model.gates import Gates, gates_of
+from circuitproof.lab.model.gates import gates_of
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.objectives import next_token_loss
@@ -123,18 +123,15 @@ class Healing:
         draw: Draw,
         text: TextTerm | None = None,
     ) -> None:
-        self._text = text
         if not behaviours:
             raise InputError("healing: there is no behaviour to keep; give at least one task")
-        self._weights, self._draw, self._programs = weighing.weights, draw, programs
+        self._weights, self._draw, self._programs, self._text = weighing.weights, draw, programs, text
         terms = TERMS[weighing.treatment]
-        self._forwards = tuple(_forward(behaviour, programs, terms) for behaviour in behaviours)
+        self._forwards = tuple(_Forward(behaviour, programs, terms) for behaviour in behaviours)
 
     def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
-        """Return the loss of a step."""
-        losses = [
-            self._weights[term] * value for terms in self.terms(model, step) for term, value in terms.items()
-        ]
+        found = self.terms(model, step)
+        losses = [self._weights[term] * value for terms in found for term, value in terms.items()]
         yield torch.stack(losses).sum() / len(self._forwards)
         if self._text is not None:
             batch = self._text.data.batch(step)
@@ -142,7 +139,7 @@ class Healing:
 
     def terms(self, model: Transformer, step: int) -> tuple[Mapping[Term, Float[Tensor, ""]], ...]:
         """Return the terms for each behaviour, before they are weighted."""
-        return tuple(_terms(forward, model, self._draw, step) for forward in self._forwards)
+        return tuple(forward.terms(model, self._draw, step) for forward in self._forwards)
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return the accuracy on each task, of model, circuit and the model without programs; and on text."""
@@ -157,40 +154,31 @@ class Healing:
         return measures
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Forward:
     """What is run at once for one behaviour; the circuit with extra edges is put behind at each step."""
 
-    behaviour: Behaviour
-    sizes: Mapping[Term, int]
-    """How many circuits each term runs, in their order."""
-    gates: Gates
+    def __init__(self, behaviour: Behaviour, programs: Collection[Head], terms: Sequence[Term]) -> None:
+        ordered = sorted(terms, key=lambda term: term is Term.EXTRA_EDGES)
+        groups = {term: _circuits(term, behaviour, programs) for term in ordered}
+        self.behaviour, self._sizes = behaviour, {term: len(group) for term, group in groups.items()}
+        fixed = (group for term, group in groups.items() if term is not Term.EXTRA_EDGES)
+        self._gates = gates_of([circuit for group in fixed for circuit in group])
 
-
-def _forward(behaviour: Behaviour, programs: Collection[Head], terms: Sequence[Term]) -> _Forward:
-    ordered = sorted(terms, key=lambda term: term is Term.EXTRA_EDGES)
-    groups = {term: _circuits(term, behaviour, programs) for term in ordered}
-    sizes = {term: len(group) for term, group in groups.items()}
-    fixed = [circuit for term, group in groups.items() if term is not Term.EXTRA_EDGES for circuit in group]
-    return _Forward(behaviour, sizes, gates_of(fixed))
-
-
-def _terms(forward: _Forward, model: Transformer, draw: Draw, step: int) -> Mapping[Term, Tensor]:
-    task, gates = forward.behaviour.task, forward.gates
-    if Term.EXTRA_EDGES in forward.sizes:
-        extra = gates_of([thinned(forward.behaviour.circuit, draw, step)])
-        gates = replace(gates, values=torch.cat([gates.values, extra.values]))
-    vocabulary = range(model.architecture.vocabulary)
-    batches = prompts_of(task, draw, step)
-    logits = torch.cat([model.candidate_logits(batch.tokens, vocabulary, gates) for batch in batches], dim=1)
-    answers = torch.cat([batch.answers for batch in batches])
-    groups = zip(forward.sizes, logits.split(list(forward.sizes.values())), strict=True)
-    return {
-        term: answer_loss(group, answers)
-        if term in ANSWERED
-        else bypass_penalty(group[..., list(task.candidates)])
-        for term, group in groups
-    }
+    def terms(self, model: Transformer, draw: Draw, step: int) -> Mapping[Term, Tensor]:
+        task, gates = self.behaviour.task, self._gates
+        if Term.EXTRA_EDGES in self._sizes:
+            extra = gates_of([thinned(self.behaviour.circuit, draw, step)])
+            gates = replace(gates, values=torch.cat([gates.values, extra.values]))
+        vocabulary, batches = range(model.architecture.vocabulary), prompts_of(task, draw, step)
+        found = [model.candidate_logits(batch.tokens, vocabulary, gates) for batch in batches]
+        answers = torch.cat([batch.answers for batch in batches])
+        groups = torch.cat(found, dim=1).split(list(self._sizes.values()))
+        return {
+            term: answer_loss(group, answers)
+            if term in ANSWERED
+            else bypass_penalty(group[..., list(task.candidates)])
+            for term, group in zip(self._sizes, groups, strict=True)
+        }
 
 
 def answer_loss(
@@ -267,6 +255,5 @@ def _core(behaviour: Behaviour, programs: Collection[Head]) -> tuple[Head, ...]:
     return core
 
 
-def _listed(terms: Iterable[Term]) -> str:
-    given = set(terms)
-    return ", ".join(term for term in Term if term in given) or "no term"
+def _listed(terms: Collection[Term]) -> str:
+    return ", ".join(term for term in Term if term in terms) or "no term"

@@ -40,11 +40,11 @@ def install(model: Transformer, programs: ProgramHeads) -> Transformer:
 
 def replace_tensors(model: Transformer, tensors: Mapping[str, Tensor]) -> Transformer:
     """Return a copy of a model with some tensors replaced, by their names in a model file."""
-    copy = Transformer(model.architecture, model.programs)
-    before = model.named_slices()
+    copy = install(model, NO_PROGRAMS)
+    views = copy.named_slices()
     with torch.no_grad():
-        for name, view in copy.named_slices().items():
-            view.copy_(tensors.get(name, before[name]))
+        for name, tensor in tensors.items():
+            views[name].copy_(tensor)
     return copy
 
 

@@ -52,7 +52,6 @@ class Effect:
     """From the right answers; its agreement counts what is still decided right, ties not among it."""
 
     def to_json(self) -> Json:
-        """Return the effect as JSON."""
         return {
             "where": str(self.where),
             "silenced": [str(head) for head in self.heads],

@@ -56,6 +56,7 @@ class Meanings:
         self._conditions = _Masks(ground)
         self._conjunctions = _Masks(ground)
         self._effects = np.zeros((0, *target.shape), dtype=np.uint8)
+        self._costs: list[int] = []
         self._formed = 0
         self._places: dict[bytes, int] = {}
         self._own = ground.own()
@@ -65,7 +66,6 @@ class Meanings:
 
     @property
     def language(self) -> Language:
-        """Return the language that was walked through."""
         return Language(self.grammar, self.words)
 
     @property
@@ -84,6 +84,7 @@ class Meanings:
         self._conjoin(first)
         masks = self._conjunctions.stacked()[:, None] * self._weights[:, None, None]
         self._effects = masks.reshape(-1, *self.target.shape)
+        self._costs = [cost + extra for cost in self._conjunctions.costs for extra in self._weight_costs]
         return self._count(len(self._effects)) - self._count(self._formed)
 
     def grow(self, pace: Pace = UNHURRIED) -> range:
@@ -140,10 +141,7 @@ class Meanings:
 
     def cost(self, candidate: Candidate) -> int:
         """Return how far from simple a candidate's program is."""
-        conjunctions, weights = self._conjunctions.costs, self._weight_costs
-        return sum(
-            conjunctions[place // len(weights)] + weights[place % len(weights)] for place in candidate.rules
-        )
+        return sum(self._costs[place] for place in candidate.rules)
 
     def _conjoin(self, first: int) -> None:
         """Add the conjunctions of conditions of which some are at or after `first`."""
@@ -225,7 +223,6 @@ class _Masks:
             self.formulas[place], self.costs[place] = formulas, cost
 
     def stacked(self) -> Bytes:
-        """Return the masks as one array."""
         return np.array(self._masks, dtype=np.uint8).reshape(-1, *self._shape)
 
 

@@ -61,7 +61,6 @@ class Migration:
 
     @property
     def fate(self) -> Fate:
-        """Return what became of the behaviour."""
         if not self.is_right:
             return Fate.FAILED
         if self.survives or self.idle(Where.MODEL):
@@ -106,11 +105,9 @@ class Migration:
         return _beyond(self.behaviour.circuit, self.found)
 
     def effect(self, where: Where, silenced: tuple[Head, ...] = ()) -> Effect:
-        """Return the effect of a lesion that was measured."""
         return next(one for one in self.effects if one.where is where and one.heads == silenced)
 
     def to_json(self) -> Json:
-        """Return the whole comparison as JSON."""
         return {
             "task": self.behaviour.task.name,
             "fate": str(self.fate),

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.operators import Attention
-from circuitproof.declare.tasks.domain import by_length
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.ground import Bytes, Ground
 from circuitproof.lab.model.ops import softmax, sparsemax
@@ -55,16 +54,13 @@ def record(model: Transformer, head: Head, ground: Ground) -> Record:
         raise InputError(f"there is no {head} in {model.graph.layers} layers of {model.graph.heads} heads")
     if head in model.programs:
         raise InputError(f"{head} is a program already; there are no scores to record")
-    columns = ground.columns()
     weights = np.zeros(ground.nothing().shape, dtype=np.float32)
     support = ground.nothing()
-    for group in by_length(ground.prompts).values():
-        prompts = [ground.prompts[place] for place in group]
+    for prompts, columns in ground.groups():
         own, soft = _attention(model, head, torch.tensor(prompts))
-        for prompt, own_rows, soft_rows in zip(prompts, own.numpy(), soft.numpy(), strict=True):
-            places = [columns[prompt[: query + 1]] for query in range(len(prompt))]
-            weights[: len(prompt), places] = own_rows.T
-            support[: len(prompt), places] = soft_rows.T > 0
+        for places, own_rows, soft_rows in zip(columns, own.numpy(), soft.numpy(), strict=True):
+            weights[: len(places), places] = own_rows.T
+            support[: len(places), places] = soft_rows.T > 0
     return Record(ground, model.architecture.attention, weights, support)
 
 

@@ -1,7 +1,7 @@
 """What a synthesis is asked, and what it answers."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, TypeAlias, assert_never
+from typing import Annotated, ClassVar, TypeAlias
 
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.candidates import Grammar, Word
@@ -38,7 +38,6 @@ class Bounds:
             raise InputError(f"the least overlap is {self.overlap}, want a share from 0 to 1")
 
     def to_json(self) -> dict[str, Json]:
-        """Return the bounds as JSON."""
         told = record_to_json(self)
         return {key: told[key] for key in told if key != "words"}
 
@@ -47,6 +46,7 @@ class Bounds:
 class Realised:
     """This program makes every circuit decide as wanted on every prompt, exactly."""
 
+    name: ClassVar[str] = "realised"
     program: Program
 
 
@@ -54,6 +54,7 @@ class Realised:
 class Unfinished:
     """A bound was met before the end of the language: no program is accepted, and not all are refuted."""
 
+    name: ClassVar[str] = "unfinished"
     reason: str
 
 
@@ -85,7 +86,6 @@ class Leader:
     is_accepted: bool
 
     def to_json(self) -> Json:
-        """Return the candidate as JSON."""
         return {"program": _lines(self.program), "overlap": self.overlap, "accepted": self.is_accepted}
 
 
@@ -103,7 +103,6 @@ class Synthesis:
 
     @property
     def program(self) -> Program | None:
-        """Return the accepted program, if there is one."""
         return self.outcome.program if isinstance(self.outcome, Realised) else None
 
     @property
@@ -115,7 +114,7 @@ class Synthesis:
         """Return the result as JSON; a certificate stands in a file of its own."""
         return {
             "head": str(self.head),
-            "outcome": _name(self.outcome),
+            "outcome": self.outcome.name,
             "reason": self.outcome.reason if isinstance(self.outcome, Unfinished) else None,
             "program": None if self.program is None else _lines(self.program),
             "overlap": self.overlap,
@@ -125,18 +124,6 @@ class Synthesis:
             **record_to_json(self.effort),
             "leaders": [leader.to_json() for leader in self.leaders],
         }
-
-
-def _name(outcome: Outcome) -> str:
-    match outcome:
-        case Realised():
-            return "realised"
-        case Unrealisable():
-            return "unrealisable"
-        case Unfinished():
-            return "unfinished"
-        case _:
-            assert_never(outcome)
 
 
 def _lines(program: Program) -> list[Json]:

@@ -17,7 +17,7 @@ program of few words, the other one of large overlap. At the end of both stands 
 certificate that nothing in it will do.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,7 +29,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError, OverdueError
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.distill.choices import Growth, Scope
-from circuitproof.lab.distill.decide import Decider, Refutation, with_program
+from circuitproof.lab.distill.decide import Decider, Refutation, growing, with_program
 from circuitproof.lab.distill.demand import Demand, demands_of
 from circuitproof.lab.distill.ground import Ground
 from circuitproof.lab.distill.meanings import Meanings
@@ -137,7 +137,8 @@ class _ProgramSearch:
 
     def _walk(self) -> Outcome:
         """Take words in one by one, or all at once, and decide the programs that they allow."""
-        fresh = self._first_words()
+        is_guided = self.bounds.growth is Growth.GUIDED
+        fresh, self._pending = ([], self._pending) if is_guided else (self._pending, [])
         while (reason := self._learn(fresh)) is None:
             self.rounds += 1
             self.accepted = self._try(self.meanings.grow(self.decider.pace))
@@ -149,14 +150,7 @@ class _ProgramSearch:
             self._pending.remove(fresh[0])
         return Unfinished(reason)
 
-    def _first_words(self) -> list[Word]:
-        if self.bounds.growth is Growth.GUIDED:
-            return []
-        words, self._pending = self._pending, []
-        return words
-
     def effort(self) -> Effort:
-        """Return how much was looked at."""
         return Effort(
             rounds=self.rounds,
             words=len(self.meanings.words),
@@ -193,7 +187,7 @@ class _ProgramSearch:
     def _try(self, places: Iterable[int]) -> int | None:
         """Decide candidates in order of rank; return the first that is accepted."""
         near = [place for place in places if self.meanings.overlaps[place] >= self.bounds.overlap]
-        for block in _blocks(sorted(near, key=self.meanings.rank)):
+        for block in growing(sorted(near, key=self.meanings.rank), _FIRST_BLOCK, 4, _LARGEST_BLOCK):
             self.decider.pace.hear("meanings", len(self.refuted), len(self.meanings))
             rows = self.meanings.rows(block)
             screened = self.decider.refute(rows, _SCREEN)
@@ -237,11 +231,3 @@ class _ProgramSearch:
             digest=self.meanings.digest,
             refuted=tuple(RefutedMeaning(self.meanings.program(p), self.refuted[p]) for p in places),
         )
-
-
-def _blocks(places: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Return parts that grow: the first ones are the likeliest."""
-    start, size = 0, _FIRST_BLOCK
-    while start < len(places):
-        yield places[start : start + size]
-        start, size = start + size, min(4 * size, _LARGEST_BLOCK)

@@ -7,6 +7,7 @@ program by the exact meaning, compares the two lists, and computes every refutin
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from safetensors.numpy import save
@@ -43,6 +44,7 @@ class RefutedMeaning:
 class Unrealisable:
     """No program of `language` in the place of `head` makes all circuits decide as wanted on all prompts."""
 
+    name: ClassVar[str] = "unrealisable"
     model: Digest
     head: Head
     objective: Objective

@@ -142,7 +142,7 @@ def find_circuits(model_path: Path, task: Task, method: Method, pace: Pace = UNH
     parts = parts_of(stored.model.graph, method.granularity)
     with about(str(model_path)):
         meter = Meter(stored.model, task, method.objective, pace)
-        order = arrange(stored.model, task, meter.target, parts, method.order)
+        order = arrange(meter, parts, method.order)
         candidates = sweep(meter, order, method.tolerances(), method.search)
     return Extraction(
         task=task.name,

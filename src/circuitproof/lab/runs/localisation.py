@@ -253,7 +253,7 @@ def _by_importance(job: _Job, meter: Meter, circuit: Path) -> tuple[Part, ...]:
     if (method.granularity, method.order) == (Granularity.HEAD, Order.ATTRIBUTION):
         return load_order(circuit)
     parts = parts_of(graph, Granularity.HEAD)
-    return arrange(meter.model, meter.task, meter.target, parts, Order.ATTRIBUTION)
+    return arrange(meter, parts, Order.ATTRIBUTION)
 
 
 def _prove(job: _Job, generation: int, rounds: Rounds) -> Proof:

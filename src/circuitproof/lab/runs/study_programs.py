@@ -139,7 +139,7 @@ def extract_again(run: Run, model: Transformer, behaviour: Behaviour, installed:
         programmed, start = install(model, installed.programs), installed.circuit_of(behaviour)
         meter = Meter(programmed, behaviour.task, Objective.PROGRAM)
         parts = [(edge,) for edge in start]
-        order = arrange(programmed, behaviour.task, meter.target, parts, Order.ATTRIBUTION)
+        order = arrange(meter, parts, Order.ATTRIBUTION)
         write_file(path, readable_json(_pruned(meter, order, start).to_json()))
 
     telling = f"{behaviour.task.name}: extracting again among the programs"

@@ -15,8 +15,6 @@ from circuitproof.solvers.results import Failed, Satisfiable, Solver, Unknown, U
 from circuitproof.solvers.rulings import DisagreementError
 from circuitproof.text.canonical import write_file
 
-ENUMERATION = "enumeration"
-
 
 @dataclass(frozen=True, slots=True)
 class Same:
@@ -86,7 +84,7 @@ def compare(program: FilledTemplate, network: Network, examiners: Examiners) -> 
     automaton, text = program.automaton, disagreement(program.automaton, network)
     replies: dict[str, Reply] = {}
     if network.shape.words.is_listable:
-        replies[ENUMERATION] = enumerate_words(automaton, network)
+        replies["enumeration"] = enumerate_words(automaton, network)
     wanted = symbols(network.shape.words)
     for solver in examiners.solvers:
         match solver.solve(text, wanted, examiners.seconds):
@@ -137,14 +135,10 @@ def _settle(
     inside = [word for word in differing if word in network.shape.words]
     replayed = [found for word in inside if (found := replay(automaton, network, word)) is not None]
     if (differing and is_proved) or len(replayed) != len(differing):
-        raise _dispute(replies, question)
+        text, path = question
+        write_file(path, text.encode())
+        said = "; ".join(f"{name}: {describe(reply)}" for name, reply in replies.items())
+        raise DisagreementError(
+            f"the answers contradict each other ({said}); nothing is decided, see {path}", text
+        )
     return Equivalence(replies, min(replayed, key=lambda one: (len(one.word), one.word), default=None))
-
-
-def _dispute(replies: Mapping[str, Reply], question: tuple[str, Path]) -> DisagreementError:
-    text, path = question
-    write_file(path, text.encode())
-    said = "; ".join(f"{name}: {describe(reply)}" for name, reply in replies.items())
-    return DisagreementError(
-        f"the answers contradict each other ({said}); nothing is decided, see {path}", text
-    )

@@ -13,14 +13,7 @@ from torch.nn import functional
 
 from circuitproof.errors import InputError, NumericError
 from circuitproof.exact.grid import grid_of_float32
-from circuitproof.lab.surrogate.network import (
-    Fidelity,
-    Network,
-    Shape,
-    build_network,
-    measure_fidelity,
-    one_hot,
-)
+from circuitproof.lab.surrogate.network import Network, Shape, build_network, measure_fidelity, one_hot
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.loop import Rate
@@ -59,18 +52,17 @@ def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
     everywhere is never returned.
     """
     shape = Shape(relation.words, relation.answers, fitting.hidden)
-    best: Fidelity | None = None
+    best = 0
     for attempt in range(fitting.attempts):
         tensors = _train(relation, shape, fitting, fitting.seed + attempt)
         for rounded in _roundings(tensors):
-            found = measure_fidelity(exact_network(shape, rounded), relation)
-            if found.is_complete:
+            agreed = measure_fidelity(exact_network(shape, rounded), relation)
+            if agreed == len(relation.words):
                 return Fitted(shape, save(dict(rounded)))
-            best = found if best is None or found.agreed > best.agreed else best
-    agreed = 0 if best is None else best.agreed
+            best = max(best, agreed)
     raise InputError(
         f"the surrogate with hidden layers {list(fitting.hidden)} agrees with teacher {relation.name!r} on "
-        f"{agreed} of {len(relation.words)} words at best, in {fitting.attempts} attempts of {fitting.steps} "
+        f"{best} of {len(relation.words)} words at best, in {fitting.attempts} attempts of {fitting.steps} "
         f"steps; want all of them: widen it or train it longer"
     )
 
@@ -86,7 +78,8 @@ def _train(relation: Relation, shape: Shape, fitting: Fitting, seed: int) -> Map
     maps = [_linear(into, out, generator) for into, out in pairwise(shape.sizes)]
     inputs = torch.from_numpy(one_hot(tuple(relation.words), relation.words)).float()
     taught = torch.tensor(relation.decided)
-    optimizer = AdamW([tensor for pair in maps for tensor in pair], fitting.learning_rate)
+    trained = [tensor for pair in maps for tensor in pair]
+    optimizer = AdamW(trained, fitting.learning_rate)
     for _ in range(fitting.steps):
         lead = _leads(_forward(maps, inputs), taught)
         if float(lead.detach().min()) >= _MARGIN:
@@ -95,11 +88,7 @@ def _train(relation: Relation, shape: Shape, fitting: Fitting, seed: int) -> Map
         optimizer.forget_gradients()
         loss.backward()
         optimizer.step()
-    tensors = {
-        f"layer.{place}.{part}": tensor.detach()
-        for place, pair in enumerate(maps)
-        for part, tensor in zip(("weight", "bias"), pair, strict=True)
-    }
+    tensors = {name: tensor.detach() for name, tensor in zip(shape.tensors(), trained, strict=True)}
     if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
         raise NumericError("a weight of the surrogate is NaN or infinite; lower its learning rate")
     return tensors

@@ -86,8 +86,8 @@ def lesson_of(study: Study, relation: Relation, data: int) -> Lesson:
     return Lesson(
         name=relation.name,
         basis=relation.basis,
-        words=study.fidelity.words,
-        surrogate_agreed=study.fidelity.agreed,
+        words=len(relation.words),
+        surrogate_agreed=study.surrogate_agreed,
         data=data,
         explanation=None if study.explanation is None else _account(study.explanation, relation),
         repair=None if study.repair is None else _account(study.repair, relation),
@@ -120,7 +120,7 @@ def _disproof(found: Counterexample, relation: Relation) -> Disproof:
     names = relation.answers.names
     return Disproof(
         tokens=found.word,
-        text=relation.words.text(found.word),
+        text=relation.words.tokens.text(found.word),
         program=names[found.program],
         surrogate=tuple(names[answer] for answer in sorted(found.surrogate)),
         teacher=names[relation.answer(found.word)],

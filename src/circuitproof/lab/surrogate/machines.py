@@ -1,6 +1,5 @@
 """Templates that remember a token, and small state machines; and the ladder of all templates by size."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from circuitproof.text.reading import Fields
 
 _IGNORE, _HOLD = "ignore", "hold"
 _KEEP, _FORGET, _REPLACE = "keep", "forget", "replace"
+_SAME, _OTHER = "holding, on the same", "holding, on another"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,9 @@ class Latest:
     start: State = None
 
     def holes(self, signature: Signature) -> Holes:
-        return _held_holes(signature)
+        tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens}
+        held = {f"holding {token}": signature.answers.names for token in signature.tokens}
+        return tokens | {"empty": signature.answers.names} | held
 
     def step(self, fill: Fill, state: State, token: str) -> State:
         return token if fill[f"on {token}"] == _HOLD else state
@@ -52,27 +54,21 @@ class Memory(Latest):
     name: str = "memory"
 
     def holes(self, signature: Signature) -> Holes:
-        guards = {"on the same": (_KEEP, _FORGET), "on another": (_KEEP, _REPLACE, _FORGET)}
-        return _held_holes(signature) | {f"holding, {guard}": choices for guard, choices in guards.items()}
+        guards = {_SAME: (_KEEP, _FORGET), _OTHER: (_KEEP, _REPLACE, _FORGET)}
+        return {**Latest.holes(self, signature), **guards}
 
     def step(self, fill: Fill, state: State, token: str) -> State:
         if fill[f"on {token}"] == _IGNORE:
             return state
         if state is None:
             return token
-        match fill["holding, on the same" if token == state else "holding, on another"]:
-            case "forget":
-                return None
-            case "replace":
-                return token
-            case _:
-                return state
+        after = {_KEEP: state, _FORGET: None, _REPLACE: token}
+        return after[fill[_SAME if token == state else _OTHER]]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
-        same, other = fill["holding, on the same"], fill["holding, on another"]
         return (
             f"memory, empty at first; while empty, {effects(fill, signature, 'on {}', _IGNORE)}",
-            f"while holding, on the same token: {same}; on another of them: {other}",
+            f"while holding, on the same token: {fill[_SAME]}; on another of them: {fill[_OTHER]}",
             *_held_answers(fill, signature),
         )
 
@@ -121,33 +117,23 @@ TEMPLATES: tuple[Template, ...] = (
 )
 """The family that is searched when nobody says otherwise."""
 
-_NUMBERED = re.compile(r"(counter|machine) ([1-9])")
-_FEWEST_STATES = 2
+_OTHERS = (*map(Counter, range(1, 10)), *map(Machine, range(2, 10)))
+"""Sizes of which only some are in the family; a recipe can name any."""
+_NAMED: Mapping[str, Template] = {template.name: template for template in (*TEMPLATES, *_OTHERS)}
 
 
 def find_template(name: str, where: str) -> Template:
-    for template in TEMPLATES:
-        if template.name == name:
-            return template
-    if match := _NUMBERED.fullmatch(name):
-        number = int(match[2])
-        if match[1] == "counter":
-            return Counter(number)
-        if number >= _FEWEST_STATES:
-            return Machine(number)
-    known = ", ".join(template.name for template in TEMPLATES)
-    raise InputError(
-        f"{where}: there is no template {name!r}; known: {known}, and other counters and machines"
-    )
+    if name not in _NAMED:
+        known = ", ".join(template.name for template in TEMPLATES)
+        raise InputError(
+            f"{where}: there is no template {name!r}; known: {known}, and other counters and machines"
+        )
+    return _NAMED[name]
 
 
 def read_program(fields: Fields, signature: Signature) -> FilledTemplate:
     template = find_template(fields.text("template"), fields.path("template"))
-    choices = Codec().value(Mapping[str, str], fields, "choices")
-    try:
-        return FilledTemplate(template, signature, choices)
-    except InputError as error:
-        raise InputError(f"{fields.where}: {error}") from error
+    return FilledTemplate(template, signature, Codec().value(Mapping[str, str], fields, "choices"))
 
 
 def ladder(templates: Sequence[Template], signature: Signature) -> tuple[Template, ...]:
@@ -157,12 +143,6 @@ def ladder(templates: Sequence[Template], signature: Signature) -> tuple[Templat
     """
     usable = [template for template in templates if all(template.holes(signature).values())]
     return tuple(sorted(usable, key=lambda template: len(template.holes(signature))))
-
-
-def _held_holes(signature: Signature) -> dict[str, tuple[str, ...]]:
-    tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens}
-    held = {f"holding {token}": signature.answers.names for token in signature.tokens}
-    return tokens | {"empty": signature.answers.names} | held
 
 
 def _held_answers(fill: Fill, signature: Signature) -> tuple[str, ...]:

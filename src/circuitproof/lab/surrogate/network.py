@@ -18,7 +18,7 @@ from circuitproof.forward.frozen import open_weights
 from circuitproof.lab.surrogate.relation import Relation
 from circuitproof.lab.surrogate.words import Word, Words, read_words
 from circuitproof.text.canonical import Json, readable_json
-from circuitproof.text.reading import Fields, read_json, reading
+from circuitproof.text.reading import read_json, reading, reading_part
 from circuitproof.text.sealed import check_seal, write_sealed
 
 DECLARATION = "surrogate.json"
@@ -54,10 +54,6 @@ class Shape:
 
     def to_json(self) -> Json:
         return {**self.words.to_json(), "answers": list(self.answers.names), "hidden": list(self.hidden)}
-
-
-def read_shape(fields: Fields) -> Shape:
-    return Shape(read_words(fields), Alphabet(fields.texts("answers")), fields.integers("hidden"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,25 +98,13 @@ def one_hot(words: Sequence[Word], domain: Words) -> npt.NDArray[np.int64]:
     return numbers.reshape(len(words), -1)
 
 
-@dataclass(frozen=True, slots=True)
-class Fidelity:
-    """On how many words of the whole domain a surrogate decides as the teacher, alone and not by a tie."""
-
-    agreed: int
-    words: int
-
-    @property
-    def is_complete(self) -> bool:
-        return self.agreed == self.words
-
-
-def measure_fidelity(network: Network, relation: Relation) -> Fidelity:
-    """Compare a surrogate with its teacher on every word, in exact arithmetic."""
+def measure_fidelity(network: Network, relation: Relation) -> int:
+    """Return on how many words of the whole domain a surrogate decides as its teacher, and not by a tie."""
     if (network.shape.words, network.shape.answers) != (relation.words, relation.answers):
         raise InputError("the surrogate and the teacher have different alphabets, answers or lengths")
     decisions = (found for words in _portions(relation.words) for found in network.decide(words))
     pairs = zip(decisions, relation.decided, strict=True)
-    return Fidelity(sum(found == frozenset({answer}) for found, answer in pairs), len(relation.words))
+    return sum(found == frozenset({answer}) for found, answer in pairs)
 
 
 def write_network(path: Path, shape: Shape, weights: bytes, relation: Relation) -> None:
@@ -130,23 +114,21 @@ def write_network(path: Path, shape: Shape, weights: bytes, relation: Relation) 
 
 
 def open_network(path: Path, relation: Relation) -> Network:
-    """Open a surrogate as it was sealed; one that was fitted to another teacher is refused."""
+    """Open a surrogate as it was sealed, FP32 bits as the dyadic rationals that they are.
+
+    One that was fitted to another teacher is refused.
+    """
     check_seal(path, frozenset({DECLARATION, WEIGHTS}))
     file = path / DECLARATION
     with reading(read_json(file), str(file)) as fields:
-        with reading(fields.value("shape"), fields.path("shape")) as part:
-            shape = read_shape(part)
+        with reading_part(fields, "shape") as part:
+            shape = Shape(read_words(part), Alphabet(part.texts("answers")), part.integers("hidden"))
         if fields.text("teacher_digest") != str(relation.digest):
             raise InputError(f"{path} was fitted to another teacher; remove it or choose another place")
-    return read_network(path / WEIGHTS, shape)
-
-
-def read_network(path: Path, shape: Shape) -> Network:
-    """Read a surrogate's weights, FP32 bits as the dyadic rationals that they are."""
-    file = open_weights(path)
-    if file.shapes() != shape.tensors():
-        raise InputError(f"{path} holds tensors {dict(file.shapes())}, want {shape.tensors()}")
-    return build_network(shape, file.grid)
+    weights = open_weights(path / WEIGHTS)
+    if weights.shapes() != shape.tensors():
+        raise InputError(f"{path / WEIGHTS} holds tensors {dict(weights.shapes())}, want {shape.tensors()}")
+    return build_network(shape, weights.grid)
 
 
 def build_network(shape: Shape, grid: Callable[[str], Grid]) -> Network:

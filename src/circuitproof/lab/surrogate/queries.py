@@ -6,7 +6,7 @@ words and not with their number. The surrogate is computed as always, over terms
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 from circuitproof.lab.surrogate.network import Network
 from circuitproof.lab.surrogate.template import MooreMachine
@@ -32,7 +32,8 @@ def disagreement(automaton: MooreMachine, network: Network) -> str:
     """
     arithmetic, words = Symbolic(), network.shape.words
     terms = arithmetic.log.terms
-    spelled = _selectors(terms, words)
+    tokens = range(len(words.tokens))
+    spelled = [[terms.selector(_at(place, token)) for token in tokens] for place in range(words.longest)]
     one, zero = terms.number(Fraction(1)), terms.number(Fraction(0))
     inputs = tuple(terms.choose(token, one, zero) for tokens in spelled for token in tokens)
     (logits,) = arithmetic.sums(network.logits(arithmetic, (inputs,)))
@@ -48,20 +49,12 @@ def disagreement(automaton: MooreMachine, network: Network) -> str:
 
 def symbols(words: Words) -> tuple[str, ...]:
     """Return the names of the truth values that spell the word."""
-    return tuple(_at(p, t) for p in range(words.longest) for t in range(len(words.tokens)))
+    return tuple(_at(position, token) for position, token in _spots(words))
 
 
 def spelled_word(words: Words, values: Mapping[str, object]) -> Word:
     """Return the word that a solver's values spell; a value that it left out may be anything, so false."""
-    word: list[int] = []
-    for position in range(words.longest):
-        word += [token for token in range(len(words.tokens)) if values.get(_at(position, token)) is True]
-    return tuple(word)
-
-
-def _selectors(terms: Terms, words: Words) -> list[list[Selector]]:
-    tokens = range(len(words.tokens))
-    return [[terms.selector(_at(position, token)) for token in tokens] for position in range(words.longest)]
+    return tuple(token for position, token in _spots(words) if values.get(_at(position, token)) is True)
 
 
 def _word(terms: Terms, words: Words, spelled: Sequence[Sequence[Selector]]) -> Iterator[Formula]:
@@ -96,6 +89,10 @@ def _run(
         pairs = zip(reached, sources, strict=True)
         steps += [terms.any_of((terms.negation(state), *parts)) for state, parts in pairs]
     return reached, steps
+
+
+def _spots(words: Words) -> Iterator[tuple[int, int]]:
+    return product(range(words.longest), range(len(words.tokens)))
 
 
 def _at(position: int, token: int) -> str:

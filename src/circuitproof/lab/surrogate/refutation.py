@@ -1,6 +1,5 @@
 """That a whole template is refuted: the tree checked leaf by leaf, and every meaning listed and refuted."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -44,7 +43,7 @@ class Refutation:
     @property
     def leaves(self) -> int:
         """Return how many inputs it takes, counted where they refute."""
-        return sum(1 for _ in _leaves(self.tree))
+        return _leaves(self.tree)
 
     def to_json(self) -> dict[str, Json]:
         listed = to_json(self.meanings)
@@ -82,16 +81,15 @@ def check_tree(template: Template, tree: Tree, relation: Relation, fill: Fill | 
         case Split(hole, children):
             if hole in above or len(children) != len(holes.get(hole, ())):
                 raise DeclarationError(f"{template.name}: the tree splits {hole!r} wrongly")
-            below = zip(holes[hole], children, strict=True)
-            return sum(
-                check_tree(template, c, relation, Fill({**above, hole: choice})) for choice, c in below
-            )
+            fills = (Fill({**above, hole: choice}) for choice in holes[hole])
+            pairs = zip(children, fills, strict=True)
+            return sum(check_tree(template, child, relation, below) for child, below in pairs)
         case _:
             assert_never(tree)
 
 
 def _refuse_survivor(template: Template, fill: Fill, relation: Relation, word: Word) -> None:
-    name, text = template.name, relation.words.text(word)
+    name, text = template.name, relation.words.tokens.text(word)
     try:
         answer = run(template, fill, relation.signature, word)
     except OpenHoleError as error:
@@ -154,12 +152,5 @@ def _refuse_other_list(fields: Fields) -> None:
         )
 
 
-def _leaves(tree: Tree) -> Iterator[Leaf]:
-    match tree:
-        case Leaf():
-            yield tree
-        case Split(_, children):
-            for child in children:
-                yield from _leaves(child)
-        case _:
-            assert_never(tree)
+def _leaves(tree: Tree) -> int:
+    return 1 if isinstance(tree, Leaf) else sum(map(_leaves, tree.children))

@@ -11,6 +11,7 @@ _YES, _NO = "yes", "no"
 _STAY, _FLIP = "stay", "flip"
 _EVEN, _ODD = "even", "odd"
 _UP, _DOWN, _RESET = "up", "down", "reset"
+_MOVES = {_STAY: 0, _UP: 1, _DOWN: -1}
 _FREE, _GUARDED = "always", "only while the other is even"
 
 
@@ -146,16 +147,8 @@ class Counter:
         return tokens | {"thresholds": tuple(" ".join(map(str, chosen)) for chosen in rising)} | levels
 
     def step(self, fill: Fill, state: State, token: str) -> State:
-        count = _number(state)
-        match fill[f"on {token}"]:
-            case "up":
-                return count + 1
-            case "down":
-                return max(count - 1, 0)
-            case "reset":
-                return 0
-            case _:
-                return count
+        effect = fill[f"on {token}"]
+        return 0 if effect == _RESET else max(_number(state) + _MOVES[effect], 0)
 
     def answer(self, fill: Fill, state: State) -> str:
         reached = sum(_number(state) >= threshold for threshold in _thresholds(fill))

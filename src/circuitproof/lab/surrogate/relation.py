@@ -82,10 +82,7 @@ class Relation:
 def load_relation(path: Path) -> Relation:
     """Read a teacher from a JSON table, whoever made it."""
     with reading(read_json(path), str(path)) as fields:
-        try:
-            return read_relation(fields)
-        except DeclarationError as error:
-            raise InputError(f"{path}: {error}") from error
+        return read_relation(fields)
 
 
 def read_relation(fields: Fields) -> Relation:
@@ -112,7 +109,7 @@ def _in_order(
         if found.setdefault(word, answer) != answer:
             both = f"{answers.names[found[word]]!r} and {answers.names[answer]!r}"
             raise InputError(
-                f"{fields.path('rows')} gives input '{words.text(word)}' two answers, {both}; "
+                f"{fields.path('rows')} gives input '{words.tokens.text(word)}' two answers, {both}; "
                 f"a teacher has one answer to each input"
             )
     if len(rows) != len(found):
@@ -120,6 +117,6 @@ def _in_order(
     if missing := [word for word in words if word not in found]:
         raise InputError(
             f"{fields.path('rows')} lacks {len(missing)} of {len(words)} inputs, "
-            f"first '{words.text(missing[0])}'; list every input"
+            f"first '{words.tokens.text(missing[0])}'; list every input"
         )
     return tuple(found[word] for word in words)

@@ -7,10 +7,10 @@ import numpy as np
 
 from circuitproof.errors import InputError
 from circuitproof.lab.surrogate.equivalence import Equivalence, Examiners, compare
-from circuitproof.lab.surrogate.network import Fidelity, Network, measure_fidelity
+from circuitproof.lab.surrogate.network import Network, measure_fidelity
 from circuitproof.lab.surrogate.refutation import Refutation, certify
 from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.surrogate.synthesis import Found, GaveUp, Specification, Synthesis, Trial, synthesise
+from circuitproof.lab.surrogate.synthesis import GaveUp, Oracle, Trial, synthesise
 from circuitproof.lab.surrogate.template import FilledTemplate, Template
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.prove.verdict import Verdict
@@ -44,8 +44,8 @@ class Tested:
 class Study:
     """What a study found. The surrogate agrees with the teacher on every word, else there is no study."""
 
-    fidelity: Fidelity
-    explanation: Tested | None
+    surrogate_agreed: int
+    explanation: Tested | None = None
     """The proposed program, or the smallest that agrees with the data; none where the family has none."""
     repair: Tested | None = None
     """Where the explanation is refuted, the smallest program that agrees everywhere, if there is one."""
@@ -68,25 +68,19 @@ class Study:
 
 def run_study(relation: Relation, network: Network, plan: StudyPlan, examiners: Examiners) -> Study:
     """Test an explanation of a teacher through its surrogate, which must agree with it on every word."""
-    fidelity = measure_fidelity(network, relation)
-    if not fidelity.is_complete:
+    if (agreed := measure_fidelity(network, relation)) != len(relation.words):
         raise InputError(
-            f"the surrogate agrees with teacher {relation.name!r} on {fidelity.agreed} of {fidelity.words} "
+            f"the surrogate agrees with teacher {relation.name!r} on {agreed} of {len(relation.words)} "
             f"words, want all: a verdict on it would say nothing about the teacher"
         )
     teaching = _Teaching(relation, network, plan, examiners)
-    if plan.hypothesis is not None:
-        return teaching.test(Study(fidelity, None), plan.hypothesis, plan.templates)
-    fitted = synthesise(
-        Specification(relation.signature, relation.answer, teaching.wrong_on_data),
-        plan.templates,
-        budget=plan.budget,
-    )
-    study = teaching.record(Study(fidelity, None), fitted)
-    if not isinstance(fitted.outcome, Found):
-        return study
-    program = fitted.outcome.program
-    return teaching.test(study, program, plan.templates[plan.templates.index(program.template) :])
+    study, program, larger = Study(agreed), plan.hypothesis, plan.templates
+    if program is None:
+        study, program = teaching.search(study, teaching.wrong_on_data, plan.templates)
+        if program is None:
+            return study
+        larger = larger[larger.index(program.template) :]
+    return teaching.test(study, program, larger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +99,22 @@ class _Teaching:
         if (found := tested.equivalence.counterexample) is None:
             return study
         examples = [*(trial.word for trial in study.trials), found.word]
-        wanted = Specification(self.relation.signature, self.relation.answer, self._wrong_anywhere)
-        repaired = synthesise(wanted, larger, examples, self.plan.budget)
-        study = self.record(study, repaired)
-        if isinstance(repaired.outcome, Found):
-            study = replace(study, repair=self._examine(repaired.outcome.program))
-        return study
+        study, repair = self.search(study, self._wrong_anywhere, larger, examples)
+        return study if repair is None else replace(study, repair=self._examine(repair))
 
-    def record(self, study: Study, found: Synthesis) -> Study:
-        """Add what a search refuted on its way, each template with its certificate."""
+    def search(
+        self, study: Study, oracle: Oracle, templates: Sequence[Template], examples: Sequence[Word] = ()
+    ) -> tuple[Study, FilledTemplate | None]:
+        """Look for a program, and add what was refuted on the way, each template with its certificate."""
+        found = synthesise(self.relation, oracle, templates, examples, self.plan.budget)
         certified = (certify(one, self.relation) for one in found.exhausted)
-        return replace(
+        study = replace(
             study,
             refutations=(*study.refutations, *certified),
             trials=(*study.trials, *found.trials),
             stopped=found.outcome if isinstance(found.outcome, GaveUp) else None,
         )
+        return study, found.outcome if isinstance(found.outcome, FilledTemplate) else None
 
     def wrong_on_data(self, program: FilledTemplate) -> Word | None:
         """Return the first word of the data on which a program disagrees with the teacher."""

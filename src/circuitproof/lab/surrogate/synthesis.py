@@ -11,14 +11,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
 
 from circuitproof.errors import DeclarationError
-from circuitproof.lab.surrogate.template import (
-    Fill,
-    FilledTemplate,
-    OpenHoleError,
-    Signature,
-    Template,
-    run,
-)
+from circuitproof.lab.surrogate.relation import Relation
+from circuitproof.lab.surrogate.template import Fill, FilledTemplate, OpenHoleError, Template, run
 from circuitproof.lab.surrogate.words import Word
 from circuitproof.text.codec import Key
 
@@ -39,6 +33,8 @@ class Split:
 
 
 Tree: TypeAlias = Leaf | Split
+Oracle: TypeAlias = Callable[[FilledTemplate], Word | None]
+"""Returns an input on which a program disagrees with the teacher, or none if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,45 +54,20 @@ class Exhausted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The first program that the oracle does not refute."""
-
-    program: FilledTemplate
-
-
-@dataclass(frozen=True, slots=True)
-class NoneInFamily:
-    """No template of the family has a program that agrees."""
-
-
-@dataclass(frozen=True, slots=True)
 class GaveUp:
     """The search reached its budget in a template; nothing is known about it and the larger ones."""
 
     template: Template
 
 
-Outcome: TypeAlias = Found | NoneInFamily | GaveUp
-
-
 @dataclass(frozen=True, slots=True)
 class Synthesis:
     """What a search came to, what it refuted on the way, and the candidates that examples did not refute."""
 
-    outcome: Outcome
+    outcome: FilledTemplate | GaveUp | None
+    """The first program that the oracle does not refute; none where no template has one that agrees."""
     exhausted: tuple[Exhausted, ...]
     trials: tuple[Trial, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Specification:
-    """What is looked for: agreement with a teacher, as an oracle on whole programs sees it."""
-
-    signature: Signature
-    teach: Callable[[Word], int]
-    """The teacher's answer to a word."""
-    oracle: Callable[[FilledTemplate], Word | None]
-    """Return an input on which a program disagrees with the teacher, or none if there is none."""
 
 
 class _BudgetError(Exception):
@@ -107,14 +78,17 @@ class _BudgetError(Exception):
 class _TemplateSearch:
     """The state of a search: examples and trials grow, the budget shrinks."""
 
-    wanted: Specification
+    relation: Relation
+    oracle: Oracle
     examples: list[Word]
     budget: int
     trials: list[Trial] = field(default_factory=list[Trial])
 
     def explore(self, template: Template, fill: Fill) -> Tree | FilledTemplate:
         """Return a program that extends `fill` and agrees, or the tree that refutes all of them."""
-        self._spend()
+        if self.budget == 0:
+            raise _BudgetError
+        self.budget -= 1
         while True:
             met = self._first_obstacle(template, fill)
             if isinstance(met, str):
@@ -122,7 +96,7 @@ class _TemplateSearch:
             if met is not None:
                 return Leaf(met)
             program = self._completed(template, fill)
-            word = self.wanted.oracle(program)
+            word = self.oracle(program)
             if word is None:
                 return program
             self._refuse_idle(program, word)
@@ -131,7 +105,7 @@ class _TemplateSearch:
 
     def _split(self, template: Template, fill: Fill, hole: str) -> Tree | FilledTemplate:
         children: list[Tree] = []
-        for choice in template.holes(self.wanted.signature)[hole]:
+        for choice in template.holes(self.relation.signature)[hole]:
             below = self.explore(template, Fill({**fill, hole: choice}))
             if isinstance(below, FilledTemplate):
                 return below
@@ -140,46 +114,42 @@ class _TemplateSearch:
 
     def _first_obstacle(self, template: Template, fill: Fill) -> Word | str | None:
         """Return the first example that refutes, or else the first hole that an example needs, or nothing."""
-        needed: str | None = None
+        needed, signature = None, self.relation.signature
         for word in self.examples:
             try:
-                if run(template, fill, self.wanted.signature, word) != self.wanted.teach(word):
+                if run(template, fill, signature, word) != self.relation.answer(word):
                     return word
             except OpenHoleError as error:
                 needed = needed or error.hole
         return needed
 
     def _completed(self, template: Template, fill: Fill) -> FilledTemplate:
-        holes = template.holes(self.wanted.signature)
-        choices = {hole: fill.get(hole, allowed[0]) for hole, allowed in holes.items()}
-        return FilledTemplate(template, self.wanted.signature, choices)
-
-    def _spend(self) -> None:
-        if self.budget == 0:
-            raise _BudgetError
-        self.budget -= 1
+        signature = self.relation.signature
+        choices = {hole: fill.get(hole, allowed[0]) for hole, allowed in template.holes(signature).items()}
+        return FilledTemplate(template, signature, choices)
 
     def _refuse_idle(self, program: FilledTemplate, word: Word) -> None:
         """Refuse an oracle whose counterexample is none: the search would never end."""
-        if program.automaton.answer(word) == self.wanted.teach(word):
+        if program.automaton.answer(word) == self.relation.answer(word):
             raise DeclarationError(f"the oracle refutes a program with {word}, on which it agrees")
 
 
 def synthesise(
-    wanted: Specification,
+    relation: Relation,
+    oracle: Oracle,
     templates: Sequence[Template],
     examples: Sequence[Word] = (),
     budget: int = 100_000,
 ) -> Synthesis:
-    """Search the templates in their order for a program that the oracle accepts.
+    """Search the templates in their order for a program that the oracle accepts as the teacher's.
 
     At most `budget` partial programs are looked at, in each template anew.
     """
     if not templates:
         raise DeclarationError("no templates to search; name at least one")
-    search = _TemplateSearch(wanted, list(examples), budget)
+    search = _TemplateSearch(relation, oracle, list(examples), budget)
     exhausted: list[Exhausted] = []
-    outcome: Outcome = NoneInFamily()
+    outcome: FilledTemplate | GaveUp | None = None
     for template in templates:
         search.budget = budget
         try:
@@ -188,7 +158,7 @@ def synthesise(
             outcome = GaveUp(template)
             break
         if isinstance(found, FilledTemplate):
-            outcome = Found(found)
+            outcome = found
             break
         exhausted.append(Exhausted(template, found))
     return Synthesis(outcome, tuple(exhausted), tuple(search.trials))

@@ -73,7 +73,10 @@ def circuit_relation(
         raise InputError(f"{question.name}: the words stand for {count} prompts, want at most {MOST_LISTED}")
     frozen = open_model(model)
     prompts = list(dict.fromkeys(prompt for word in question.words for prompt in rendering.prompts(word)))
-    _refuse_unreadable(frozen, prompts, rendering)
+    sizes = frozen.architecture
+    refuse_unreadable(prompts, sizes.vocabulary, sizes.context)
+    if (largest := max(rendering.answers)) >= sizes.vocabulary:
+        raise InputError(f"an answer is token {largest}, the model's vocabulary is {sizes.vocabulary}")
     found, basis = _decide(model, frozen, circuit or whole(frozen.graph), rendering.answers, prompts)
     decided = dict(zip(prompts, found, strict=True))
     answers = tuple(
@@ -129,15 +132,8 @@ def _only_answer(question: Question, word: Word, decisions: Sequence[frozenset[i
         names = " and ".join(repr(question.answers.names[answer]) for answer in sorted(together))
         cause = "a tie" if len(decisions) == 1 else f"its {len(decisions)} prompts are not decided alike"
         raise InputError(
-            f"teacher {question.name!r} gives input '{question.words.text(word)}' two answers, {names}: "
-            f"{cause}; a teacher has one answer to each input"
+            f"teacher {question.name!r} gives input '{question.words.tokens.text(word)}' two answers, "
+            f"{names}: {cause}; a teacher has one answer to each input"
         )
     (answer,) = together
     return answer
-
-
-def _refuse_unreadable(frozen: Frozen, prompts: Sequence[Prompt], rendering: Rendering) -> None:
-    sizes = frozen.architecture
-    refuse_unreadable(prompts, sizes.vocabulary, sizes.context)
-    if (largest := max(rendering.answers)) >= sizes.vocabulary:
-        raise InputError(f"an answer is token {largest}, the model's vocabulary is {sizes.vocabulary}")

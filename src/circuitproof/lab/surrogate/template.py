@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError
 from circuitproof.lab.surrogate.words import Word, Words
 from circuitproof.text.canonical import Json
 
@@ -43,7 +43,6 @@ class Signature:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The names of the tokens."""
         return self.words.tokens.names
 
 
@@ -106,14 +105,12 @@ class FilledTemplate:
     choices: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        holes = self.template.holes(self.signature)
+        name, holes = self.template.name, self.template.holes(self.signature)
         for hole, allowed in holes.items():
             if (found := self.choices.get(hole)) not in allowed:
-                raise InputError(
-                    f"program {self.template.name}: {hole!r} is {found!r}, want one of {allowed}"
-                )
+                raise DeclarationError(f"program {name}: {hole!r} is {found!r}, want one of {allowed}")
         if unknown := sorted(self.choices.keys() - holes.keys()):
-            raise InputError(f"program {self.template.name}: {unknown[0]!r} is not one of its holes")
+            raise DeclarationError(f"program {name}: {unknown[0]!r} is not one of its holes")
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -74,11 +74,7 @@ class Words:
         while place >= base**length:
             place -= base**length
             length += 1
-        digits: list[int] = []
-        for _ in range(length):
-            place, digit = divmod(place, base)
-            digits.append(digit)
-        return tuple(reversed(digits))
+        return tuple(place // base**power % base for power in reversed(range(length)))
 
     def named(self, names: Sequence[str], where: str) -> Word:
         """Return the tokens that a file names at a place."""
@@ -93,14 +89,6 @@ class Words:
         if word not in self:
             raise InputError(f"{where} has {len(word)} tokens, want {self.shortest} to {self.longest}")
         return word
-
-    def text(self, word: Word) -> str:
-        """Return a word as a person reads it.
-
-        >>> Words(Alphabet(("!", "?")), 1, 3).text((0, 1, 0))
-        '! ? !'
-        """
-        return self.tokens.text(word)
 
     def to_json(self) -> dict[str, Json]:
         return {"tokens": list(self.tokens.names), "shortest": self.shortest, "longest": self.longest}
