@@ -105,16 +105,13 @@ class Declaration:
 
 def read_declaration(directory: Path) -> Declaration:
     file = directory / DECLARATION
-    try:
-        with reading(read_json(file), str(file)) as fields:
-            with reading_part(fields, "architecture") as part:
-                architecture = read_architecture(part)
-            alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
-            with reading_part(fields, "programs") as part:
-                programs = read_program_lines(part, architecture)
+    with reading(read_json(file), str(file)) as fields:
+        with reading_part(fields, "architecture") as part:
+            architecture = read_architecture(part)
+        alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
+        with reading_part(fields, "programs") as part:
+            programs = read_program_lines(part, architecture)
         return Declaration(architecture, programs, alphabet)
-    except DeclarationError as error:
-        raise InputError(f"{file}: {error}") from error
 
 
 def refuse_unfit_programs(architecture: Architecture, programs: ProgramHeads) -> None:

@@ -23,9 +23,9 @@ from typing import (
 )
 from typing import cast as trust
 
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.text.canonical import Digest, Json
-from circuitproof.text.reading import Fields, alone, reading_part, write_rational
+from circuitproof.text.reading import Fields, about, alone, reading_part, write_rational
 
 Made = TypeVar("Made")
 ReadAt: TypeAlias = Callable[[Fields, str], object]
@@ -97,8 +97,7 @@ class Codec:
     """
 
     def __init__(self, readers: Mapping[object, ReadAt] | None = None) -> None:
-        known: Mapping[object, ReadAt] = {Digest: _digest, FolderName: _folder_name}
-        self._readers: Mapping[object, ReadAt] = {**known, **(readers or {})}
+        self._readers: Mapping[object, ReadAt] = {**_READERS, **(readers or {})}
 
     def knowing(self, readers: Mapping[object, ReadAt]) -> "Codec":
         """Return a codec that reads some types so, and the others as this one does."""
@@ -113,10 +112,8 @@ class Codec:
         for field, key, hint in _layout(kind):
             if field.name not in given and (table.has(key) or not _has_default(field)):
                 found[field.name] = self._value(hint, table, key)
-        try:
+        with about(table.where):
             return kind(**found)
-        except DeclarationError as error:
-            raise InputError(f"{table.where}: {error}") from error
 
     def whole(self, kind: type[Made], table: Fields, **given: object) -> Made:
         """Read a dataclass of which nothing may be left out, defaults or not."""
@@ -150,15 +147,6 @@ class Codec:
         return self._plain(trust("type[object]", hint), table, key)
 
     def _plain(self, kind: type[object], table: Fields, key: str) -> object:
-        simple: Mapping[type[object], ReadAt] = {
-            str: Fields.text,
-            bool: Fields.boolean,
-            int: Fields.integer,
-            float: lambda fields, key: fields.number(key, above=-inf),
-            Fraction: Fields.rational,
-        }
-        if kind in simple:
-            return simple[kind](table, key)
         if issubclass(kind, StrEnum):
             return table.choice(key, kind)
         if is_dataclass(kind):
@@ -199,13 +187,12 @@ class Codec:
             return self._readers[member](part, TAG) if member in self._readers else self.record(member, part)
 
     def _tuple(self, hints: tuple[object, ...], table: Fields, key: str) -> tuple[object, ...]:
-        where, items = table.path(key), table.items(key)
-        if Ellipsis not in hints and len(items) != len(hints):
-            raise InputError(f"{where} has {len(items)} entries, want {len(hints)} entries")
+        count = len(table.items(key))
+        if Ellipsis not in hints and count != len(hints):
+            raise InputError(f"{table.path(key)} has {count} entries, want {len(hints)} entries")
         if hints[0] == Whole or (hints[0] is int and min(table.integers(key), default=0) >= 0):
             return table.integers(key)  # what is usual and may be long
-        entries = [alone(entry, f"{where}[{place}]") for place, entry in enumerate(items)]
-        return tuple(self._value(hints[0], entry, "") for entry in entries)
+        return tuple(self._value(hints[0], alone(entry, where), "") for entry, where in table.entries(key))
 
 
 def _folder_name(table: Fields, key: str) -> FolderName:
@@ -261,7 +248,16 @@ def _has_default(field: Field[object]) -> bool:
 
 
 def _digest(table: Fields, key: str) -> Digest:
-    try:
+    with about(table.path(key)):
         return Digest(table.text(key))
-    except DeclarationError as error:
-        raise InputError(f"{table.path(key)}: {error}") from error
+
+
+_READERS: Mapping[object, ReadAt] = {
+    str: Fields.text,
+    bool: Fields.boolean,
+    int: Fields.integer,
+    float: lambda fields, key: fields.number(key, above=-inf),
+    Fraction: Fields.rational,
+    Digest: _digest,
+    FolderName: _folder_name,
+}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.text.canonical import (
     Digest,
     Json,
@@ -13,7 +13,8 @@ from circuitproof.text.canonical import (
     write_directory,
     write_file,
 )
-from circuitproof.text.reading import read_json, reading, reading_part
+from circuitproof.text.codec import Codec
+from circuitproof.text.reading import read_json, reading
 
 MANIFEST = "manifest.json"
 
@@ -59,18 +60,8 @@ def read_manifest(path: Path) -> Mapping[str, Digest]:
         raise InputError(
             f"cannot read {manifest}: {path} is not sealed; seal a model by circuitproof model {path} --seal"
         )
-    with reading(read_json(manifest), str(manifest)) as fields, reading_part(fields, "files") as files:
-        return {_plain(name, manifest): _digest(files.text(name), files.path(name)) for name in files.keys()}  # noqa: SIM118  # Fields is not a mapping
-
-
-def _plain(name: str, manifest: Path) -> str:
-    if Path(name).name != name:
-        raise InputError(f"{manifest} lists {name!r}, which is not a plain file name")
-    return name
-
-
-def _digest(text: str, where: str) -> Digest:
-    try:
-        return Digest(text)
-    except DeclarationError as error:
-        raise InputError(f"{where}: {error}") from error
+    with reading(read_json(manifest), str(manifest)) as fields:
+        digests = Codec().value(Mapping[str, Digest], fields, "files")
+    if strange := [name for name in digests if Path(name).name != name]:
+        raise InputError(f"{manifest} lists {strange[0]!r}, which is not a plain file name")
+    return digests

@@ -88,6 +88,13 @@ class Reader:
         self._place += 1
         return text
 
+    def separated(self, by: str, read: Callable[[], Built]) -> list[Built]:
+        """Read one thing, and one more after each `by`."""
+        found = [read()]
+        while self.skip(by):
+            found.append(read())
+        return found
+
     def unwanted(self, wanted: str) -> InputError:
         """Return the refusal of the next word."""
         return self.refusal(self.word, f"found {_show(self.word.text)}, want {wanted}")

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Ablation, Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp, Node
-from circuitproof.errors import DeclarationError, InputError
-from circuitproof.text.reading import Fields, read_json, reading
+from circuitproof.errors import InputError
+from circuitproof.text.reading import Fields, about, read_json, reading
 
 _NAMES = re.compile(
     r"(?P<embed>embed|emb|input)|(?P<logits>logits)"
@@ -41,12 +41,10 @@ def load_circuit(path: Path) -> Circuit:
 def parse_circuit(content: object, where: str) -> Circuit:
     """Read a circuit in any of the three spellings; the shape of `edges` and the key `n_layers` tell."""
     fields = Fields(content, where)
-    try:
+    with about(where):
         if isinstance(fields.value("edges"), dict):
             return _parse_eap_ig(fields)
         return _parse_release(fields) if fields.has("n_layers") else _parse_ours(content, where)
-    except DeclarationError as error:
-        raise InputError(f"{where}: {error}") from error
 
 
 def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
@@ -175,9 +173,10 @@ def _refuse_partial_inputs(inputs: dict[tuple[str, str], set[str]], where: str) 
 
 
 def _kept(graph: Graph, ablation: Ablation, names: Iterable[tuple[str, str]], where: str) -> Circuit:
-    edges: set[Edge] = set()
-    for source, target in names:
-        for one in parse_nodes(source, graph, where):
-            for other in parse_nodes(target, graph, where):
-                edges.add(Edge(one, other))
-    return Circuit(graph, frozenset(edges), ablation)
+    edges = frozenset(
+        Edge(one, other)
+        for source, target in names
+        for one in parse_nodes(source, graph, where)
+        for other in parse_nodes(target, graph, where)
+    )
+    return Circuit(graph, edges, ablation)

@@ -233,9 +233,7 @@ class AtomReader:
 
     def _members(self, read: Callable[[], Member]) -> list[Member]:
         self.reader.expect("{")
-        members = [read()]
-        while self.reader.skip(","):
-            members.append(read())
+        members = self.reader.separated(",", read)
         self.reader.expect("}", "',' or '}'")
         return members
 

@@ -131,9 +131,7 @@ class _Formulas:
         self, word: str, read: Callable[[], Formula], join: Callable[[list[Formula]], Formula]
     ) -> Formula:
         start = self._reader.word
-        parts = [read()]
-        while self._reader.skip(word):
-            parts.append(read())
+        parts = self._reader.separated(word, read)
         return self._reader.build(start, lambda: join(parts))
 
     def _part(self) -> Formula:

@@ -6,7 +6,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.catalogue import TASK_NAMES, find_task
 from circuitproof.declare.tasks.task import Task, read_task
 from circuitproof.declare.tasks.written import read_written, read_written_pattern
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.text.reading import Fields, read_json, read_toml, reading
 
 _FILES = (".toml", ".json")
@@ -44,11 +44,8 @@ def load_listed_task(spec: str, alphabet: Alphabet | None = None) -> Task:
 
 def read_declared(content: object, where: str, alphabet: Alphabet | None = None) -> Task:
     """Return the task that the keys of a written file declare; `alphabet` names the tokens of a model."""
-    try:
-        with reading(content, where) as fields:
-            return _read_written(fields, alphabet, None)
-    except DeclarationError as error:
-        raise InputError(f"{where}: {error}") from error
+    with reading(content, where) as fields:
+        return _read_written(fields, alphabet, None)
 
 
 def _load_file(path: Path, alphabet: Alphabet | None, pattern: str | None) -> Task:

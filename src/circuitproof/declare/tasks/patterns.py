@@ -204,8 +204,7 @@ def _read_shape(content: object, where: str) -> Shape:
     with reading(content, where) as fields:
         for name, make in (("sequence", Sequence), ("choice", Choice)):
             if fields.has(name):
-                parts = enumerate(fields.items(name))
-                return make(tuple(_read_shape(part, f"{fields.path(name)}[{k}]") for k, part in parts))
+                return make(tuple(_read_shape(part, place) for part, place in fields.entries(name)))
         if fields.has("repeat"):
             part = _read_shape(fields.value("repeat"), fields.path("repeat"))
             return Repeat(part, fields.integer("least"), _read_most(fields))

@@ -11,7 +11,7 @@ from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener
 from circuitproof.declare.tasks.task import Task
 from circuitproof.declare.tasks.templates import read_filled
 from circuitproof.errors import InputError
-from circuitproof.text.codec import Codec
+from circuitproof.text.codec import Codec, Whole
 from circuitproof.text.reading import Fields, reading_part
 
 _OF_THE_MODEL = "model"
@@ -72,10 +72,7 @@ def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
 
 
 def _read_listed(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task:
-    where = fields.path("prompts")
-    prompts = tuple(
-        spelling.prompt(entry, f"{where}[{place}]") for place, entry in enumerate(fields.items("prompts"))
-    )
+    prompts = tuple(spelling.prompt(entry, where) for entry, where in fields.entries("prompts"))
     if fields.has("openers"):
         with reading_part(fields, "openers") as part:
             pairs = {spelling.token(name, part.where): part.value(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
@@ -144,10 +141,7 @@ def read_written_pattern(fields: Fields, text: str | None = None) -> Task:
     `classes`, the openers of the relation, are those of the answers unless they are given; `[names]` gives
     tokens names for readers.
     """
-    sets: Sets = {}
-    if fields.has("sets"):
-        with reading_part(fields, "sets") as part:
-            sets = {name: part.integers(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+    sets: Sets = Codec().value(Mapping[str, tuple[Whole, ...]], fields, "sets") if fields.has("sets") else {}
     pairs = Codec().value(tuple[tuple[int, int], ...], fields, "answers")
     spelled = fields.text("pattern") if fields.has("pattern") and text is None else text
     if spelled is None:
