@@ -1,13 +1,13 @@
 """A transformer as data: sizes and operators, and the tensors that follow from them."""
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import TypeAlias
 
-from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.circuits.graph import Graph, Head
 from circuitproof.declare.operators import Activation, Attention, BandNorm, NoNorm, Norm
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
@@ -68,6 +68,10 @@ class Architecture:
     def has_norm(self) -> bool:
         return not isinstance(self.norm, NoNorm)
 
+    @property
+    def graph(self) -> Graph:
+        return Graph(self.layers, self.heads)
+
     def to_json(self) -> Json:
         return record_to_json(self)
 
@@ -105,20 +109,20 @@ def is_float32(value: Fraction) -> bool:
         return False
 
 
-def tensor_shapes(architecture: Architecture, programs: frozenset[tuple[int, int]] = frozenset()) -> Shapes:
+def tensor_shapes(architecture: Architecture, programs: Collection[Head] = ()) -> Shapes:
     """Return every tensor of a model with its shape; matrices are [out, in], one set per head.
 
-    `programs` names the heads (layer, index) whose attention is a program: they have no query and no key.
+    `programs` are the heads whose attention is a program: they have no query and no key.
     """
     width = architecture.width
-    _refuse_absent_heads(architecture, programs)
+    refuse_absent_heads(architecture.graph, programs)
     shapes: dict[str, tuple[int, ...]] = {
         "embed.token": (architecture.vocabulary, width),
         "embed.position": (architecture.context, width),
     }
     for layer in range(architecture.layers):
-        for index in range(architecture.heads):
-            shapes |= _head_shapes(architecture, f"head.{layer}.{index}", (layer, index) in programs)
+        for head in architecture.graph.heads_of(layer):
+            shapes |= _head_shapes(architecture, f"head.{layer}.{head.index}", head in programs)
         shapes |= {f"attention.{layer}.output.bias": (width,)} if architecture.biases else {}
         shapes |= _norm_shapes(architecture, f"attention.{layer}.norm")
         shapes |= _norm_shapes(architecture, f"mlp.{layer}.norm")
@@ -130,13 +134,12 @@ def tensor_shapes(architecture: Architecture, programs: frozenset[tuple[int, int
     return shapes
 
 
-def _refuse_absent_heads(architecture: Architecture, heads: frozenset[tuple[int, int]]) -> None:
-    for layer, index in sorted(heads):
-        if not (0 <= layer < architecture.layers and 0 <= index < architecture.heads):
-            raise DeclarationError(
-                f"head {layer}.{index} cannot be a program: there are {architecture.layers} layers of "
-                f"{architecture.heads} heads"
-            )
+def refuse_absent_heads(graph: Graph, programs: Collection[Head]) -> None:
+    """Refuse a program for a head that is not there."""
+    if absent := [head for head in programs if head not in graph]:
+        raise DeclarationError(
+            f"{absent[0]} cannot be a program: there are {graph.layers} layers of {graph.heads} heads"
+        )
 
 
 def _head_shapes(architecture: Architecture, name: str, is_program: bool) -> Shapes:  # noqa: FBT001  # one reader

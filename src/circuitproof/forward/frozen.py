@@ -93,7 +93,7 @@ class Frozen:
 
     @property
     def graph(self) -> Graph:
-        return Graph(self.architecture.layers, self.architecture.heads)
+        return self.architecture.graph
 
     def tensor(self, name: str) -> Grid:
         """Return a whole tensor, read once."""
