@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from circuitproof.exact.forms import Form, Region, Sign, make_form
-from circuitproof.exact.grid import Integers
+from circuitproof.exact.grid import Grid, Integers
 from circuitproof.exact.projection import project
 
 UP = (Sign.AT_MOST, Sign.MORE)
@@ -23,6 +23,9 @@ class Sheet:
 
     numbers: Integers
     denominator: int
+
+    def grid(self) -> Grid:
+        return Grid(self.numbers, 0, (self.denominator,) * len(self.numbers))
 
     def over(self, factor: int) -> "Sheet":
         """Return the same forms with numbers and denominator multiplied by `factor`."""
@@ -117,17 +120,10 @@ class Columns:
     """Forms of an operator, the signs that its branch wants of them, and how to split where they differ."""
 
     numbers: Integers
-    wanted: tuple[Sign, ...]
-    parts: tuple[Sign, ...]
-    is_whole: bool
+    wanted: Sequence[Sign]
+    parts: tuple[Sign, ...] = UP
+    is_whole: bool = False
     """The forms are about the whole row, not a column each."""
-
-
-def columns_of(
-    numbers: Integers, wanted: Sequence[Sign], parts: tuple[Sign, ...] = UP, *, is_whole: bool = False
-) -> Columns:
-    """Return columns with the signs wanted of them."""
-    return Columns(numbers, tuple(wanted), parts, is_whole)
 
 
 def settle(ground: Ground, asked: Sequence[Columns]) -> None:
@@ -137,9 +133,8 @@ def settle(ground: Ground, asked: Sequence[Columns]) -> None:
     """
     unsure: list[tuple[float, SignCondition]] = []
     for columns in asked:
-        for place, (known, wanted) in enumerate(
-            zip(ground.signs(columns.numbers), columns.wanted, strict=True)
-        ):
+        known_signs = ground.signs(columns.numbers)
+        for place, (known, wanted) in enumerate(zip(known_signs, columns.wanted, strict=True)):
             if known & ~wanted.value:
                 form = make_form(columns.numbers[:, place].tolist())
                 where = -1 if columns.is_whole else place
@@ -178,9 +173,9 @@ def projected(
     threshold[0] -= units
     above = fine.numbers * size - threshold[:, None]
     wanted = [Sign.AT_LEAST if place in support else Sign.AT_MOST for place in range(len(values))]
-    asked = [columns_of(above, wanted)]
+    asked = [Columns(above, wanted)]
     if cut is not None:
-        asked.append(columns_of(threshold[:, None], [cut], is_whole=True))
+        asked.append(Columns(threshold[:, None], [cut], is_whole=True))
     settle(ground, asked)
     kept = np.zeros(above.shape, dtype=object)
     kept[:, list(support)] = above[:, list(support)]

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Generic, assert_never
 
 from circuitproof.declare.circuits.graph import Embed, Head, Logits, Mlp
@@ -55,12 +56,8 @@ class Forward(Generic[V, W]):
         stage = self.cells.stages[number]
         if not stage.parts:
             return self.arithmetic.constant(zeros(len(stage.inputs), self.frozen.architecture.width))
-        return self._sum(
-            [
-                self._rows(part, column, outputs)
-                for part, column in zip(stage.parts, _columns(stage), strict=True)
-            ]
-        )
+        pairs = zip(stage.parts, _columns(stage), strict=True)
+        return reduce(self.arithmetic.add, [self._rows(part, column, outputs) for part, column in pairs])
 
     def read(self, number: int, outputs: Mapping[int, V]) -> Read[V, W]:
         """Return what a stage makes of what earlier ones hand on, up to where it bends."""
@@ -150,9 +147,7 @@ class Forward(Generic[V, W]):
             self.arithmetic.affine(table, one.weight, None if later else one.bias)
             for later, table in enumerate(tables)
         ]
-        return self._sum(
-            [self.arithmetic.take(image, rows) for image, rows in zip(images, places, strict=True)]
-        )
+        return reduce(self.arithmetic.add, list(map(self.arithmetic.take, images, places)))
 
     def _rows(self, part: Part, rows: Sequence[int], outputs: Mapping[int, V]) -> V:
         match part:
@@ -172,12 +167,6 @@ class Forward(Generic[V, W]):
 
     def _constant(self, name: str, rows: Sequence[int]) -> V:
         return self.arithmetic.constant(self.frozen.file.grid(name, rows))
-
-    def _sum(self, terms: Sequence[V]) -> V:
-        total = terms[0]
-        for term in terms[1:]:
-            total = self.arithmetic.add(total, term)
-        return total
 
 
 class Trace(Generic[V, W]):
