@@ -197,8 +197,6 @@ class AtomReader:
         """Read a condition; `wanted` says all that could begin here."""
         start = self.reader.word
         word = self.reader.one_of(BEGINNINGS, wanted)
-        if word == Feature.TOKEN_MATCH:
-            return _match(self.reader)
         if word in tuple(Link):
             return self.reader.build(start, lambda: Bracketed(Link(word), self._brackets()))
         if word in _TALLIES:
@@ -206,6 +204,8 @@ class AtomReader:
         return self.reader.build(start, lambda: self._comparison(Feature(word)))
 
     def _comparison(self, feature: Feature) -> Condition:
+        if feature.words is None:
+            return _match(self.reader)
         number = self._token if feature.words is WordKind.TOKEN else self._position
         return Condition(feature, *self._compared(number))
 
@@ -248,7 +248,7 @@ def _match(reader: Reader) -> Condition:
     for comparison in (Comparison.EQUAL, Comparison.UNEQUAL):
         if reader.skip(comparison):
             return Condition(Feature.TOKEN_MATCH, comparison, value=reader.choice(_Truth) is _Truth.TRUE)
-    return Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True)
+    return MATCH
 
 
 def _below(reader: Reader, limit: int | None, one: str, many: str) -> int:

@@ -22,6 +22,7 @@ from circuitproof.declare.tasks.patterns import (
     Shape,
     Tokens,
     atoms_of,
+    joined,
 )
 from circuitproof.errors import InputError
 
@@ -169,7 +170,7 @@ def _derived(rest: _Rest, token: int) -> _Rest:
         case Tokens():
             return _Stop.END if token in rest else _Stop.NONE
         case Sequence((first, *others)):
-            left = _sequence(others)
+            left = joined(Sequence, others)
             gone = _then(_derived(first, token), left)
             return _either([gone, _derived(left, token)]) if _is_nullable(first) else gone
         case Choice(parts):
@@ -180,20 +181,12 @@ def _derived(rest: _Rest, token: int) -> _Rest:
             return _Stop.NONE
 
 
-def _sequence(parts: list[Shape]) -> Shape:
-    return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
-
-
 def _then(first: _Rest, second: _Rest) -> _Rest:
     if isinstance(first, _Stop) or isinstance(second, _Stop):
         if _Stop.NONE in (first, second):
             return _Stop.NONE
         return second if first is _Stop.END else first
-    return Sequence((*_parts_of(first), *_parts_of(second)))
-
-
-def _parts_of(shape: Shape) -> tuple[Shape, ...]:
-    return shape.parts if isinstance(shape, Sequence) else (shape,)
+    return joined(Sequence, (first, second))
 
 
 def _either(parts: list[_Rest]) -> _Rest:
@@ -205,10 +198,9 @@ def _either(parts: list[_Rest]) -> _Rest:
             part, may_end = part.part, True  # noqa: PLW2901  # the same rest, taken apart
         if not isinstance(part, _Stop):
             flat.update(dict.fromkeys(part.parts if isinstance(part, Choice) else (part,)))
-    shapes = list(flat)
-    if not shapes:
+    if not flat:
         return _Stop.END if may_end else _Stop.NONE
-    shape = shapes[0] if len(shapes) == 1 else Choice(tuple(shapes))
+    shape = joined(Choice, flat)
     return Repeat(shape, 0, 1) if may_end and not _is_nullable(shape) else shape
 
 

@@ -126,6 +126,12 @@ class Pattern:
         return {"shape": _shape_to_json(self.shape), "clauses": clauses, "longest": self.longest}
 
 
+def joined(kind: type[Sequence] | type[Choice], parts: Iterable[Shape]) -> Shape:
+    """Return a sequence, or a choice, of some parts, of which those of the same kind are taken apart."""
+    flat = tuple(one for part in parts for one in (part.parts if isinstance(part, kind) else (part,)))
+    return flat[0] if len(flat) == 1 else kind(flat)
+
+
 def longest_of(shape: Shape) -> int | None:
     """Return how many tokens a shape has at most; nothing if there is no bound."""
     match shape:
