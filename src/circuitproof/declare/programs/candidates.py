@@ -8,7 +8,7 @@ that can be counted without listing it, listed, and written into a certificate.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from math import comb
 
 from circuitproof.declare.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
@@ -178,15 +178,12 @@ def multiset_count(things: int, most: int) -> int:
 
 def words_of(prompts: Iterable[Sequence[int]], grammar: Grammar) -> tuple[Word, ...]:
     """Return the words of some prompts that a grammar can name: tokens, then positions, then distances."""
-    tokens: set[int] = set()
-    longest = 0
-    for prompt in prompts:
-        tokens.update(prompt)
-        longest = max(longest, len(prompt))
+    listed = list(prompts)
+    places = range(max(map(len, listed), default=0))
     numbers: dict[WordKind, Iterable[int]] = {
-        WordKind.TOKEN: sorted(tokens),
-        WordKind.POSITION: range(longest),
-        WordKind.DISTANCE: range(longest),
+        WordKind.TOKEN: sorted({*chain.from_iterable(listed)}),
+        WordKind.POSITION: places,
+        WordKind.DISTANCE: places,
     }
     kinds = grammar.kinds()
     return tuple(Word(kind, number) for kind in WordKind if kind in kinds for number in numbers[kind])

@@ -32,7 +32,10 @@ def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None =
         raise InputError(f"--pattern is given, but {spec} is no TOML file about a pattern; leave one out")
     if not is_task_file(spec):
         return find_task(spec)
-    return _load_file(Path(spec), alphabet, pattern)
+    path = Path(spec)
+    is_canonical = path.suffix == ".json"
+    with reading(read_json(path) if is_canonical else read_toml(path), str(path)) as fields:
+        return read_task(fields) if is_canonical else _read_written(fields, alphabet, pattern)
 
 
 def load_listed_task(spec: str, alphabet: Alphabet | None = None) -> Task:
@@ -48,24 +51,15 @@ def read_declared(content: object, where: str, alphabet: Alphabet | None = None)
         return _read_written(fields, alphabet, None)
 
 
-def _load_file(path: Path, alphabet: Alphabet | None, pattern: str | None) -> Task:
-    if path.suffix == ".json":
-        with reading(read_json(path), str(path)) as fields:
-            return read_task(fields)
-    with reading(read_toml(path), str(path)) as fields:
-        return _read_written(fields, alphabet, pattern)
-
-
 def _read_written(fields: Fields, alphabet: Alphabet | None, pattern: str | None) -> Task:
-    forms = [key for key in ("prompts", "templates", "vocabulary") if fields.has(key)]
-    match forms:
+    match [key for key in ("prompts", "templates", "vocabulary") if fields.has(key)]:
         case ["vocabulary"]:
             return read_written_pattern(fields, pattern)
         case ["prompts"] | ["templates"] if pattern is None:
             return read_written(fields, alphabet)
         case ["prompts"] | ["templates"]:
             raise InputError(f"--pattern is given, but {fields.where} lists its prompts; leave one out")
-        case _:
+        case forms:
             raise InputError(
                 f"{fields.where} has {' and '.join(forms) or 'no prompts'}, want one of prompts, templates, "
                 "or pattern with vocabulary"
