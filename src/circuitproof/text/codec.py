@@ -9,18 +9,7 @@ from functools import cache
 from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    ClassVar,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    runtime_checkable,
-)
+from typing import Annotated, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 from typing import cast as trust
 
 from circuitproof.errors import InputError
@@ -74,20 +63,6 @@ Count: TypeAlias = Annotated[int, Range(least=1)]
 Whole: TypeAlias = Annotated[int, Range(least=-inf)]
 Radius: TypeAlias = Annotated[Fraction, Range(above=0)]
 Positive: TypeAlias = Annotated[float, Range(above=0)]
-
-
-@runtime_checkable
-class Tagged(Protocol):
-    """A member of a closed union."""
-
-    tag: ClassVar[str]
-
-
-@runtime_checkable
-class Writable(Protocol):
-    """What says itself how it is written."""
-
-    def to_json(self) -> Json: ...
 
 
 class Codec:
@@ -205,7 +180,10 @@ def _folder_name(table: Fields, key: str) -> FolderName:
 
 
 def to_json(value: object) -> Json:
-    """Return a value as the JSON that a codec reads back, a dataclass under the keys of its fields."""
+    """Return a value as the JSON that a codec reads back, a dataclass under the keys of its fields.
+
+    What has a `to_json` of its own says itself how it is written.
+    """
     match value:
         case None | bool() | int() | float():
             return value
@@ -219,16 +197,16 @@ def to_json(value: object) -> Json:
             }
         case tuple() | list():
             return [to_json(entry) for entry in trust("tuple[object, ...]", value)]
-        case Writable():
-            return value.to_json()
         case _:
-            return record_to_json(value)
+            own: Callable[[], Json] | None = getattr(value, "to_json", None)
+            return record_to_json(value) if own is None else own()
 
 
 def record_to_json(record: object) -> dict[str, Json]:
     """Return a dataclass as JSON, every field under its key."""
-    tag: dict[str, Json] = {TAG: str(record.tag)} if isinstance(record, Tagged) else {}
-    return tag | {key: to_json(getattr(record, field.name)) for field, key, _ in _layout(type(record))}
+    tag = getattr(record, "tag", None)
+    known: dict[str, Json] = {} if tag is None else {TAG: str(tag)}
+    return known | {key: to_json(getattr(record, field.name)) for field, key, _ in _layout(type(record))}
 
 
 @cache

@@ -115,9 +115,10 @@ def _parse_eap_ig(fields: Fields) -> Circuit:
         raise InputError(f"{fields.where}: attention and MLP in parallel are not supported, want a sequence")
     graph = Graph(sizes.integer("n_layers", least=1), sizes.integer("n_heads", least=1))
     inputs = _kept_inputs(fields.fields("edges"))
+    nodes = fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
     _refuse_partial_inputs(inputs, fields.where)
-    _refuse_partial_nodes(fields)
-    _refuse_dropped_nodes(fields, inputs)
+    _refuse_partial_nodes(fields, nodes)
+    _refuse_dropped_nodes(nodes, inputs, fields.where)
     return _kept(graph, Ablation.ZERO, inputs, fields.where)
 
 
@@ -134,26 +135,20 @@ def _kept_inputs(edges: Fields) -> dict[tuple[str, str], set[str]]:
     return inputs
 
 
-def _refuse_partial_nodes(fields: Fields) -> None:
+def _refuse_partial_nodes(fields: Fields, nodes: Fields) -> None:
     if fields.has("neurons"):
         raise InputError(f"{fields.path('neurons')} keeps single neurons; only whole nodes are supported")
-    nodes = _nodes_field(fields)
     for name in nodes.keys():  # noqa: SIM118  # Fields is not a mapping
         if isinstance(nodes.value(name), dict) and nodes.fields(name).has("neurons"):
             raise InputError(f"{nodes.path(name)} keeps single neurons; only whole nodes are supported")
 
 
-def _refuse_dropped_nodes(fields: Fields, edges: Iterable[tuple[str, str]]) -> None:
+def _refuse_dropped_nodes(nodes: Fields, edges: Iterable[tuple[str, str]], where: str) -> None:
     """Refuse a kept edge at a node that is not kept: EAP-IG drops such an edge before it runs."""
-    nodes = _nodes_field(fields)
     for source, target in edges:
         for name in (source, target):
             if name != str(LOGITS) and nodes.has(name) and not _is_kept(nodes, name):
-                raise InputError(f"{fields.where}: {source} -> {target} is kept, but the node {name} is not")
-
-
-def _nodes_field(fields: Fields) -> Fields:
-    return fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
+                raise InputError(f"{where}: {source} -> {target} is kept, but the node {name} is not")
 
 
 def _is_kept(nodes: Fields, name: str) -> bool:

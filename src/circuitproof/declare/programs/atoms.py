@@ -11,7 +11,7 @@ from circuitproof.declare.programs.features import Comparison, Feature, Value, W
 from circuitproof.errors import DeclarationError
 from circuitproof.text.words import Reader
 
-Member = TypeVar("Member")
+Member = TypeVar("Member", int, tuple[int, int])
 
 _WHOLE = re.compile(r"[0-9]+")
 NUMBER_DIGITS = 18
@@ -221,21 +221,18 @@ class AtomReader:
         return comparison, self._set(number) if comparison is Comparison.AMONG else number()
 
     def _brackets(self) -> Brackets:
-        return Brackets(tuple(sorted(self._members(self._pair))))
+        return Brackets(self._set(self._pair))
 
     def _pair(self) -> tuple[int, int]:
         opener = self._token()
         self.reader.expect(":")
         return opener, self._token()
 
-    def _set(self, number: Callable[[], int]) -> tuple[int, ...]:
-        return tuple(sorted(self._members(number)))
-
-    def _members(self, read: Callable[[], Member]) -> list[Member]:
+    def _set(self, read: Callable[[], Member]) -> tuple[Member, ...]:
         self.reader.expect("{")
         members = self.reader.separated(",", read)
         self.reader.expect("}", "',' or '}'")
-        return members
+        return tuple(sorted(members))
 
     def _token(self) -> int:
         return _below(self.reader, self.limits.tokens, "token", "tokens")

@@ -112,7 +112,10 @@ class Language:
         memberships = self._memberships(Feature.KEY_TOKEN)
         scans = [Scan(pick, one) for pick, one in product(grammar.picks, memberships)]
         links = [Bracketed(link, pairs) for pairs, link in product(grammar.brackets, Link)]
-        return (*plain, *scans, *links, *self._tallies())
+        bound = grammar.depth
+        counted = product(grammar.brackets, Place, range(bound + 1) if bound else ())
+        tallies = [Tally(place, pairs, bound, Comparison.EQUAL, n) for pairs, place, n in counted]
+        return (*plain, *scans, *links, *tallies)
 
     def conditions(self) -> tuple[Formula, ...]:
         """Return every condition: the single ones and those that `or` joins."""
@@ -159,12 +162,6 @@ class Language:
         sizes = range(2, self.grammar.members + 1)
         chosen = [members for size in sizes for members in combinations(tokens, size)]
         return [*single, *(Condition(feature, Comparison.AMONG, members) for members in chosen)]
-
-    def _tallies(self) -> Iterator[Formula]:
-        bound = self.grammar.depth
-        if bound:
-            for pairs, place, number in product(self.grammar.brackets, Place, range(bound + 1)):
-                yield Tally(place, pairs, bound, Comparison.EQUAL, number)
 
 
 def multiset_count(things: int, most: int) -> int:

@@ -41,7 +41,8 @@ def row(program: Program, prompt: Sequence[int], query: int) -> AttentionRow:
     for weight, keep in zip(scaled.rules, filters, strict=True):
         for key in keep(seen, range(len(seen))):
             weights[key] += weight
-    return _normalised(weights) or _fallback(program.otherwise, query)
+    itself = ((query, Fraction(1)),) if program.otherwise is Otherwise.SELF else ()
+    return _normalised(weights) or itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,3 @@ def _normalised(weights: Sequence[int]) -> AttentionRow:
     total = sum(weights)
     shares = {weight: Fraction(weight, total) for weight in set(weights) if weight}
     return tuple((key, shares[weight]) for key, weight in enumerate(weights) if weight)
-
-
-def _fallback(otherwise: Otherwise, query: int) -> AttentionRow:
-    return ((query, Fraction(1)),) if otherwise is Otherwise.SELF else ()

@@ -75,32 +75,28 @@ def parse(text: str, where: str = "program", limits: Limits = NO_LIMITS) -> Prog
     return Program(default, rules, otherwise)
 
 
-def formula_text(formula: Formula) -> str:
-    """Return a formula as it stands in the text of a program, with no more parentheses than it needs."""
-    return _text(formula, _OPEN_ENDED)
+def formula_text(formula: Formula, binding: int = _OPEN_ENDED) -> str:
+    """Return a formula as it stands in the text of a program, with no more parentheses than it needs.
+
+    It needs them where it binds less tightly than `binding`.
+    """
+    match formula:
+        case Not(part):
+            text, found = f"not {formula_text(part, _SINGLE)}", _SINGLE
+        case Scan(pick, part):
+            text, found = f"{pick} {formula_text(part, _SINGLE)}", _SINGLE
+        case AllOf(parts):
+            text, found = " and ".join(formula_text(part, _SINGLE) for part in parts), _JOINED
+        case AnyOf(parts):
+            text, found = " or ".join(formula_text(part, _JOINED) for part in parts), _OPEN_ENDED
+        case _:
+            text, found = str(formula), _SINGLE
+    return f"({text})" if binding > found else text
 
 
 def _rule_text(rule: Rule) -> str:
     spelled = f"add {write_rational(rule.weight)}"
     return f"{spelled} when {formula_text(all_of(rule.conditions))}" if rule.conditions else spelled
-
-
-def _text(formula: Formula, binding: int) -> str:
-    match formula:
-        case Not(part):
-            return f"not {_text(part, _SINGLE)}"
-        case Scan(pick, part):
-            return f"{pick} {_text(part, _SINGLE)}"
-        case AllOf(parts):
-            return _in_parentheses(" and ".join(_text(part, _SINGLE) for part in parts), binding > _JOINED)
-        case AnyOf(parts):
-            return _in_parentheses(" or ".join(_text(part, _JOINED) for part in parts), binding > _OPEN_ENDED)
-        case _:
-            return str(formula)
-
-
-def _in_parentheses(text: str, wanted: bool) -> str:  # noqa: FBT001  # called in the two lines above
-    return f"({text})" if wanted else text
 
 
 def _rules(reader: Reader, limits: Limits) -> Iterator[Rule]:
@@ -144,16 +140,14 @@ class _Formulas:
             self._reader.expect(")", "'and', 'or' or ')'")
         elif start.text == "not" or start.text in tuple(Pick):
             self._reader.expect(start.text)
-            part = self._part()
-            formula = self._reader.build(start, lambda: _applied(start.text, part))
+            part, is_not = self._part(), start.text == "not"
+            formula = self._reader.build(
+                start, lambda: negate(part) if is_not else Scan(Pick(start.text), part)
+            )
         else:
             formula = AtomReader(self._reader, self._limits).read(_WANTED)
         self._levels -= 1
         return formula
-
-
-def _applied(word: str, part: Formula) -> Formula:
-    return negate(part) if word == "not" else Scan(Pick(word), part)
 
 
 def _weight(reader: Reader) -> Fraction:

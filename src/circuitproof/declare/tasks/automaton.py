@@ -8,7 +8,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
-from itertools import count
 from typing import TypeAlias
 
 from circuitproof.declare.tasks.domain import Prompt
@@ -84,9 +83,7 @@ class Automaton:
         return is_met and _is_nullable(self._rests[state[0]])
 
     def atom(self, token: int) -> int:
-        """Return the atom of a token of the vocabulary."""
-        found = (place for place, members in enumerate(self.atoms) if _is_member(token, members))
-        return next(found)
+        return next(place for place, members in enumerate(self.atoms) if _is_member(token, members))
 
     def __contains__(self, prompt: Prompt) -> bool:
         if not 1 <= len(prompt) <= self.pattern.longest:
@@ -102,8 +99,7 @@ class Automaton:
     def size(self) -> int:
         """Return how many prompts the pattern denotes."""
         self._complete()
-        ends_empty = self.accepts(self.start)
-        return self._completions[0, self.start] - ends_empty
+        return self._completions[0, self.start] - self.accepts(self.start)
 
     def _targets(self, state: State, position: int) -> Iterator[tuple[int, State]]:
         if position < self.pattern.longest:
@@ -117,9 +113,8 @@ class Automaton:
             return
         layers: list[dict[State, list[tuple[int, State]]]] = []
         states, reached = {self.start}, 0
-        for position in count():
-            if not states:
-                break
+        while states:
+            position = len(layers)
             layers.append({state: list(self._targets(state, position)) for state in sorted(states)})
             states = {target for targets in layers[-1].values() for _, target in targets}
             reached += len(layers[-1])
