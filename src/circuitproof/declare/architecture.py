@@ -75,6 +75,13 @@ class Architecture:
     def to_json(self) -> Json:
         return record_to_json(self)
 
+    def refuse_absent_heads(self, programs: Collection[Head]) -> None:
+        """Refuse a program for a head that is not there."""
+        if absent := [head for head in programs if head not in self.graph]:
+            raise DeclarationError(
+                f"{absent[0]} cannot be a program: there are {self.layers} layers of {self.heads} heads"
+            )
+
 
 def read_architecture(fields: Fields) -> Architecture:
     """Read an architecture from a model's file or from a recipe.
@@ -115,7 +122,7 @@ def tensor_shapes(architecture: Architecture, programs: Collection[Head] = ()) -
     `programs` are the heads whose attention is a program: they have no query and no key.
     """
     width = architecture.width
-    refuse_absent_heads(architecture.graph, programs)
+    architecture.refuse_absent_heads(programs)
     shapes: dict[str, tuple[int, ...]] = {
         "embed.token": (architecture.vocabulary, width),
         "embed.position": (architecture.context, width),
@@ -132,14 +139,6 @@ def tensor_shapes(architecture: Architecture, programs: Collection[Head] = ()) -
     shapes |= {} if architecture.tied else {"logits.weight": (architecture.vocabulary, width)}
     shapes |= {"logits.bias": (architecture.vocabulary,)} if architecture.logit_bias else {}
     return shapes
-
-
-def refuse_absent_heads(graph: Graph, programs: Collection[Head]) -> None:
-    """Refuse a program for a head that is not there."""
-    if absent := [head for head in programs if head not in graph]:
-        raise DeclarationError(
-            f"{absent[0]} cannot be a program: there are {graph.layers} layers of {graph.heads} heads"
-        )
 
 
 def _head_shapes(architecture: Architecture, name: str, is_program: bool) -> Shapes:  # noqa: FBT001  # one reader

@@ -14,15 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from circuitproof.declare.operators import (
-    Activation,
-    Attention,
-    BandNorm,
-    Norm,
-    band_of,
-    require_sparsemax,
-    slope_of,
-)
+from circuitproof.declare.operators import Activation, Attention, Norm, band_of, require_sparsemax, slope_of
 from circuitproof.errors import NotExactError
 from circuitproof.exact.bands import band
 from circuitproof.exact.exact import Exact
@@ -121,7 +113,7 @@ class Unbent:
         return self._branching(
             values,
             lambda rows: Exact().normalise(rows, norm, gain),
-            lambda sheet: self._banded(sheet, kind, gain),
+            lambda sheet: _stretched(band(self._ground("norm"), sheet, kind), gain),
         )
 
     def _branching(
@@ -155,11 +147,6 @@ class Unbent:
             return Forms(Grid(numbers, 0, (weights.denominator,)), {})
         found, _ = projected(self._ground("sparsemax"), row.sheet(0), Fraction(1), None)
         return _unfolded(found.grid())
-
-    def _banded(self, sheet: Sheet, norm: BandNorm, gain: tuple[Grid, Grid]) -> Forms:
-        balanced = band(self._ground("norm"), sheet, norm)
-        stretched = _unfolded(multiply_columns(balanced.grid(), gain[0]))
-        return Forms(add(stretched.constant, gain[1]), stretched.slopes)
 
 
 @dataclass(slots=True)
@@ -247,6 +234,11 @@ def _stacked(rows: Sequence[Forms], width: int) -> Forms:
         numbers[place] = row.constant.in_units(exponent)[0]
     constant = Grid(numbers, exponent, tuple(row.constant.denominators[0] for row in rows))
     return Forms(constant, {place: row.slopes[0] for place, row in enumerate(rows) if 0 in row.slopes})
+
+
+def _stretched(sheet: Sheet, gain: tuple[Grid, Grid]) -> Forms:
+    scaled = _unfolded(multiply_columns(sheet.grid(), gain[0]))
+    return Forms(add(scaled.constant, gain[1]), scaled.slopes)
 
 
 def _unfolded(grid: Grid) -> Forms:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
+import numpy.typing as npt
 
 from circuitproof.declare.operators import (
     Activation,
@@ -17,17 +18,7 @@ from circuitproof.declare.operators import (
     require_sparsemax,
     slope_of,
 )
-from circuitproof.exact.grid import (
-    Grid,
-    Integers,
-    Row,
-    add,
-    grid_of_rows,
-    make_row,
-    matmul,
-    multiply,
-    multiply_columns,
-)
+from circuitproof.exact.grid import Grid, Row, add, grid_of_rows, make_row, matmul, multiply, multiply_columns
 from circuitproof.exact.projection import project
 from circuitproof.exact.protocol import Contexts, RationalRow
 
@@ -36,7 +27,7 @@ from circuitproof.exact.protocol import Contexts, RationalRow
 class Signs:
     """The branch of an activation: -1, 0 or 1 per number. At zero both branches give zero."""
 
-    signs: Integers
+    signs: npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)

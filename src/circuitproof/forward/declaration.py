@@ -7,13 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from circuitproof.declare.architecture import (
-    Architecture,
-    Shapes,
-    read_architecture,
-    refuse_absent_heads,
-    tensor_shapes,
-)
+from circuitproof.declare.architecture import Architecture, Shapes, read_architecture, tensor_shapes
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head, Mlp, Node
 from circuitproof.declare.operators import inexact_name
@@ -122,7 +116,7 @@ def read_declaration(directory: Path) -> Declaration:
 
 def refuse_unfit_programs(architecture: Architecture, programs: ProgramHeads) -> None:
     """Refuse a program for a head that is not there, or one that names a token that is not there."""
-    refuse_absent_heads(architecture.graph, programs)
+    architecture.refuse_absent_heads(programs)
     for head, program in programs.items():
         if (largest := max(program.tokens(), default=0)) >= architecture.vocabulary:
             raise DeclarationError(

@@ -6,14 +6,14 @@ from pathlib import Path
 from circuitproof.errors import InputError
 from circuitproof.text.canonical import (
     Digest,
-    Json,
     digest_bytes,
     digest_file,
     readable_json,
     write_directory,
     write_file,
+    write_files,
 )
-from circuitproof.text.codec import Codec
+from circuitproof.text.codec import Codec, to_json
 from circuitproof.text.reading import read_json, reading
 
 MANIFEST = "manifest.json"
@@ -21,21 +21,16 @@ MANIFEST = "manifest.json"
 
 def write_sealed(path: Path, files: Mapping[str, bytes]) -> None:
     """Write a new directory of `files` and their manifest; it appears whole or not at all."""
-    digests: dict[str, Json] = {name: str(digest_bytes(content)) for name, content in sorted(files.items())}
-
-    def fill(directory: Path) -> None:
-        for name, content in files.items():
-            write_file(directory / name, content)
-        write_file(directory / MANIFEST, readable_json({"files": digests}))
-
-    write_directory(path, fill)
+    digests = {name: digest_bytes(content) for name, content in sorted(files.items())}
+    whole = {**files, MANIFEST: readable_json({"files": to_json(digests)})}
+    write_directory(path, lambda folder: write_files({folder / name: whole[name] for name in whole}))
 
 
 def seal(path: Path) -> None:
     """Write the manifest of all files of a directory, which has none yet."""
     names = sorted(file.name for file in path.iterdir() if file.is_file() and file.name != MANIFEST)
-    digests: dict[str, Json] = {name: str(digest_file(path / name)) for name in names}
-    write_file(path / MANIFEST, readable_json({"files": digests}))
+    digests = {name: digest_file(path / name) for name in names}
+    write_file(path / MANIFEST, readable_json({"files": to_json(digests)}))
 
 
 def check_seal(path: Path, names: frozenset[str]) -> None:

@@ -163,6 +163,7 @@ Atom: TypeAlias = Condition | Tally | Bracketed
 
 MATCH = Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True)
 """Query and key hold the same token."""
+MISMATCH = Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=False)
 
 
 _TALLIES = {f"{at}_{kind}": (at, kind) for at in Place for kind in ("count", "depth")}

@@ -11,19 +11,9 @@ from fractions import Fraction
 from itertools import chain, combinations, product
 from math import comb
 
-from circuitproof.declare.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
 from circuitproof.declare.programs.features import Comparison, Feature, WordKind
-from circuitproof.declare.programs.syntax import (
-    Formula,
-    Otherwise,
-    Pick,
-    Program,
-    Rule,
-    Scan,
-    any_of,
-    atoms,
-    negate,
-)
+from circuitproof.declare.programs.syntax import Formula, Otherwise, Pick, Program, Rule, Scan, any_of, atoms
 from circuitproof.declare.programs.text import to_text
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
@@ -146,7 +136,7 @@ class Language:
 
     def _compared(self, feature: Feature) -> Iterator[Formula]:
         if feature.words is None:
-            yield from (MATCH, negate(MATCH))
+            yield from (Condition(feature, Comparison.EQUAL, value) for value in (True, False))
             return
         is_token = feature.words is WordKind.TOKEN
         for comparison in _NAMED if is_token else _ORDERED:

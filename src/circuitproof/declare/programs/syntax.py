@@ -7,8 +7,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import TypeAlias
 
-from circuitproof.declare.programs.atoms import MATCH, Atom, Condition
-from circuitproof.declare.programs.features import Comparison, Feature
+from circuitproof.declare.programs.atoms import MATCH, MISMATCH, Atom
 from circuitproof.errors import DeclarationError
 
 
@@ -151,9 +150,7 @@ def any_of(formulas: Iterable[Formula]) -> Formula:
 
 def negate(formula: Formula) -> Formula:
     """Return what holds where `formula` does not."""
-    if formula == MATCH:
-        return Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=False)
-    return Not(formula)
+    return MISMATCH if formula == MATCH else Not(formula)
 
 
 def _parts(formula: Formula) -> tuple[Formula, ...]:
