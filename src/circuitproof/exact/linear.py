@@ -161,7 +161,6 @@ class _Simplex:
         return tuple(weights)
 
     def optimum(self) -> Optimum:
-        """Return the solution that the table holds."""
         weights = [-weight for weight in self._weights(-1)]
         return Optimum(Fraction(self._table[-1, _BETA], self._scale), self._point(), tuple(weights))
 

@@ -66,7 +66,6 @@ class Rows(Generic[T]):
         return self._places.setdefault((row, mark), len(self._places))
 
     def marks(self) -> list[int]:
-        """Return the mark of each row."""
         return [mark for _, mark in self._places]
 
     def __iter__(self) -> Iterator[T]:
@@ -92,7 +91,6 @@ class Stage:
 
     @property
     def outputs(self) -> Rows[Terms] | Rows[Context] | Rows[RationalRow]:
-        """Return what there is an output for."""
         return self.contexts or self.mixes or self.inputs
 
 
@@ -195,7 +193,6 @@ class Cells(Generic[P]):
         return tuple(sorted(weights.items()))
 
     def _input(self, stage: Stage, place: P) -> int:
-        """Return the input of a stage at a place."""
         terms = tuple(self._term(part, place) for part in stage.parts)
         return stage.inputs.place(terms, self._binding.mark(place))
 

@@ -20,7 +20,6 @@ class Reading:
     outputs: Mapping[Node, frozenset[int]]
 
     def at(self, interface: Interface) -> frozenset[int]:
-        """Return the positions at which a place is read."""
         found = self.inputs if interface.side is Side.INPUT else self.outputs
         return found.get(interface.node, frozenset())
 

@@ -64,7 +64,6 @@ class Fields:
         return _typed(self.value(key), bool, self.path(key))
 
     def integer(self, key: str, *, least: float = 0) -> int:
-        """Return a whole number that is at least `least`."""
         number = _typed(self.value(key), int, self.path(key))
         if number < least:
             raise InputError(f"{self.path(key)} is {number}, want at least {least}")
@@ -98,7 +97,6 @@ class Fields:
         return choices(self.one_of(key, tuple(choices)))
 
     def one_of(self, key: str, known: Collection[str]) -> str:
-        """Return a string that is among the known ones."""
         if (name := self.text(key)) not in known:
             wanted = ", ".join(repr(str(one)) for one in known)
             raise InputError(f"{self.path(key)} is {name!r}, want one of {wanted}")

@@ -119,10 +119,8 @@ class Language:
         return count + sum(comb(count, size) for size in range(2, self.grammar.alternatives + 1))
 
     def rule_count(self) -> int:
-        count = self.condition_count()
-        return len(self.grammar.weights) * sum(
-            comb(count, size) for size in range(self.grammar.conditions + 1)
-        )
+        count, sizes = self.condition_count(), range(self.grammar.conditions + 1)
+        return len(self.grammar.weights) * sum(comb(count, size) for size in sizes)
 
     def program_count(self) -> int:
         return len(self.grammar.otherwise) * multiset_count(self.rule_count(), self.grammar.rules)

@@ -115,13 +115,8 @@ class Program:
 
     def tokens(self) -> frozenset[int]:
         """Return every token that a condition mentions."""
-        return frozenset(
-            token
-            for rule in self.rules
-            for condition in rule.conditions
-            for atom in atoms(condition)
-            for token in atom.tokens()
-        )
+        conditions = chain.from_iterable(rule.conditions for rule in self.rules)
+        return frozenset(token for one in conditions for atom in atoms(one) for token in atom.tokens())
 
 
 def atoms(formula: Formula) -> Iterator[Atom]:

@@ -31,7 +31,6 @@ class Alphabet:
         return len(self.names)
 
     def token(self, name: str) -> int:
-        """Return the token that `name` stands for."""
         if name not in self.names:
             raise DeclarationError(f"{name!r} is not a token of this alphabet of {len(self)} tokens")
         return self.names.index(name)

@@ -188,7 +188,6 @@ class Generator:
         return replace(self, pool=replace(self.pool, strata=tuple(sorted(set(strata)))))
 
     def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
-        """Return the task on some of the prompts."""
         answers = {self._token(opener): self._token(answer) for opener, answer in self.answers}
         prompts = [row.prompt for row in rows]
         return listed_opener_task(self.task, self.encoder.alphabet, prompts, answers)

@@ -108,7 +108,6 @@ class Labelled:
         return found
 
     def lengths(self) -> set[int]:
-        """Return how many tokens prompts of the pattern have."""
         return {len(prompt) for prompt, _ in self._ends()}
 
     @cached_property

@@ -76,7 +76,6 @@ class _Parser(Reader):
         self._level = 0
 
     def pattern(self) -> Pattern:
-        """Read to the end."""
         start = self.word
         shape = self._choice()
         clauses = self.separated("and", self._clause) if self.skip("with") else []

@@ -30,7 +30,6 @@ class OnlyOpener:
         _refuse_repeated_openers([opener for opener, _ in self.answers], "answer")
 
     def opener(self, prompt: Prompt) -> int:
-        """Return the only declared opener of a prompt."""
         return only_opener(prompt, dict(self.answers), "answer")
 
 

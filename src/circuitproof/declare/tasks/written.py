@@ -24,7 +24,6 @@ class Spelling:
     numbers: Mapping[str, int]
 
     def token(self, entry: object, where: str) -> int:
-        """Return the token that an entry of a file means."""
         if isinstance(entry, str) and entry in self.numbers:
             return self.numbers[entry]
         if isinstance(entry, int) and not isinstance(entry, bool):
