@@ -145,8 +145,7 @@ class Unbent:
             (weights,) = Exact().attention(tuple(row.constant.rows()), attention)
             numbers = np.array([weights.numbers], dtype=object)
             return Forms(Grid(numbers, 0, (weights.denominator,)), {})
-        found, _ = projected(self._ground("sparsemax"), row.sheet(0), Fraction(1), None)
-        return _unfolded(found.grid())
+        return _unfolded(projected(self._ground("sparsemax"), row.sheet(0), Fraction(1), None).grid())
 
 
 @dataclass(slots=True)

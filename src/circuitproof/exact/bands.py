@@ -57,9 +57,9 @@ def _side(ground: Ground, side: Sheet, norm: BandNorm, branch: tuple[int, int, t
     """
     position, spare, parts = branch
     if position > 0:
-        return projected(ground, side, norm.high, Sign.AT_LEAST)[0]
+        return projected(ground, side, norm.high, Sign.AT_LEAST)
     if position < 0 and not norm.lift.shares_equally:
-        return projected(ground, side, norm.low, Sign.AT_MOST)[0]
+        return projected(ground, side, norm.low, Sign.AT_MOST)
     is_up = ground.signs_at(side) > 0
     positive = np.flatnonzero(is_up).tolist()
     mass = side.numbers[:, positive].sum(axis=1)

@@ -104,10 +104,8 @@ class Exact:
         require_sparsemax(attention)
         projections = [project(row.numbers, row.denominator) for row in scores]
         self.witnesses.append(Supports(tuple(found.support for found in projections)))
-        return tuple(
-            Row(found.weights, found.divisor * row.denominator)
-            for found, row in zip(projections, scores, strict=True)
-        )
+        pairs = zip(projections, scores, strict=True)
+        return tuple(Row(found.weights, found.divisor * row.denominator) for found, row in pairs)
 
     def weigh(self, weights: tuple[Row, ...], contexts: Contexts, values: Grid) -> Grid:
         rows = [

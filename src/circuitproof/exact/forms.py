@@ -28,13 +28,7 @@ class Sign(IntFlag):
         return not self & ~other
 
 
-BOUNDS = {
-    "<": Sign.LESS,
-    "<=": Sign.AT_MOST,
-    "=": Sign.EQUAL,
-    ">=": Sign.AT_LEAST,
-    ">": Sign.MORE,
-}
+BOUNDS = {"<": Sign.LESS, "<=": Sign.AT_MOST, "=": Sign.EQUAL, ">=": Sign.AT_LEAST, ">": Sign.MORE}
 """How bounds on a form are spelled."""
 
 
@@ -57,10 +51,6 @@ class Form:
 
     def negated(self) -> "Form":
         return Form(-self.constant, tuple(-slope for slope in self.slopes))
-
-    def leads_negative(self) -> bool:
-        """Say whether the first slope that is not zero is negative; of a form and its negation one does."""
-        return next((slope < 0 for slope in self.slopes if slope), False)
 
 
 def make_form(numbers: Sequence[int]) -> Form:
@@ -152,7 +142,7 @@ def sign_of(number: Fraction | int) -> Sign:
 
 
 def _upright(form: Form) -> tuple[Form, bool]:
-    """Return the form or its negation, whichever leads positive, in lowest terms, and if it was negated."""
-    is_turned = form.leads_negative()
+    """Return the form or its negation, whichever has a positive first slope, in lowest terms; and which."""
+    is_turned = next((slope < 0 for slope in form.slopes if slope), False)
     chosen = form.negated() if is_turned else form
     return make_form((chosen.constant, *chosen.slopes)), is_turned

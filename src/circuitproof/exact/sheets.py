@@ -76,10 +76,8 @@ class Ground:
     def values(self, sheet: Sheet) -> tuple[list[int], int]:
         """Return the forms at the point, as integers over a factor of the sheet's denominator."""
         common = lcm(*(entry.denominator for entry in self.point))
-        moves = np.array(
-            [entry.numerator * (common // entry.denominator) for entry in self.point], dtype=object
-        )
-        return list(sheet.numbers[0] * common + moves @ sheet.numbers[1:]), common
+        moves = [entry.numerator * (common // entry.denominator) for entry in self.point]
+        return list(sheet.numbers[0] * common + np.array(moves, dtype=object) @ sheet.numbers[1:]), common
 
     def signs_at(self, sheet: Sheet) -> Integers:
         """Return -1, 0 or 1 for each form: its sign in the region where it has one, else that at the point.
@@ -156,10 +154,8 @@ def _balance(form: Form, radius: Fraction) -> float:
     return float(abs(Fraction(form.constant, form.spread() or 1)) / radius)
 
 
-def projected(
-    ground: Ground, sheet: Sheet, mass: Fraction, cut: Sign | None
-) -> tuple[Sheet, tuple[int, ...]]:
-    """Return the non-negative numbers of sum `mass` nearest to the forms, and their support.
+def projected(ground: Ground, sheet: Sheet, mass: Fraction, cut: Sign | None) -> Sheet:
+    """Return the non-negative numbers of sum `mass` nearest to the forms.
 
     Given the support S, they are c_i − τ with τ = (Σ_S c − mass)/|S|, and S is right where c_i ≥ τ for its
     members and c_i ≤ τ for the others. With `cut` also τ must have that sign.
@@ -167,9 +163,9 @@ def projected(
     fine = sheet.over(mass.denominator)
     values, common = ground.values(fine)
     units = mass.numerator * (fine.denominator // mass.denominator)
-    support = project(values, units * common).support
+    support = list(project(values, units * common).support)
     size = len(support)
-    threshold: Any = fine.numbers[:, list(support)].sum(axis=1)
+    threshold: Any = fine.numbers[:, support].sum(axis=1)
     threshold[0] -= units
     above = fine.numbers * size - threshold[:, None]
     wanted = [Sign.AT_LEAST if place in support else Sign.AT_MOST for place in range(len(values))]
@@ -178,8 +174,8 @@ def projected(
         asked.append(Columns(threshold[:, None], [cut], is_whole=True))
     settle(ground, asked)
     kept = np.zeros(above.shape, dtype=object)
-    kept[:, list(support)] = above[:, list(support)]
-    return Sheet(kept, fine.denominator * size), support
+    kept[:, support] = above[:, support]
+    return Sheet(kept, fine.denominator * size)
 
 
 def reduced(sheet: Sheet) -> Sheet:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import LOGITS, Head, Node
 from circuitproof.declare.programs.meaning import row
-from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
+from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.interface import Interface, Side
 
 
@@ -24,7 +24,7 @@ class Reading:
         return found.get(interface.node, frozenset())
 
 
-def readings(circuit: Circuit, programs: Mapping[Head, Program], prompt: Prompt) -> Reading:
+def readings(circuit: Circuit, programs: ProgramHeads, prompt: Prompt) -> Reading:
     """Return what is read of a prompt: by a neural head all keys of a query, by a program those of weight."""
     live = circuit.live()
     inputs: dict[Node, frozenset[int]] = {}
@@ -36,16 +36,12 @@ def readings(circuit: Circuit, programs: Mapping[Head, Program], prompt: Prompt)
     return Reading(inputs, outputs)
 
 
-def unreached(
-    interface: Interface, circuit: Circuit, programs: Mapping[Head, Program], prompts: Sequence[Prompt]
-) -> int:
+def unreached(at: Interface, circuit: Circuit, programs: ProgramHeads, prompts: Sequence[Prompt]) -> int:
     """Return how many prompts have logits that no perturbation at a place can reach."""
-    if interface.is_final_residual:
+    if at.is_final_residual:
         return 0
-    return sum(
-        readings(circuit, programs, prompt).at(interface).isdisjoint(interface.places(len(prompt)))
-        for prompt in prompts
-    )
+    read = [readings(circuit, programs, prompt).at(at) for prompt in prompts]
+    return sum(places.isdisjoint(at.places(len(one))) for places, one in zip(read, prompts, strict=True))
 
 
 def refuse_unreached_prompts(interface: Interface, count: int, prompts: int) -> None:
@@ -57,9 +53,7 @@ def refuse_unreached_prompts(interface: Interface, count: int, prompts: int) -> 
         )
 
 
-def _keys(
-    node: Node, queries: Collection[int], programs: Mapping[Head, Program], prompt: Prompt
-) -> frozenset[int]:
+def _keys(node: Node, queries: Collection[int], programs: ProgramHeads, prompt: Prompt) -> frozenset[int]:
     """Return the positions at which a node reads its input for its outputs at `queries`."""
     if not isinstance(node, Head):
         return frozenset(queries)

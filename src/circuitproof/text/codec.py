@@ -192,9 +192,8 @@ def to_json(value: object) -> Json:
         case str() | Path() | Digest():
             return str(value)
         case Mapping():
-            return {
-                str(key): to_json(entry) for key, entry in trust("Mapping[object, object]", value).items()
-            }
+            entries = trust("Mapping[object, object]", value).items()
+            return {str(key): to_json(entry) for key, entry in entries}
         case tuple() | list():
             return [to_json(entry) for entry in trust("tuple[object, ...]", value)]
         case _:
