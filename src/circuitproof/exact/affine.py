@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from circuitproof.declare.operators import Activation, Attention, Norm, band_of, require_sparsemax, slope_of
+from circuitproof.declare.operators import Activation, Attention, Norm, band_of, slope_of
 from circuitproof.errors import NotExactError
 from circuitproof.exact.bands import band
 from circuitproof.exact.exact import Exact
@@ -91,7 +91,7 @@ class Unbent:
         return tuple(_scores(queries, keys, context, scale) for context in contexts)
 
     def attention(self, scores: Scores, attention: Attention) -> Scores:
-        require_sparsemax(attention)
+        attention.require_exact()
         return tuple(self._sparsemax(row, attention) for row in scores)
 
     def weigh(self, weights: Scores, contexts: Contexts, values: Forms) -> Forms:

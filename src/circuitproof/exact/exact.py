@@ -8,16 +8,7 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
-from circuitproof.declare.operators import (
-    Activation,
-    Attention,
-    BandNorm,
-    Lift,
-    Norm,
-    band_of,
-    require_sparsemax,
-    slope_of,
-)
+from circuitproof.declare.operators import Activation, Attention, BandNorm, Lift, Norm, band_of, slope_of
 from circuitproof.exact.grid import Grid, Row, add, grid_of_rows, make_row, matmul, multiply, multiply_columns
 from circuitproof.exact.projection import project
 from circuitproof.exact.protocol import Contexts, RationalRow
@@ -101,7 +92,7 @@ class Exact:
         )
 
     def attention(self, scores: tuple[Row, ...], attention: Attention) -> tuple[Row, ...]:
-        require_sparsemax(attention)
+        attention.require_exact()
         projections = [project(row.numbers, row.denominator) for row in scores]
         self.witnesses.append(Supports(tuple(found.support for found in projections)))
         pairs = zip(projections, scores, strict=True)
