@@ -6,6 +6,7 @@ tokens, positions or prefixes share rows; so do a circuit and its lesions, becau
 same nodes in both is one *stage*. A **cell** is a row of the logits: one computation decides its prompts.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -186,10 +187,9 @@ class Cells(Generic[P]):
         return stage.contexts.place((inputs[-1], inputs), mark)
 
     def _mix(self, stage: Stage, attended: Sequence[tuple[P, Fraction]]) -> RationalRow:
-        weights: dict[int, Fraction] = {}
+        weights: defaultdict[int, Fraction] = defaultdict(Fraction)
         for key, weight in attended:
-            source = self._input(stage, key)
-            weights[source] = weights.get(source, Fraction(0)) + weight
+            weights[self._input(stage, key)] += weight
         return tuple(sorted(weights.items()))
 
     def _input(self, stage: Stage, place: P) -> int:

@@ -1,6 +1,5 @@
 """The door from floats to rationals: safetensors bytes in, exact grids out. It never sees a tensor object."""
 
-import hashlib
 import mmap
 import struct
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from circuitproof.declare.circuits.graph import Graph
 from circuitproof.errors import InputError
 from circuitproof.exact.grid import Grid, grid_of_float32
 from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration, ProgramHeads, read_declaration
-from circuitproof.text.canonical import Digest, reading_file
+from circuitproof.text.canonical import Digest, digest_bytes, reading_file
 from circuitproof.text.reading import Fields, about, parse_json
 from circuitproof.text.sealed import check_seal
 
@@ -57,7 +56,7 @@ class WeightFile:
     def digest(self, name: str) -> Digest:
         place = self._place(name)
         with memoryview(self.content) as view, view[place.start : place.end] as part:
-            return Digest(hashlib.sha256(part).hexdigest())
+            return digest_bytes(part)
 
     def grid(self, name: str, rows: Sequence[int] | None = None) -> Grid:
         """Return the exact values of a tensor or of some of its rows; a vector is a single row."""

@@ -35,7 +35,7 @@ class Digest:
         return self.hexadecimal
 
 
-def digest_bytes(content: bytes) -> Digest:
+def digest_bytes(content: bytes | memoryview) -> Digest:
     return Digest(hashlib.sha256(content).hexdigest())
 
 

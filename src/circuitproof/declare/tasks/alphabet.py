@@ -48,11 +48,10 @@ class Alphabet:
         """Say how another alphabet calls a token otherwise, if it does."""
         if len(alphabet) != len(self):
             return f"the task has {len(self)} tokens, the model {len(alphabet)}"
-        pairs = enumerate(zip(self.names, alphabet.names, strict=True))
-        return next(
-            (f"token {t} is {own!r} there, {its!r} in the model" for t, (own, its) in pairs if own != its),
-            None,
-        )
+        for token, (own, its) in enumerate(zip(self.names, alphabet.names, strict=True)):
+            if own != its:
+                return f"token {token} is {own!r} there, {its!r} in the model"
+        return None
 
     def to_json(self) -> dict[str, Json]:
         return {"alphabet": list(self.names)}

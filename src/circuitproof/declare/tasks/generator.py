@@ -214,8 +214,9 @@ class Generator:
         if self.pool is None:
             return found
         found.sort(key=lambda one: str(self._hash(template, self._filled(template, "", one))))
-        kept, first = self.pool.strata, found[: self.pool.fillings]
-        return [one for one in first if kept is None or self._stratum(template, one) in kept]
+        first, strata = found[: self.pool.fillings], self.pool.strata
+        kept = frozenset(strata or ())
+        return [one for one in first if strata is None or self._stratum(template, one) in kept]
 
     def _filled(self, template: Template, opener: str, words: Mapping[str, str]) -> str:
         return template.text.format(**{OPENER: opener}, **words)

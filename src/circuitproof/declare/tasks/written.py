@@ -84,7 +84,7 @@ def _read_listed(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task
             "give one per prompt"
         )
     strata = tuple(alphabet.text((answer,)) for answer in tabled)
-    return _tabled(_name(fields), alphabet, Domain(prompts, strata), (tabled, _read_labels(fields)))
+    return _tabled(fields, alphabet, Domain(prompts, strata), tabled, _read_labels(fields))
 
 
 def _name(fields: Fields) -> str:
@@ -107,17 +107,16 @@ def _read_templates(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> T
     prompts = tuple(spelling.prompt(one.text, f"{where}, {one.text!r}") for one in filled)
     answers = tuple(spelling.token(one.answer, f"{where}, the answer to {one.text!r}") for one in filled)
     domain = Domain(prompts, tuple(one.template for one in filled))
-    return _tabled(_name(fields), alphabet, domain, (answers, [one.group for one in filled]))
+    return _tabled(fields, alphabet, domain, answers, [one.group for one in filled])
 
 
 def _tabled(
-    name: str, alphabet: Alphabet, domain: Domain, asked: tuple[tuple[int, ...], Sequence[Hashable]]
+    fields: Fields, alphabet: Alphabet, domain: Domain, answers: tuple[int, ...], labels: Sequence[Hashable]
 ) -> Task:
     """Return the task with these answers and classes; the candidates are the answers that occur."""
-    answers, labels = asked
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     return Task(
-        name=name,
+        name=_name(fields),
         alphabet=alphabet,
         candidates=tuple(dict.fromkeys(answers)),
         domain=domain,
