@@ -89,7 +89,12 @@ def read_architecture(fields: Fields) -> Architecture:
     `head_width` may be left out (width / heads), and so may `attention_scale` (1/√head_width in FP32).
     """
     width, heads = fields.integer("width", least=1), fields.integer("heads", least=1)
-    head_width = fields.integer("head_width", least=1) if fields.has("head_width") else _split(width, heads)
+    if not fields.has("head_width") and width % heads:
+        raise DeclarationError(
+            f"width is {width}, which {heads} heads do not divide; "
+            f"choose a multiple of {heads} or give head_width"
+        )
+    head_width = fields.integer("head_width", least=1) if fields.has("head_width") else width // heads
     scale = fields.rational("attention_scale") if fields.has("attention_scale") else inverse_root(head_width)
     return Codec().record(Architecture, fields, head_width=head_width, attention_scale=scale)
 
@@ -156,12 +161,3 @@ def _linear_shapes(architecture: Architecture, name: str, out: int, into: int) -
 def _norm_shapes(architecture: Architecture, name: str) -> Shapes:
     width = (architecture.width,)
     return {f"{name}.scale": width, f"{name}.shift": width} if architecture.has_norm else {}
-
-
-def _split(width: int, heads: int) -> int:
-    if width % heads:
-        raise DeclarationError(
-            f"width is {width}, which {heads} heads do not divide; "
-            f"choose a multiple of {heads} or give head_width"
-        )
-    return width // heads

@@ -118,12 +118,13 @@ def open_model(path: Path) -> Frozen:
     check_seal(path, frozenset({DECLARATION, WEIGHTS}))
     declared = read_declaration(path)
     file = open_weights(path / WEIGHTS)
-    for name, shape in declared.shapes().items():
-        if (found := file.shapes().get(name)) is None:
+    wanted, held = declared.shapes(), file.shapes()
+    for name, shape in wanted.items():
+        if (found := held.get(name)) is None:
             raise InputError(f"{file.path} lacks tensor {name}, which the architecture needs")
         if found != shape:
             raise InputError(f"{file.path}: tensor {name} has shape {found}, the architecture wants {shape}")
-    if unknown := sorted(file.places.keys() - declared.shapes().keys()):
+    if unknown := sorted(held.keys() - wanted.keys()):
         raise InputError(f"{file.path} holds tensor {unknown[0]}, which the architecture does not have")
     return Frozen(declared, file)
 

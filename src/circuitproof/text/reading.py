@@ -87,7 +87,7 @@ class Fields:
         value = self.value(key)
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             raise InputError(f"{self.path(key)} is {_name(value)}, want a number")
-        number = _nearest_float(value)
+        number = float(Decimal(value))  # infinite where it is too large
         if not above < number < float("inf"):
             raise InputError(f"{self.path(key)} is {value}, want a finite number above {above}")
         return number
@@ -284,13 +284,6 @@ def _entries(value: object, where: str) -> Iterator[tuple[object, str]]:
 
 def _all_typed(value: object, kind: type[Value], where: str) -> tuple[Value, ...]:
     return tuple(_typed(entry, kind, place) for entry, place in _entries(value, where))
-
-
-def _nearest_float(value: float | Decimal) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")
 
 
 def _name(value: object) -> str:
