@@ -182,11 +182,6 @@ class Limits:
 NO_LIMITS = Limits()
 
 
-class _Truth(StrEnum):
-    TRUE = "true"
-    FALSE = "false"
-
-
 class AtomReader(Reader):
     """Reads single conditions from the words of a text."""
 
@@ -213,7 +208,8 @@ class AtomReader(Reader):
     def _match(self) -> Condition:
         for comparison in (Comparison.EQUAL, Comparison.UNEQUAL):
             if self.skip(comparison):
-                return Condition(Feature.TOKEN_MATCH, comparison, value=self.choice(_Truth) is _Truth.TRUE)
+                value = self.one_of(("true", "false"), "one of true, false") == "true"
+                return Condition(Feature.TOKEN_MATCH, comparison, value)
         return MATCH
 
     def _tally(self, at: Place, kind: str) -> Tally:
