@@ -111,7 +111,7 @@ class Fields:
 
     def entries(self, key: str) -> Iterator[tuple[object, str]]:
         """Return what is in a list, each entry with where it stands."""
-        return _entries(self.value(key), self.path(key))
+        return ((entry, f"{self.path(key)}[{index}]") for index, entry in enumerate(self.items(key)))
 
     def texts(self, key: str) -> tuple[str, ...]:
         return _all_typed(self.value(key), str, self.path(key))
@@ -278,12 +278,9 @@ def _items(value: object, where: str) -> tuple[object, ...]:
     return tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # entries of unread JSON
 
 
-def _entries(value: object, where: str) -> Iterator[tuple[object, str]]:
-    return ((entry, f"{where}[{index}]") for index, entry in enumerate(_items(value, where)))
-
-
 def _all_typed(value: object, kind: type[Value], where: str) -> tuple[Value, ...]:
-    return tuple(_typed(entry, kind, place) for entry, place in _entries(value, where))
+    entries = enumerate(_items(value, where))
+    return tuple(_typed(entry, kind, f"{where}[{index}]") for index, entry in entries)
 
 
 def _name(value: object) -> str:
