@@ -14,6 +14,7 @@ from circuitproof.declare.architecture import (
     read_architecture,
     tensor_shapes,
 )
+from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.operators import (
     Attention,
     BandNorm,
@@ -308,18 +309,18 @@ def test_a_switch_adds_or_removes_only_its_own_tensors(architecture):
 @given(small_architectures, st.data())
 def test_a_program_head_loses_its_query_and_key_and_nothing_else(architecture, data):
     """A program reads tokens and positions; it keeps the values that it mixes."""
-    heads = [(layer, index) for layer in range(architecture.layers) for index in range(architecture.heads)]
+    heads = [node for node in architecture.graph.nodes() if isinstance(node, Head)]
     programs = data.draw(st.frozensets(st.sampled_from(heads)))
     full, rest = tensor_shapes(architecture), tensor_shapes(architecture, programs)
-    lost = {f"head.{layer}.{index}.{role}" for layer, index in programs for role in ("query", "key")}
+    lost = {f"head.{head.layer}.{head.index}.{role}" for head in programs for role in ("query", "key")}
     assert rest == {name: shape for name, shape in full.items() if name.rpartition(".")[0] not in lost}
 
 
-@pytest.mark.parametrize("head", [(2, 0), (0, 2), (-1, 0), (0, -1)])
+@pytest.mark.parametrize("head", [Head(2, 0), Head(0, 2), Head(-1, 0), Head(0, -1)])
 def test_a_program_on_a_head_that_is_not_there_is_refused(head):
     """Installing a program nowhere must not look like having installed it."""
     with pytest.raises(DeclarationError, match=r"cannot be a program: there are 2 layers of 2 heads"):
-        tensor_shapes(TOY, frozenset({(0, 0), head}))
+        tensor_shapes(TOY, frozenset({Head(0, 0), head}))
 
 
 @pytest.mark.parametrize("lift", Lift)

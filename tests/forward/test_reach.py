@@ -25,17 +25,17 @@ def at(node, side=Side.OUTPUT, positions=Span.LAST):
 def test_a_neural_head_reads_every_key_of_a_query():
     """Whatever its weights are, they depend on all of its keys."""
     found = readings(CHAIN, {}, (1, 2, 3))
-    assert found.at(at(EMBED)) == found.at(at(Head(0, 0), Side.INPUT)) == {0, 1, 2}
-    assert found.at(at(Head(0, 0))) == found.at(at(Mlp(0), Side.INPUT)) == found.at(FINAL_RESIDUAL) == {2}
+    assert found[EMBED, Side.OUTPUT] == found[Head(0, 0), Side.INPUT] == {0, 1, 2}
+    assert found[Head(0, 0), Side.OUTPUT] == found[Mlp(0), Side.INPUT] == found[LOGITS, Side.INPUT] == {2}
 
 
 def test_a_program_head_reads_the_keys_that_have_weight():
     """Itself where nothing has any, unless it then attends nowhere; a weight of zero is none."""
     head = Head(0, 0)
-    assert readings(CHAIN, {head: FIVES}, (5, 2, 5, 3)).at(at(EMBED)) == {0, 2}
-    assert readings(CHAIN, {head: FIVES}, (1, 2, 3)).at(at(EMBED)) == {2}
-    assert readings(CHAIN, {head: ELSEWHERE}, (1, 2, 3)).at(at(EMBED)) == frozenset()
-    assert readings(CHAIN, {head: FIRST}, (1, 2, 2)).at(at(EMBED)) == {0}
+    assert readings(CHAIN, {head: FIVES}, (5, 2, 5, 3))[EMBED, Side.OUTPUT] == {0, 2}
+    assert readings(CHAIN, {head: FIVES}, (1, 2, 3))[EMBED, Side.OUTPUT] == {2}
+    assert readings(CHAIN, {head: ELSEWHERE}, (1, 2, 3))[EMBED, Side.OUTPUT] == frozenset()
+    assert readings(CHAIN, {head: FIRST}, (1, 2, 2))[EMBED, Side.OUTPUT] == {0}
 
 
 def test_what_a_later_head_reads_an_earlier_one_answers():
@@ -43,16 +43,16 @@ def test_what_a_later_head_reads_an_earlier_one_answers():
     edges = ("embed -> head 0.0", "head 0.0 -> head 1.0", "head 1.0 -> logits")
     circuit = circuit_of(edges, layers=2)
     found = readings(circuit, {Head(1, 0): FIRST, Head(0, 0): FIVES}, (1, 5, 2))
-    assert found.at(at(Head(0, 0))) == {0}
-    assert found.at(at(EMBED)) == {0}
+    assert found[Head(0, 0), Side.OUTPUT] == {0}
+    assert found[EMBED, Side.OUTPUT] == {0}
 
 
 def test_dead_edges_read_nothing():
     """What cannot reach the logits is not on the way to them."""
     circuit = circuit_of(("embed -> head 0.0", "embed -> logits"))
     found = readings(circuit, {}, (1, 2))
-    assert found.at(at(EMBED)) == {1}
-    assert found.at(at(Head(0, 0))) == frozenset()
+    assert found[EMBED, Side.OUTPUT] == {1}
+    assert found[Head(0, 0), Side.OUTPUT] == frozenset()
 
 
 def slowly_reached(circuit, programs, prompt, interface) -> bool:

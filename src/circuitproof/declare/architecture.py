@@ -1,13 +1,13 @@
 """A transformer as data: sizes and operators, and the tensors that follow from them."""
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import TypeAlias
 
-from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.circuits.graph import Graph, Head
 from circuitproof.declare.operators import Activation, Attention, BandNorm, NoNorm, Norm
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
@@ -68,8 +68,19 @@ class Architecture:
     def has_norm(self) -> bool:
         return not isinstance(self.norm, NoNorm)
 
+    @property
+    def graph(self) -> Graph:
+        return Graph(self.layers, self.heads)
+
     def to_json(self) -> Json:
         return record_to_json(self)
+
+    def refuse_absent_heads(self, programs: Collection[Head]) -> None:
+        """Refuse a program for a head that is not there."""
+        if absent := [head for head in programs if head not in self.graph]:
+            raise DeclarationError(
+                f"{absent[0]} cannot be a program: there are {self.layers} layers of {self.heads} heads"
+            )
 
 
 def read_architecture(fields: Fields) -> Architecture:
@@ -78,7 +89,12 @@ def read_architecture(fields: Fields) -> Architecture:
     `head_width` may be left out (width / heads), and so may `attention_scale` (1/√head_width in FP32).
     """
     width, heads = fields.integer("width", least=1), fields.integer("heads", least=1)
-    head_width = fields.integer("head_width", least=1) if fields.has("head_width") else _split(width, heads)
+    if not fields.has("head_width") and width % heads:
+        raise DeclarationError(
+            f"width is {width}, which {heads} heads do not divide; "
+            f"choose a multiple of {heads} or give head_width"
+        )
+    head_width = fields.integer("head_width", least=1) if fields.has("head_width") else width // heads
     scale = fields.rational("attention_scale") if fields.has("attention_scale") else inverse_root(head_width)
     return Codec().record(Architecture, fields, head_width=head_width, attention_scale=scale)
 
@@ -105,20 +121,20 @@ def is_float32(value: Fraction) -> bool:
         return False
 
 
-def tensor_shapes(architecture: Architecture, programs: frozenset[tuple[int, int]] = frozenset()) -> Shapes:
+def tensor_shapes(architecture: Architecture, programs: Collection[Head] = ()) -> Shapes:
     """Return every tensor of a model with its shape; matrices are [out, in], one set per head.
 
-    `programs` names the heads (layer, index) whose attention is a program: they have no query and no key.
+    `programs` are the heads whose attention is a program: they have no query and no key.
     """
     width = architecture.width
-    _refuse_absent_heads(architecture, programs)
+    architecture.refuse_absent_heads(programs)
     shapes: dict[str, tuple[int, ...]] = {
         "embed.token": (architecture.vocabulary, width),
         "embed.position": (architecture.context, width),
     }
     for layer in range(architecture.layers):
-        for index in range(architecture.heads):
-            shapes |= _head_shapes(architecture, f"head.{layer}.{index}", (layer, index) in programs)
+        for head in architecture.graph.heads_of(layer):
+            shapes |= _head_shapes(architecture, f"head.{layer}.{head.index}", head in programs)
         shapes |= {f"attention.{layer}.output.bias": (width,)} if architecture.biases else {}
         shapes |= _norm_shapes(architecture, f"attention.{layer}.norm")
         shapes |= _norm_shapes(architecture, f"mlp.{layer}.norm")
@@ -128,15 +144,6 @@ def tensor_shapes(architecture: Architecture, programs: frozenset[tuple[int, int
     shapes |= {} if architecture.tied else {"logits.weight": (architecture.vocabulary, width)}
     shapes |= {"logits.bias": (architecture.vocabulary,)} if architecture.logit_bias else {}
     return shapes
-
-
-def _refuse_absent_heads(architecture: Architecture, heads: frozenset[tuple[int, int]]) -> None:
-    for layer, index in sorted(heads):
-        if not (0 <= layer < architecture.layers and 0 <= index < architecture.heads):
-            raise DeclarationError(
-                f"head {layer}.{index} cannot be a program: there are {architecture.layers} layers of "
-                f"{architecture.heads} heads"
-            )
 
 
 def _head_shapes(architecture: Architecture, name: str, is_program: bool) -> Shapes:  # noqa: FBT001  # one reader
@@ -154,12 +161,3 @@ def _linear_shapes(architecture: Architecture, name: str, out: int, into: int) -
 def _norm_shapes(architecture: Architecture, name: str) -> Shapes:
     width = (architecture.width,)
     return {f"{name}.scale": width, f"{name}.shift": width} if architecture.has_norm else {}
-
-
-def _split(width: int, heads: int) -> int:
-    if width % heads:
-        raise DeclarationError(
-            f"width is {width}, which {heads} heads do not divide; "
-            f"choose a multiple of {heads} or give head_width"
-        )
-    return width // heads

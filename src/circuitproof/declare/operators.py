@@ -19,6 +19,11 @@ class Attention(StrEnum):
     SOFTMAX = "softmax"
     SPARSEMAX = "sparsemax"
 
+    def require_exact(self) -> None:
+        """Refuse attention that has no exact value."""
+        if self is not Attention.SPARSEMAX:
+            raise NotExactError(f"{self} attention has no exact value; want sparsemax or program heads")
+
 
 class Lift(StrEnum):
     """How BandNorm raises a side whose mass is below the band."""
@@ -137,12 +142,6 @@ def band_of(norm: Norm) -> BandNorm | None:
             raise NotExactError("LayerNorm has no exact value; remove the norms or use BandNorm")
         case _:
             assert_never(norm)
-
-
-def require_sparsemax(attention: Attention) -> None:
-    """Refuse attention that has no exact value."""
-    if attention is not Attention.SPARSEMAX:
-        raise NotExactError(f"{attention} attention has no exact value; want sparsemax or program heads")
 
 
 def inexact_name(operator: Norm | Activation | Attention) -> str | None:

@@ -8,27 +8,20 @@ it does not know, it stops with `OpenSignError`, which says on which form to spl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import lcm
 from typing import TypeAlias
 
 import numpy as np
 
-from circuitproof.declare.operators import (
-    Activation,
-    Attention,
-    BandNorm,
-    Norm,
-    band_of,
-    require_sparsemax,
-    slope_of,
-)
+from circuitproof.declare.operators import Activation, Attention, Norm, band_of, slope_of
 from circuitproof.errors import NotExactError
 from circuitproof.exact.bands import band
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Region, Sign
-from circuitproof.exact.grid import Grid, Integers, add, matmul, multiply, multiply_columns, uniform, zeros
+from circuitproof.exact.grid import Grid, add, matmul, multiply, multiply_columns, uniform, zeros
 from circuitproof.exact.protocol import Contexts, RationalRow
-from circuitproof.exact.sheets import Ground, Sheet, SignCondition, columns_of, projected, settle
+from circuitproof.exact.sheets import Columns, Ground, Sheet, SignCondition, projected, settle
 
 Slopes: TypeAlias = Mapping[int, Grid]
 """For the rows of a batch that depend on the perturbation, a row of slopes per variable."""
@@ -51,7 +44,7 @@ class Forms:
         slopes = self.slopes[row]
         exponent = min(constant.exponent, slopes.exponent)
         stacked = Grid(
-            np.concatenate([_shifted(constant, exponent), _shifted(slopes, exponent)]),
+            np.concatenate([constant.in_units(exponent), slopes.in_units(exponent)]),
             exponent,
             (*constant.denominators, *slopes.denominators),
         )
@@ -98,7 +91,7 @@ class Unbent:
         return tuple(_scores(queries, keys, context, scale) for context in contexts)
 
     def attention(self, scores: Scores, attention: Attention) -> Scores:
-        require_sparsemax(attention)
+        attention.require_exact()
         return tuple(self._sparsemax(row, attention) for row in scores)
 
     def weigh(self, weights: Scores, contexts: Contexts, values: Forms) -> Forms:
@@ -120,7 +113,7 @@ class Unbent:
         return self._branching(
             values,
             lambda rows: Exact().normalise(rows, norm, gain),
-            lambda sheet: self._banded(sheet, kind, gain),
+            lambda sheet: _stretched(band(self._ground("norm"), sheet, kind), gain),
         )
 
     def _branching(
@@ -143,25 +136,16 @@ class Unbent:
         ground = self._ground("activation")
         raised = ground.signs_at(sheet) >= 0
         wanted = [Sign.AT_LEAST if is_raised else Sign.AT_MOST for is_raised in raised]
-        settle(ground, [columns_of(sheet.numbers, wanted)])
+        settle(ground, [Columns(sheet.numbers, wanted)])
         factors = np.where(raised, slope.denominator, slope.numerator).astype(object)
-        return _unfolded(Sheet(sheet.numbers * factors, sheet.denominator * slope.denominator))
+        return _unfolded(Sheet(sheet.numbers * factors, sheet.denominator * slope.denominator).grid())
 
     def _sparsemax(self, row: Forms, attention: Attention) -> Forms:
         if row.is_constant:
             (weights,) = Exact().attention(tuple(row.constant.rows()), attention)
             numbers = np.array([weights.numbers], dtype=object)
             return Forms(Grid(numbers, 0, (weights.denominator,)), {})
-        found, _ = projected(self._ground("sparsemax"), row.sheet(0), Fraction(1), None)
-        return _unfolded(found)
-
-    def _banded(self, sheet: Sheet, norm: BandNorm, gain: tuple[Grid, Grid]) -> Forms:
-        balanced = band(self._ground("norm"), sheet, norm)
-        stretched = multiply_columns(
-            Grid(balanced.numbers, 0, (balanced.denominator,) * len(balanced.numbers)), gain[0]
-        )
-        shifted = _unfolded_grid(stretched)
-        return Forms(add(shifted.constant, gain[1]), shifted.slopes)
+        return _unfolded(projected(self._ground("sparsemax"), row.sheet(0), Fraction(1), None).grid())
 
 
 @dataclass(slots=True)
@@ -183,15 +167,14 @@ def _scores(queries: Forms, keys: Forms, context: tuple[int, Sequence[int]], sca
     if query in queries.slopes and any(key in keys.slopes for key in chosen):
         raise NotExactError("a perturbed query meets a perturbed key: their product is not linear")
     picked = keys.constant.take(chosen).transposed()
-    constant = matmul(queries.constant.take([query]), picked)
-    rows: dict[int, Grid | None] = {}
+    asked = queries.constant.take([query])
     if query in queries.slopes:
-        rows[0] = multiply(matmul(queries.slopes[query], picked), scale)
+        moved = matmul(queries.slopes[query], picked)
     else:
-        asked = queries.constant.take([query]).transposed()
-        rows[0] = _beside([(matmul(keys.slopes[k], asked) if k in keys.slopes else None) for k in chosen])
-        rows[0] = None if rows[0] is None else multiply(rows[0], scale)
-    return _forms(multiply(constant, scale), rows)
+        across = asked.transposed()
+        moved = _beside([matmul(keys.slopes[k], across) if k in keys.slopes else None for k in chosen])
+    slopes = None if moved is None else multiply(moved, scale)
+    return _forms(multiply(matmul(asked, picked), scale), {0: slopes})
 
 
 def _beside(columns: Sequence[Grid | None]) -> Grid | None:
@@ -205,7 +188,7 @@ def _beside(columns: Sequence[Grid | None]) -> Grid | None:
     numbers = np.zeros((height, len(columns)), dtype=object)
     for place, column in enumerate(even):
         if column is not None:
-            numbers[:, place] = _shifted(column, exponent)[:, 0] * (common // column.denominators[0])
+            numbers[:, place] = column.in_units(exponent)[:, 0] * (common // column.denominators[0])
     return Grid(numbers, exponent, (common,) * height)
 
 
@@ -221,11 +204,8 @@ def _weighed(weights: Forms, keys: Sequence[int], values: Forms) -> Forms:
 
 
 def _mixed(row: RationalRow, slopes: Slopes) -> Grid | None:
-    total: Grid | None = None
-    for source, weight in row:
-        if source in slopes:
-            total = _sum(total, multiply(slopes[source], weight))
-    return total
+    moving = (multiply(slopes[source], weight) for source, weight in row if source in slopes)
+    return reduce(_sum, moving, None)
 
 
 def _sum(left: Grid | None, right: Grid | None) -> Grid | None:
@@ -250,19 +230,16 @@ def _stacked(rows: Sequence[Forms], width: int) -> Forms:
     exponent = min((row.constant.exponent for row in rows), default=0)
     numbers = np.empty((len(rows), width), dtype=object)
     for place, row in enumerate(rows):
-        numbers[place] = _shifted(row.constant, exponent)[0]
+        numbers[place] = row.constant.in_units(exponent)[0]
     constant = Grid(numbers, exponent, tuple(row.constant.denominators[0] for row in rows))
     return Forms(constant, {place: row.slopes[0] for place, row in enumerate(rows) if 0 in row.slopes})
 
 
-def _unfolded(sheet: Sheet) -> Forms:
-    return _unfolded_grid(Grid(sheet.numbers, 0, (sheet.denominator,) * len(sheet.numbers)))
+def _stretched(sheet: Sheet, gain: tuple[Grid, Grid]) -> Forms:
+    scaled = _unfolded(multiply_columns(sheet.grid(), gain[0]))
+    return Forms(add(scaled.constant, gain[1]), scaled.slopes)
 
 
-def _unfolded_grid(grid: Grid) -> Forms:
+def _unfolded(grid: Grid) -> Forms:
     """Return a matrix of constants above slopes as a single row of forms."""
     return _forms(grid.take([0]), {0: grid.take(range(1, grid.shape[0]))})
-
-
-def _shifted(grid: Grid, exponent: int) -> Integers:
-    return grid.numbers.astype(object) << (grid.exponent - exponent)

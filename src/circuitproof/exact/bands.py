@@ -15,7 +15,7 @@ import numpy as np
 
 from circuitproof.declare.operators import BandNorm
 from circuitproof.exact.forms import Sign
-from circuitproof.exact.sheets import UP, Columns, Ground, Sheet, columns_of, projected, reduced, settle
+from circuitproof.exact.sheets import UP, Columns, Ground, Sheet, projected, reduced, settle
 
 _DOWN = (Sign.LESS, Sign.AT_LEAST)
 _BOTH = (Sign.LESS, Sign.EQUAL, Sign.MORE)
@@ -57,9 +57,9 @@ def _side(ground: Ground, side: Sheet, norm: BandNorm, branch: tuple[int, int, t
     """
     position, spare, parts = branch
     if position > 0:
-        return projected(ground, side, norm.high, Sign.AT_LEAST)[0]
+        return projected(ground, side, norm.high, Sign.AT_LEAST)
     if position < 0 and not norm.lift.shares_equally:
-        return projected(ground, side, norm.low, Sign.AT_MOST)[0]
+        return projected(ground, side, norm.low, Sign.AT_MOST)
     is_up = ground.signs_at(side) > 0
     positive = np.flatnonzero(is_up).tolist()
     mass = side.numbers[:, positive].sum(axis=1)
@@ -67,10 +67,10 @@ def _side(ground: Ground, side: Sheet, norm: BandNorm, branch: tuple[int, int, t
     if position == 0:
         signs = [Sign.AT_LEAST if up else Sign.AT_MOST for up in is_up]
         edges = [_edge(mass, low, Sign.AT_LEAST), _edge(mass, high, Sign.AT_MOST)]
-        settle(ground, [columns_of(side.numbers, signs, parts), *edges])
+        settle(ground, [Columns(side.numbers, signs, parts), *edges])
         return Sheet(np.where(is_up, side.numbers, 0), side.denominator)
     signs = [Sign.MORE if up else Sign.AT_MOST for up in is_up]
-    settle(ground, [columns_of(side.numbers, signs, parts), _edge(mass, low, Sign.AT_MOST)])
+    settle(ground, [Columns(side.numbers, signs, parts), _edge(mass, low, Sign.AT_MOST)])
     return _lifted(Sheet(np.where(is_up, side.numbers, 0), side.denominator), positive, (mass, low), spare)
 
 
@@ -78,7 +78,7 @@ def _edge(mass: np.ndarray, bound: int, sign: Sign) -> Columns:
     """Return the demand that the mass lies on one side of a bound."""
     beyond = mass.copy()
     beyond[0] -= bound
-    return columns_of(beyond[:, None], [sign], is_whole=True)
+    return Columns(beyond[:, None], [sign], is_whole=True)
 
 
 def _lifted(side: Sheet, positive: Sequence[int], missing: tuple[np.ndarray, int], spare: int) -> Sheet:

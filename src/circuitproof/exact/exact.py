@@ -6,28 +6,10 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
+import numpy.typing as npt
 
-from circuitproof.declare.operators import (
-    Activation,
-    Attention,
-    BandNorm,
-    Lift,
-    Norm,
-    band_of,
-    require_sparsemax,
-    slope_of,
-)
-from circuitproof.exact.grid import (
-    Grid,
-    Integers,
-    Row,
-    add,
-    grid_of_rows,
-    make_row,
-    matmul,
-    multiply,
-    multiply_columns,
-)
+from circuitproof.declare.operators import Activation, Attention, BandNorm, Lift, Norm, band_of, slope_of
+from circuitproof.exact.grid import Grid, Row, add, grid_of_rows, make_row, matmul, multiply, multiply_columns
 from circuitproof.exact.projection import project
 from circuitproof.exact.protocol import Contexts, RationalRow
 
@@ -36,7 +18,7 @@ from circuitproof.exact.protocol import Contexts, RationalRow
 class Signs:
     """The branch of an activation: -1, 0 or 1 per number. At zero both branches give zero."""
 
-    signs: Integers
+    signs: npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +92,11 @@ class Exact:
         )
 
     def attention(self, scores: tuple[Row, ...], attention: Attention) -> tuple[Row, ...]:
-        require_sparsemax(attention)
+        attention.require_exact()
         projections = [project(row.numbers, row.denominator) for row in scores]
         self.witnesses.append(Supports(tuple(found.support for found in projections)))
-        return tuple(
-            Row(found.weights, found.divisor * row.denominator)
-            for found, row in zip(projections, scores, strict=True)
-        )
+        pairs = zip(projections, scores, strict=True)
+        return tuple(Row(found.weights, found.divisor * row.denominator) for found, row in pairs)
 
     def weigh(self, weights: tuple[Row, ...], contexts: Contexts, values: Grid) -> Grid:
         rows = [

@@ -28,13 +28,7 @@ class Sign(IntFlag):
         return not self & ~other
 
 
-BOUNDS = {
-    "<": Sign.LESS,
-    "<=": Sign.AT_MOST,
-    "=": Sign.EQUAL,
-    ">=": Sign.AT_LEAST,
-    ">": Sign.MORE,
-}
+BOUNDS = {"<": Sign.LESS, "<=": Sign.AT_MOST, "=": Sign.EQUAL, ">=": Sign.AT_LEAST, ">": Sign.MORE}
 """How bounds on a form are spelled."""
 
 
@@ -57,10 +51,6 @@ class Form:
 
     def negated(self) -> "Form":
         return Form(-self.constant, tuple(-slope for slope in self.slopes))
-
-    def leads_negative(self) -> bool:
-        """Say whether the first slope that is not zero is negative; of a form and its negation one does."""
-        return next((slope < 0 for slope in self.slopes if slope), False)
 
 
 def make_form(numbers: Sequence[int]) -> Form:
@@ -115,7 +105,8 @@ class Region:
     def __post_init__(self) -> None:
         known: dict[Form, Sign] = {}
         for bound in self.bounds:
-            form, sign = _upright(bound.form, bound.sign)
+            form, is_turned = _upright(bound.form)
+            sign = bound.sign.mirrored() if is_turned else bound.sign
             known[form] = known.get(form, Sign.ANY) & sign
         object.__setattr__(self, "_known", known)
 
@@ -125,14 +116,19 @@ class Region:
         Each sign that the form takes in the region is among them; some may be among them that it does not
         take.
         """
-        upright, is_turned = (form.negated(), True) if form.leads_negative() else (form, False)
-        known = self._known.get(make_form((upright.constant, *upright.slopes)), Sign.ANY)
+        upright, is_turned = _upright(form)
+        known = self._known.get(upright, Sign.ANY)
         return self.signs_in_ball(form) & (known.mirrored() if is_turned else known)
 
     def signs_in_ball(self, form: Form) -> Sign:
         """Return the signs that a form takes in the ball, in closed form."""
         middle, spread = form.constant * self.radius.denominator, form.spread() * self.radius.numerator
-        return ball_signs(middle - spread, middle + spread, is_open=self.is_open)
+        if not spread:
+            return sign_of(middle)
+        least, most = middle - spread, middle + spread
+        signs = (Sign.LESS if least < 0 else Sign(0)) | (Sign.MORE if most > 0 else Sign(0))
+        has_zero = least < 0 < most if self.is_open else least <= 0 <= most
+        return signs | Sign.EQUAL if has_zero else signs
 
     def holds_inside(self, point: Sequence[Fraction]) -> bool:
         """Say whether a perturbation is in the region and on no bound that is not an equality."""
@@ -141,21 +137,12 @@ class Region:
         return is_inside and all(bound.is_kept_inside(point) for bound in self.bounds)
 
 
-def ball_signs(least: int, most: int, *, is_open: bool) -> Sign:
-    """Return the signs between two numbers; `is_open` leaves out the ends where they differ."""
-    if least == most:
-        return sign_of(Fraction(least))
-    signs = (Sign.LESS if least < 0 else Sign(0)) | (Sign.MORE if most > 0 else Sign(0))
-    has_zero = least < 0 < most if is_open else least <= 0 <= most
-    return signs | Sign.EQUAL if has_zero else signs
-
-
-def sign_of(number: Fraction) -> Sign:
+def sign_of(number: Fraction | int) -> Sign:
     return Sign.MORE if number > 0 else Sign.LESS if number < 0 else Sign.EQUAL
 
 
-def _upright(form: Form, sign: Sign) -> tuple[Form, Sign]:
-    """Return the same statement about the form or its negation, whichever leads positive, in lowest terms."""
-    if form.leads_negative():
-        form, sign = form.negated(), sign.mirrored()
-    return make_form((form.constant, *form.slopes)), sign
+def _upright(form: Form) -> tuple[Form, bool]:
+    """Return the form or its negation, whichever has a positive first slope, in lowest terms; and which."""
+    is_turned = next((slope < 0 for slope in form.slopes if slope), False)
+    chosen = form.negated() if is_turned else form
+    return make_form((chosen.constant, *chosen.slopes)), is_turned

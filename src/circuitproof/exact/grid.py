@@ -54,6 +54,10 @@ class Grid:
         """Return the rows at these places, in this order, repeats allowed."""
         return Grid(self.numbers[list(rows)], self.exponent, tuple(self.denominators[row] for row in rows))
 
+    def in_units(self, exponent: int) -> Integers:
+        """Return the numbers as multiples of a power of two that is no larger than the grid's own."""
+        return self.numbers.astype(object) << (self.exponent - exponent)
+
     def transposed(self) -> "Grid":
         even = uniform(self)
         common = even.denominators[0] if even.denominators else 1
@@ -94,11 +98,9 @@ def grid_of_rows(rows: Sequence[Row], columns: int) -> Grid:
     """Return a grid of rows that each have their own denominator; powers of two are kept apart."""
     shift = min((_twos(row.denominator) for row in rows), default=0)
     numbers = np.empty((len(rows), columns), dtype=object)
-    denominators: list[int] = []
     for place, row in enumerate(rows):
         numbers[place] = row.numbers
-        denominators.append(row.denominator >> shift)
-    return Grid(numbers, -shift, tuple(denominators))
+    return Grid(numbers, -shift, tuple(row.denominator >> shift for row in rows))
 
 
 def grid_of_fractions(rows: Sequence[Sequence[Fraction]], columns: int) -> Grid:
@@ -136,7 +138,7 @@ def add(left: Grid, right: Grid) -> Grid:
     if left.shape != right.shape:
         left, right = _spread(left, right)
     exponent = min(left.exponent, right.exponent)
-    first, second = (grid.numbers.astype(object) << (grid.exponent - exponent) for grid in (left, right))
+    first, second = (grid.in_units(exponent) for grid in (left, right))
     if left.denominators == right.denominators:
         return Grid(first + second, exponent, left.denominators)
     common = tuple(map(lcm, left.denominators, right.denominators))

@@ -97,11 +97,9 @@ class _Simplex:
 
     def _in_units(self, numbers: Sequence[int]) -> tuple[int, list[int]]:
         """Return an affine function of x as one of t: its value at the lower ends, and the steps."""
-        low = numbers[0] + sum(
-            slope * end[0] for slope, end in zip(numbers[1:], self._ends, strict=True) if slope
-        )
-        steps = [slope * (end[1] - end[0]) for slope, end in zip(numbers[1:], self._ends, strict=True)]
-        return low, steps
+        pairs = list(zip(numbers[1:], self._ends, strict=True))
+        least = numbers[0] + sum(slope * low for slope, (low, _) in pairs if slope)
+        return least, [slope * (high - low) for slope, (low, high) in pairs]
 
     def infeasible_row(self) -> int | None:
         """Return the row of the first variable outside its bounds, written so that it is below zero."""
@@ -163,7 +161,6 @@ class _Simplex:
         return tuple(weights)
 
     def optimum(self) -> Optimum:
-        """Return the solution that the table holds."""
         weights = [-weight for weight in self._weights(-1)]
         return Optimum(Fraction(self._table[-1, _BETA], self._scale), self._point(), tuple(weights))
 
@@ -176,12 +173,10 @@ class _Simplex:
         return weights
 
     def _point(self) -> tuple[Fraction, ...]:
-        units = [Fraction(0)] * len(self._is_turned)
+        units = [Fraction(0)] * len(self._is_turned)  # of the slacks too, which come last
         for place, variable in enumerate(self._basic):
             units[variable] = Fraction(self._table[place, _BETA], self._scale)
         return tuple(
             low + (high - low) * (1 - unit if turned else unit)
-            for (low, high), unit, turned in zip(
-                self._ends, units[: len(self._ends)], self._is_turned[: len(self._ends)], strict=True
-            )
+            for (low, high), unit, turned in zip(self._ends, units, self._is_turned, strict=False)
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from circuitproof.exact.forms import Form, Region, Sign, make_form
-from circuitproof.exact.grid import Integers
+from circuitproof.exact.grid import Grid, Integers
 from circuitproof.exact.projection import project
 
 UP = (Sign.AT_MOST, Sign.MORE)
@@ -23,6 +23,9 @@ class Sheet:
 
     numbers: Integers
     denominator: int
+
+    def grid(self) -> Grid:
+        return Grid(self.numbers, 0, (self.denominator,) * len(self.numbers))
 
     def over(self, factor: int) -> "Sheet":
         """Return the same forms with numbers and denominator multiplied by `factor`."""
@@ -73,10 +76,8 @@ class Ground:
     def values(self, sheet: Sheet) -> tuple[list[int], int]:
         """Return the forms at the point, as integers over a factor of the sheet's denominator."""
         common = lcm(*(entry.denominator for entry in self.point))
-        moves = np.array(
-            [entry.numerator * (common // entry.denominator) for entry in self.point], dtype=object
-        )
-        return list(sheet.numbers[0] * common + moves @ sheet.numbers[1:]), common
+        moves = [entry.numerator * (common // entry.denominator) for entry in self.point]
+        return list(sheet.numbers[0] * common + np.array(moves, dtype=object) @ sheet.numbers[1:]), common
 
     def signs_at(self, sheet: Sheet) -> Integers:
         """Return -1, 0 or 1 for each form: its sign in the region where it has one, else that at the point.
@@ -117,17 +118,10 @@ class Columns:
     """Forms of an operator, the signs that its branch wants of them, and how to split where they differ."""
 
     numbers: Integers
-    wanted: tuple[Sign, ...]
-    parts: tuple[Sign, ...]
-    is_whole: bool
+    wanted: Sequence[Sign]
+    parts: tuple[Sign, ...] = UP
+    is_whole: bool = False
     """The forms are about the whole row, not a column each."""
-
-
-def columns_of(
-    numbers: Integers, wanted: Sequence[Sign], parts: tuple[Sign, ...] = UP, *, is_whole: bool = False
-) -> Columns:
-    """Return columns with the signs wanted of them."""
-    return Columns(numbers, tuple(wanted), parts, is_whole)
 
 
 def settle(ground: Ground, asked: Sequence[Columns]) -> None:
@@ -137,9 +131,8 @@ def settle(ground: Ground, asked: Sequence[Columns]) -> None:
     """
     unsure: list[tuple[float, SignCondition]] = []
     for columns in asked:
-        for place, (known, wanted) in enumerate(
-            zip(ground.signs(columns.numbers), columns.wanted, strict=True)
-        ):
+        known_signs = ground.signs(columns.numbers)
+        for place, (known, wanted) in enumerate(zip(known_signs, columns.wanted, strict=True)):
             if known & ~wanted.value:
                 form = make_form(columns.numbers[:, place].tolist())
                 where = -1 if columns.is_whole else place
@@ -161,10 +154,8 @@ def _balance(form: Form, radius: Fraction) -> float:
     return float(abs(Fraction(form.constant, form.spread() or 1)) / radius)
 
 
-def projected(
-    ground: Ground, sheet: Sheet, mass: Fraction, cut: Sign | None
-) -> tuple[Sheet, tuple[int, ...]]:
-    """Return the non-negative numbers of sum `mass` nearest to the forms, and their support.
+def projected(ground: Ground, sheet: Sheet, mass: Fraction, cut: Sign | None) -> Sheet:
+    """Return the non-negative numbers of sum `mass` nearest to the forms.
 
     Given the support S, they are c_i − τ with τ = (Σ_S c − mass)/|S|, and S is right where c_i ≥ τ for its
     members and c_i ≤ τ for the others. With `cut` also τ must have that sign.
@@ -172,19 +163,19 @@ def projected(
     fine = sheet.over(mass.denominator)
     values, common = ground.values(fine)
     units = mass.numerator * (fine.denominator // mass.denominator)
-    support = project(values, units * common).support
+    support = list(project(values, units * common).support)
     size = len(support)
-    threshold: Any = fine.numbers[:, list(support)].sum(axis=1)
+    threshold: Any = fine.numbers[:, support].sum(axis=1)
     threshold[0] -= units
     above = fine.numbers * size - threshold[:, None]
     wanted = [Sign.AT_LEAST if place in support else Sign.AT_MOST for place in range(len(values))]
-    asked = [columns_of(above, wanted)]
+    asked = [Columns(above, wanted)]
     if cut is not None:
-        asked.append(columns_of(threshold[:, None], [cut], is_whole=True))
+        asked.append(Columns(threshold[:, None], [cut], is_whole=True))
     settle(ground, asked)
     kept = np.zeros(above.shape, dtype=object)
-    kept[:, list(support)] = above[:, list(support)]
-    return Sheet(kept, fine.denominator * size), support
+    kept[:, support] = above[:, support]
+    return Sheet(kept, fine.denominator * size)
 
 
 def reduced(sheet: Sheet) -> Sheet:

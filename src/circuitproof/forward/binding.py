@@ -42,7 +42,6 @@ class Prompts(Binding[Prompt]):
         self._attended: dict[tuple[Head, Prompt], Sequence[tuple[Prompt, Fraction]]] = {}
 
     def end(self, place: Prompt) -> tuple[int, int]:
-        """Return the last token and position."""
         return place[-1], len(place) - 1
 
     def attended(self, head: Head, place: Prompt) -> Sequence[tuple[Prompt, Fraction]] | None:
@@ -55,7 +54,6 @@ class Prompts(Binding[Prompt]):
         return self._attended[head, place]
 
     def keys(self, place: Prompt) -> Sequence[Prompt]:
-        """Return every prefix."""
         return [place[:end] for end in range(1, len(place) + 1)]
 
 

@@ -6,6 +6,7 @@ tokens, positions or prefixes share rows; so do a circuit and its lesions, becau
 same nodes in both is one *stage*. A **cell** is a row of the logits: one computation decides its prompts.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -66,7 +67,6 @@ class Rows(Generic[T]):
         return self._places.setdefault((row, mark), len(self._places))
 
     def marks(self) -> list[int]:
-        """Return the mark of each row."""
         return [mark for _, mark in self._places]
 
     def __iter__(self) -> Iterator[T]:
@@ -92,7 +92,6 @@ class Stage:
 
     @property
     def outputs(self) -> Rows[Terms] | Rows[Context] | Rows[RationalRow]:
-        """Return what there is an output for."""
         return self.contexts or self.mixes or self.inputs
 
 
@@ -188,14 +187,12 @@ class Cells(Generic[P]):
         return stage.contexts.place((inputs[-1], inputs), mark)
 
     def _mix(self, stage: Stage, attended: Sequence[tuple[P, Fraction]]) -> RationalRow:
-        weights: dict[int, Fraction] = {}
+        weights: defaultdict[int, Fraction] = defaultdict(Fraction)
         for key, weight in attended:
-            source = self._input(stage, key)
-            weights[source] = weights.get(source, Fraction(0)) + weight
+            weights[self._input(stage, key)] += weight
         return tuple(sorted(weights.items()))
 
     def _input(self, stage: Stage, place: P) -> int:
-        """Return the input of a stage at a place."""
         terms = tuple(self._term(part, place) for part in stage.parts)
         return stage.inputs.place(terms, self._binding.mark(place))
 

@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 from circuitproof.declare.architecture import Architecture, Shapes, read_architecture, tensor_shapes
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Graph, Head, Mlp, Node
+from circuitproof.declare.circuits.graph import Head, Mlp, Node
 from circuitproof.declare.operators import inexact_name
 from circuitproof.declare.programs.lines import parse_lines, to_lines
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.declare.tasks.loading import load_listed_task
+from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Json
@@ -47,7 +47,7 @@ class Declaration:
     @property
     def inexact_operator(self) -> str | None:
         """Return what keeps the whole model from being computed exactly, if anything does."""
-        return self.inexact_among(Graph(self.architecture.layers, self.architecture.heads).nodes())
+        return self.inexact_among(self.architecture.graph.nodes())
 
     def inexact_among(self, nodes: Iterable[Node]) -> str | None:
         """Return what keeps these nodes from being computed exactly, if anything does."""
@@ -62,7 +62,7 @@ class Declaration:
 
     def listed_task(self, asked: str | Task) -> Task:
         """Return a task, or that of a name or file, which lists its prompts and fits the model."""
-        task = load_listed_task(asked, self.alphabet) if isinstance(asked, str) else asked
+        task = load_task(asked, self.alphabet) if isinstance(asked, str) else asked
         task.refuse_pattern()
         self.refuse_unfit(task)
         return task
@@ -93,7 +93,7 @@ class Declaration:
             raise InputError(f"{what} ends in proofs, and the model's {operator} has no exact value")
 
     def shapes(self) -> Shapes:
-        return shapes_with_programs(self.architecture, self.programs)
+        return tensor_shapes(self.architecture, self.programs)
 
     def to_json(self) -> dict[str, Json]:
         return {
@@ -105,36 +105,24 @@ class Declaration:
 
 def read_declaration(directory: Path) -> Declaration:
     file = directory / DECLARATION
-    try:
-        with reading(read_json(file), str(file)) as fields:
-            with reading_part(fields, "architecture") as part:
-                architecture = read_architecture(part)
-            alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
-            with reading_part(fields, "programs") as part:
-                programs = read_program_lines(part, architecture)
+    with reading(read_json(file), str(file)) as fields:
+        with reading_part(fields, "architecture") as part:
+            architecture = read_architecture(part)
+        alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
+        with reading_part(fields, "programs") as part:
+            programs = read_program_lines(part, architecture)
         return Declaration(architecture, programs, alphabet)
-    except DeclarationError as error:
-        raise InputError(f"{file}: {error}") from error
 
 
 def refuse_unfit_programs(architecture: Architecture, programs: ProgramHeads) -> None:
     """Refuse a program for a head that is not there, or one that names a token that is not there."""
-    graph = Graph(architecture.layers, architecture.heads)
+    architecture.refuse_absent_heads(programs)
     for head, program in programs.items():
-        if head not in graph:
-            raise DeclarationError(
-                f"{head} cannot be a program: there are {graph.layers} layers of {graph.heads} heads"
-            )
         if (largest := max(program.tokens(), default=0)) >= architecture.vocabulary:
             raise DeclarationError(
                 f"the program of {head} names token {largest}, "
                 f"the model's tokens are 0 to {architecture.vocabulary - 1}"
             )
-
-
-def shapes_with_programs(architecture: Architecture, programs: ProgramHeads) -> Shapes:
-    """Return every tensor of a model with these program heads, with its shape."""
-    return tensor_shapes(architecture, frozenset((head.layer, head.index) for head in programs))
 
 
 def programs_to_json(programs: ProgramHeads) -> dict[str, Json]:

@@ -3,7 +3,8 @@
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, assert_never
+from functools import reduce
+from typing import Any, Generic, TypeAlias, assert_never
 
 from circuitproof.declare.circuits.graph import Embed, Head, Logits, Mlp
 from circuitproof.errors import DeclarationError, NotExactError
@@ -13,13 +14,8 @@ from circuitproof.forward.cells import BiasPart, Cells, Part, PositionPart, Stag
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Side
 
-
-@dataclass(frozen=True, slots=True)
-class _Map:
-    """An affine map by its tensors."""
-
-    weight: Grid
-    bias: Grid | None
+_Map: TypeAlias = tuple[Grid, Grid | None]
+"""An affine map by its tensors: the weight, and the bias if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +51,8 @@ class Forward(Generic[V, W]):
         stage = self.cells.stages[number]
         if not stage.parts:
             return self.arithmetic.constant(zeros(len(stage.inputs), self.frozen.architecture.width))
-        return self._sum(
-            [
-                self._rows(part, column, outputs)
-                for part, column in zip(stage.parts, _columns(stage), strict=True)
-            ]
-        )
+        pairs = zip(stage.parts, _columns(stage), strict=True)
+        return reduce(self.arithmetic.add, [self._rows(part, column, outputs) for part, column in pairs])
 
     def read(self, number: int, outputs: Mapping[int, V]) -> Read[V, W]:
         """Return what a stage makes of what earlier ones hand on, up to where it bends."""
@@ -72,7 +64,7 @@ class Forward(Generic[V, W]):
                 return Read(hidden[0])
             case Logits():
                 asked = self.candidates
-                decide = _Map(self.frozen.unembedding(asked), self.frozen.logit_bias(asked))
+                decide = (self.frozen.unembedding(asked), self.frozen.logit_bias(asked))
                 return Read(self._images(number, outputs, "logits.norm", [decide])[0])
             case Embed():
                 raise DeclarationError("embed is a part of other stages, never a stage")
@@ -106,9 +98,8 @@ class Forward(Generic[V, W]):
                 output = self.frozen.tensor(f"head.{layer}.{index}.output.weight")
                 return arithmetic.affine(mixed, output, None)
             case Mlp(layer):
-                down = self._map(f"mlp.{layer}.down")
                 bent = arithmetic.activate(read.values, architecture.activation)
-                return arithmetic.affine(bent, down.weight, down.bias)
+                return arithmetic.affine(bent, *self._map(f"mlp.{layer}.down"))
             case Logits() | Embed():
                 return read.values
             case _ as node:
@@ -121,7 +112,7 @@ class Forward(Generic[V, W]):
         return self.arithmetic.add(values, added)
 
     def _map(self, name: str) -> _Map:
-        return _Map(self.frozen.tensor(f"{name}.weight"), self.frozen.bias(f"{name}.bias"))
+        return self.frozen.tensor(f"{name}.weight"), self.frozen.bias(f"{name}.bias")
 
     def _images(self, number: int, outputs: Mapping[int, V], norm: str, maps: Sequence[_Map]) -> list[V]:
         """Return affine maps of a stage's inputs: of the sums, or of their parts first if those are fewer.
@@ -139,20 +130,16 @@ class Forward(Generic[V, W]):
         if architecture.has_norm:
             gain = (self.frozen.tensor(f"{norm}.scale"), self.frozen.tensor(f"{norm}.shift"))
             total = self.arithmetic.normalise(total, architecture.norm, gain)
-        return [self.arithmetic.affine(total, one.weight, one.bias) for one in maps]
+        return [self.arithmetic.affine(total, *one) for one in maps]
 
     def _may_split(self, number: int) -> bool:
         is_disturbed = self.disturbance is not None and (number, Side.INPUT) in self.disturbance.rows
         return self.may_split and not self.frozen.architecture.has_norm and not is_disturbed
 
     def _mapped(self, tables: Sequence[V], places: Sequence[Sequence[int]], one: _Map) -> V:
-        images = [
-            self.arithmetic.affine(table, one.weight, None if later else one.bias)
-            for later, table in enumerate(tables)
-        ]
-        return self._sum(
-            [self.arithmetic.take(image, rows) for image, rows in zip(images, places, strict=True)]
-        )
+        affine, (weight, bias) = self.arithmetic.affine, one
+        images = [affine(table, weight, None if later else bias) for later, table in enumerate(tables)]
+        return reduce(self.arithmetic.add, list(map(self.arithmetic.take, images, places)))
 
     def _rows(self, part: Part, rows: Sequence[int], outputs: Mapping[int, V]) -> V:
         match part:
@@ -172,12 +159,6 @@ class Forward(Generic[V, W]):
 
     def _constant(self, name: str, rows: Sequence[int]) -> V:
         return self.arithmetic.constant(self.frozen.file.grid(name, rows))
-
-    def _sum(self, terms: Sequence[V]) -> V:
-        total = terms[0]
-        for term in terms[1:]:
-            total = self.arithmetic.add(total, term)
-        return total
 
 
 class Trace(Generic[V, W]):

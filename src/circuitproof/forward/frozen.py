@@ -1,6 +1,5 @@
 """The door from floats to rationals: safetensors bytes in, exact grids out. It never sees a tensor object."""
 
-import hashlib
 import mmap
 import struct
 from collections.abc import Mapping, Sequence
@@ -12,11 +11,11 @@ import numpy as np
 
 from circuitproof.declare.architecture import Architecture, Shapes
 from circuitproof.declare.circuits.graph import Graph
-from circuitproof.errors import InputError, NumericError
+from circuitproof.errors import InputError
 from circuitproof.exact.grid import Grid, grid_of_float32
 from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration, ProgramHeads, read_declaration
-from circuitproof.text.canonical import Digest
-from circuitproof.text.reading import Fields, parse_json
+from circuitproof.text.canonical import Digest, digest_bytes, reading_file
+from circuitproof.text.reading import Fields, about, parse_json
 from circuitproof.text.sealed import check_seal
 
 _LENGTH = struct.Struct("<Q")
@@ -57,7 +56,7 @@ class WeightFile:
     def digest(self, name: str) -> Digest:
         place = self._place(name)
         with memoryview(self.content) as view, view[place.start : place.end] as part:
-            return Digest(hashlib.sha256(part).hexdigest())
+            return digest_bytes(part)
 
     def grid(self, name: str, rows: Sequence[int] | None = None) -> Grid:
         """Return the exact values of a tensor or of some of its rows; a vector is a single row."""
@@ -65,10 +64,8 @@ class WeightFile:
         if rows is not None:
             shape = (len(rows), *shape[1:])
         bits = np.frombuffer(self.raw(name, rows), dtype="<u4")
-        try:
+        with about(f"{self.path}: tensor {name}"):
             return grid_of_float32(bits.reshape(shape if len(shape) > 1 else (1, *shape)))
-        except NumericError as error:
-            raise NumericError(f"{self.path}: tensor {name}: {error}") from error
 
     def _place(self, name: str) -> _Place:
         if name not in self.places:
@@ -95,7 +92,7 @@ class Frozen:
 
     @property
     def graph(self) -> Graph:
-        return Graph(self.architecture.layers, self.architecture.heads)
+        return self.architecture.graph
 
     def tensor(self, name: str) -> Grid:
         """Return a whole tensor, read once."""
@@ -109,16 +106,11 @@ class Frozen:
 
     def unembedding(self, tokens: Sequence[int]) -> Grid:
         """Return the rows of the output embedding for these tokens."""
-        return self.file.grid(self.unembedding_name, tokens)
+        return self.file.grid("embed.token" if self.architecture.tied else "logits.weight", tokens)
 
     def logit_bias(self, tokens: Sequence[int]) -> Grid | None:
         """Return the output biases of these tokens as a single row, if the model has any."""
         return self.file.grid("logits.bias", tokens) if self.architecture.logit_bias else None
-
-    @property
-    def unembedding_name(self) -> str:
-        """Return the tensor that serves as output embedding."""
-        return "embed.token" if self.architecture.tied else "logits.weight"
 
 
 def open_model(path: Path) -> Frozen:
@@ -126,12 +118,13 @@ def open_model(path: Path) -> Frozen:
     check_seal(path, frozenset({DECLARATION, WEIGHTS}))
     declared = read_declaration(path)
     file = open_weights(path / WEIGHTS)
-    for name, shape in declared.shapes().items():
-        if (found := file.shapes().get(name)) is None:
+    wanted, held = declared.shapes(), file.shapes()
+    for name, shape in wanted.items():
+        if (found := held.get(name)) is None:
             raise InputError(f"{file.path} lacks tensor {name}, which the architecture needs")
         if found != shape:
             raise InputError(f"{file.path}: tensor {name} has shape {found}, the architecture wants {shape}")
-    if unknown := sorted(file.places.keys() - declared.shapes().keys()):
+    if unknown := sorted(held.keys() - wanted.keys()):
         raise InputError(f"{file.path} holds tensor {unknown[0]}, which the architecture does not have")
     return Frozen(declared, file)
 
@@ -139,10 +132,8 @@ def open_model(path: Path) -> Frozen:
 def open_weights(path: Path) -> WeightFile:
     """Open a safetensors file: a length, a JSON header, and the tensors' bytes."""
     try:
-        with path.open("rb") as file:
+        with reading_file(path), path.open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise InputError(f"cannot read {path}: {error}") from error
     if len(content) < _LENGTH.size:

@@ -129,8 +129,7 @@ def _hooked(layer: int, hook: str, graph: Graph, positions: Positions) -> Interf
         **({"hook_resid_post": (LOGITS, Side.INPUT)} if is_last else {}),
     }
     if hook in known:
-        node, side = known[hook]
-        return Interface(node, side, positions)
+        return Interface(*known[hook], positions)
     if hook.startswith("hook_resid"):
         reason = "in a circuit each later node reads its own sum there; name one, such as 'mlp 1 input'"
     elif hook == "hook_attn_out":

@@ -1,52 +1,39 @@
 """Where a circuit is read on the way to the logits, position by position: what perturbations can reach."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import LOGITS, Head, Node
 from circuitproof.declare.programs.meaning import row
-from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
+from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.interface import Interface, Side
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The positions at which each node's input and output are read on the way to the last logits."""
-
-    inputs: Mapping[Node, frozenset[int]]
-    outputs: Mapping[Node, frozenset[int]]
-
-    def at(self, interface: Interface) -> frozenset[int]:
-        """Return the positions at which a place is read."""
-        found = self.inputs if interface.side is Side.INPUT else self.outputs
-        return found.get(interface.node, frozenset())
+Reading: TypeAlias = Mapping[tuple[Node, Side], frozenset[int]]
+"""The positions at which each side of a node is read on the way to the last logits."""
 
 
-def readings(circuit: Circuit, programs: Mapping[Head, Program], prompt: Prompt) -> Reading:
+def readings(circuit: Circuit, programs: ProgramHeads, prompt: Prompt) -> Reading:
     """Return what is read of a prompt: by a neural head all keys of a query, by a program those of weight."""
     live = circuit.live()
-    inputs: dict[Node, frozenset[int]] = {}
-    outputs: dict[Node, frozenset[int]] = {LOGITS: frozenset({len(prompt) - 1})}
+    read: defaultdict[tuple[Node, Side], frozenset[int]] = defaultdict(frozenset)
+    read[LOGITS, Side.OUTPUT] = frozenset({len(prompt) - 1})
     for node in sorted({LOGITS, *live.nodes()}, key=lambda node: node.place, reverse=True):
-        inputs[node] = _keys(node, outputs[node], programs, prompt)
+        read[node, Side.INPUT] = _keys(node, read[node, Side.OUTPUT], programs, prompt)
         for source in live.sources(node):
-            outputs[source] = outputs.get(source, frozenset()) | inputs[node]
-    return Reading(inputs, outputs)
+            read[source, Side.OUTPUT] |= read[node, Side.INPUT]
+    return read
 
 
-def unreached(
-    interface: Interface, circuit: Circuit, programs: Mapping[Head, Program], prompts: Sequence[Prompt]
-) -> int:
+def unreached(at: Interface, circuit: Circuit, programs: ProgramHeads, prompts: Sequence[Prompt]) -> int:
     """Return how many prompts have logits that no perturbation at a place can reach."""
-    if interface.is_final_residual:
+    if at.is_final_residual:
         return 0
-    return sum(
-        readings(circuit, programs, prompt).at(interface).isdisjoint(interface.places(len(prompt)))
-        for prompt in prompts
-    )
+    read = [readings(circuit, programs, prompt)[at.node, at.side] for prompt in prompts]
+    return sum(places.isdisjoint(at.places(len(one))) for places, one in zip(read, prompts, strict=True))
 
 
 def refuse_unreached_prompts(interface: Interface, count: int, prompts: int) -> None:
@@ -58,9 +45,7 @@ def refuse_unreached_prompts(interface: Interface, count: int, prompts: int) -> 
         )
 
 
-def _keys(
-    node: Node, queries: Collection[int], programs: Mapping[Head, Program], prompt: Prompt
-) -> frozenset[int]:
+def _keys(node: Node, queries: Collection[int], programs: ProgramHeads, prompt: Prompt) -> frozenset[int]:
     """Return the positions at which a node reads its input for its outputs at `queries`."""
     if not isinstance(node, Head):
         return frozenset(queries)

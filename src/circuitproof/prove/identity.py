@@ -7,9 +7,9 @@ prompt and in every arithmetic.
 
 from dataclasses import fields
 
-from circuitproof.declare.architecture import Shapes
+from circuitproof.declare.architecture import Shapes, tensor_shapes
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import readout_tensors, shapes_with_programs
+from circuitproof.forward.declaration import readout_tensors
 from circuitproof.forward.frozen import Frozen, WeightFile
 from circuitproof.prove.evidence import OneTensor, TensorSplit
 from circuitproof.prove.findings import Findings
@@ -38,7 +38,7 @@ def refuse_other_base(base: Base, artifact: Frozen) -> None:
             f"{other[0]} is a program in the base but not in the artifact; "
             "a lesion identity wants it to be one in both"
         )
-    _refuse_other_tensors("base", base.tensors, shapes_with_programs(base.architecture, base.programs))
+    _refuse_other_tensors("base", base.tensors, tensor_shapes(base.architecture, base.programs))
     _refuse_other_tensors("artifact", _digests(artifact.file), artifact.declaration.shapes())
 
 

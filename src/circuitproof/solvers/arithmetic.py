@@ -9,15 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, TypeGuard, TypeVar
 
-from circuitproof.declare.operators import (
-    Activation,
-    Attention,
-    BandNorm,
-    Norm,
-    band_of,
-    require_sparsemax,
-    slope_of,
-)
+from circuitproof.declare.operators import Activation, Attention, BandNorm, Norm, band_of, slope_of
 from circuitproof.errors import DeclarationError
 from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs, Supports, Witness
 from circuitproof.exact.grid import Grid, Row
@@ -108,7 +100,7 @@ class Symbolic:
         )
 
     def attention(self, scores: Weights, attention: Attention) -> Weights:
-        require_sparsemax(attention)
+        attention.require_exact()
         supports = self._follow(Supports)
         if _is_known(scores):
             return Exact().attention(scores, attention)

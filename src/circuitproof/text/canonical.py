@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -15,7 +16,7 @@ from circuitproof.errors import DeclarationError, InputError, OutputError
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
-_HEX_DIGITS = frozenset("0123456789abcdef")
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -25,9 +26,7 @@ class Digest:
     hexadecimal: str
 
     def __post_init__(self) -> None:
-        if len(self.hexadecimal) != hashlib.sha256().digest_size * 2 or not _HEX_DIGITS.issuperset(
-            self.hexadecimal
-        ):
+        if not _SHA256.fullmatch(self.hexadecimal):
             raise DeclarationError(
                 f"{self.hexadecimal!r} is not a SHA-256 digest: want 64 lower-case hex digits"
             )
@@ -36,7 +35,7 @@ class Digest:
         return self.hexadecimal
 
 
-def digest_bytes(content: bytes) -> Digest:
+def digest_bytes(content: bytes | memoryview) -> Digest:
     return Digest(hashlib.sha256(content).hexdigest())
 
 
@@ -49,26 +48,23 @@ def digest_together(*parts: Digest) -> Digest:
     return digest_json([str(part) for part in parts])
 
 
-def refuse_endless(path: Path) -> None:
-    """Refuse a pipe or a device, which may never end, and a name that no file can have."""
+@contextmanager
+def reading_file(path: Path) -> Generator[None, None, None]:
+    """Say plainly that a file cannot be read; a pipe or a device, which may never end, is not even tried."""
     if "\0" in str(path):
         raise InputError(f"cannot read {str(path)!r}: no file has such a name")
     try:
-        is_endless = path.exists() and not (path.is_file() or path.is_dir())
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise InputError(f"cannot read {path}: it is not a regular file; give one")
+        yield
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    if is_endless:
-        raise InputError(f"cannot read {path}: it is not a regular file; give one")
 
 
 def digest_file(path: Path) -> Digest:
     """Return the digest of a file, read in pieces."""
-    refuse_endless(path)
-    try:
-        with path.open("rb") as file:
-            return Digest(hashlib.file_digest(file, "sha256").hexdigest())
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    with reading_file(path), path.open("rb") as file:
+        return Digest(hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def canonical_json(value: Json) -> bytes:
@@ -146,11 +142,10 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> None:
 
 def refuse_existing(*paths: Path | None) -> None:
     """Refuse, before any work, to write what is there or where nothing can be; no path is no matter."""
-    for path in paths:
-        if path is not None and (os.path.lexists(path) or os.path.lexists(os.path.realpath(path))):
+    for path in filter(None, paths):
+        if os.path.lexists(path) or os.path.lexists(os.path.realpath(path)):
             raise InputError(f"{path} already exists; remove it or choose another place")
-        if path is not None:
-            refuse_unwritable(path)
+        refuse_unwritable(path)
 
 
 def refuse_unwritable(path: Path) -> None:

@@ -9,23 +9,12 @@ from functools import cache
 from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    ClassVar,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    runtime_checkable,
-)
+from typing import Annotated, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 from typing import cast as trust
 
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.text.canonical import Digest, Json
-from circuitproof.text.reading import Fields, alone, reading_part, write_rational
+from circuitproof.text.reading import Fields, about, alone, reading_part, write_rational
 
 Made = TypeVar("Made")
 ReadAt: TypeAlias = Callable[[Fields, str], object]
@@ -76,20 +65,6 @@ Radius: TypeAlias = Annotated[Fraction, Range(above=0)]
 Positive: TypeAlias = Annotated[float, Range(above=0)]
 
 
-@runtime_checkable
-class Tagged(Protocol):
-    """A member of a closed union."""
-
-    tag: ClassVar[str]
-
-
-@runtime_checkable
-class Writable(Protocol):
-    """What says itself how it is written."""
-
-    def to_json(self) -> Json: ...
-
-
 class Codec:
     """Reads values by their types; `readers` know the types that depend on more than the file.
 
@@ -97,8 +72,7 @@ class Codec:
     """
 
     def __init__(self, readers: Mapping[object, ReadAt] | None = None) -> None:
-        known: Mapping[object, ReadAt] = {Digest: _digest, FolderName: _folder_name}
-        self._readers: Mapping[object, ReadAt] = {**known, **(readers or {})}
+        self._readers: Mapping[object, ReadAt] = {**_READERS, **(readers or {})}
 
     def knowing(self, readers: Mapping[object, ReadAt]) -> "Codec":
         """Return a codec that reads some types so, and the others as this one does."""
@@ -113,10 +87,8 @@ class Codec:
         for field, key, hint in _layout(kind):
             if field.name not in given and (table.has(key) or not _has_default(field)):
                 found[field.name] = self._value(hint, table, key)
-        try:
+        with about(table.where):
             return kind(**found)
-        except DeclarationError as error:
-            raise InputError(f"{table.where}: {error}") from error
 
     def whole(self, kind: type[Made], table: Fields, **given: object) -> Made:
         """Read a dataclass of which nothing may be left out, defaults or not."""
@@ -150,15 +122,6 @@ class Codec:
         return self._plain(trust("type[object]", hint), table, key)
 
     def _plain(self, kind: type[object], table: Fields, key: str) -> object:
-        simple: Mapping[type[object], ReadAt] = {
-            str: Fields.text,
-            bool: Fields.boolean,
-            int: Fields.integer,
-            float: lambda fields, key: fields.number(key, above=-inf),
-            Fraction: Fields.rational,
-        }
-        if kind in simple:
-            return simple[kind](table, key)
         if issubclass(kind, StrEnum):
             return table.choice(key, kind)
         if is_dataclass(kind):
@@ -199,13 +162,12 @@ class Codec:
             return self._readers[member](part, TAG) if member in self._readers else self.record(member, part)
 
     def _tuple(self, hints: tuple[object, ...], table: Fields, key: str) -> tuple[object, ...]:
-        where, items = table.path(key), table.items(key)
-        if Ellipsis not in hints and len(items) != len(hints):
-            raise InputError(f"{where} has {len(items)} entries, want {len(hints)} entries")
+        count = len(table.items(key))
+        if Ellipsis not in hints and count != len(hints):
+            raise InputError(f"{table.path(key)} has {count} entries, want {len(hints)} entries")
         if hints[0] == Whole or (hints[0] is int and min(table.integers(key), default=0) >= 0):
             return table.integers(key)  # what is usual and may be long
-        entries = [alone(entry, f"{where}[{place}]") for place, entry in enumerate(items)]
-        return tuple(self._value(hints[0], entry, "") for entry in entries)
+        return tuple(self._value(hints[0], alone(entry, where), "") for entry, where in table.entries(key))
 
 
 def _folder_name(table: Fields, key: str) -> FolderName:
@@ -218,7 +180,10 @@ def _folder_name(table: Fields, key: str) -> FolderName:
 
 
 def to_json(value: object) -> Json:
-    """Return a value as the JSON that a codec reads back, a dataclass under the keys of its fields."""
+    """Return a value as the JSON that a codec reads back, a dataclass under the keys of its fields.
+
+    What has a `to_json` of its own says itself how it is written.
+    """
     match value:
         case None | bool() | int() | float():
             return value
@@ -227,21 +192,20 @@ def to_json(value: object) -> Json:
         case str() | Path() | Digest():
             return str(value)
         case Mapping():
-            return {
-                str(key): to_json(entry) for key, entry in trust("Mapping[object, object]", value).items()
-            }
+            entries = trust("Mapping[object, object]", value).items()
+            return {str(key): to_json(entry) for key, entry in entries}
         case tuple() | list():
             return [to_json(entry) for entry in trust("tuple[object, ...]", value)]
-        case Writable():
-            return value.to_json()
         case _:
-            return record_to_json(value)
+            own: Callable[[], Json] | None = getattr(value, "to_json", None)
+            return record_to_json(value) if own is None else own()
 
 
 def record_to_json(record: object) -> dict[str, Json]:
     """Return a dataclass as JSON, every field under its key."""
-    tag: dict[str, Json] = {TAG: str(record.tag)} if isinstance(record, Tagged) else {}
-    return tag | {key: to_json(getattr(record, field.name)) for field, key, _ in _layout(type(record))}
+    tag = getattr(record, "tag", None)
+    known: dict[str, Json] = {} if tag is None else {TAG: str(tag)}
+    return known | {key: to_json(getattr(record, field.name)) for field, key, _ in _layout(type(record))}
 
 
 @cache
@@ -261,7 +225,16 @@ def _has_default(field: Field[object]) -> bool:
 
 
 def _digest(table: Fields, key: str) -> Digest:
-    try:
+    with about(table.path(key)):
         return Digest(table.text(key))
-    except DeclarationError as error:
-        raise InputError(f"{table.path(key)}: {error}") from error
+
+
+_READERS: Mapping[object, ReadAt] = {
+    str: Fields.text,
+    bool: Fields.boolean,
+    int: Fields.integer,
+    float: lambda fields, key: fields.number(key, above=-inf),
+    Fraction: Fields.rational,
+    Digest: _digest,
+    FolderName: _folder_name,
+}

@@ -3,7 +3,7 @@
 import fcntl
 import os
 from collections.abc import Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from circuitproof.errors import InputError
@@ -12,10 +12,22 @@ from circuitproof.text.canonical import nearest_folder, refuse_existing
 
 @contextmanager
 def claimed(path: Path | None) -> Generator[None, None, None]:
-    """Hold the place of a command's output while it works: what is there, or is being made, is refused."""
+    """Hold the place of a command's output while it works: what is there, or is being made, is refused.
+
+    The lock stands in the nearest folder that is there, and is taken away at the end.
+    """
     refuse_existing(path)
-    with nullcontext() if path is None else _held(path):
+    if path is None:
         yield
+        return
+    folder = nearest_folder(path)
+    name = ".".join(path.absolute().relative_to(folder).parts)
+    lock = folder / f".{name}.lock"
+    with locked(lock, f"{path} is being written by another command; wait for it or choose another place"):
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -36,16 +48,3 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
-
-
-@contextmanager
-def _held(path: Path) -> Generator[None, None, None]:
-    """Hold a lock in the nearest folder that is there, and take it away at the end."""
-    folder = nearest_folder(path)
-    name = ".".join(path.absolute().relative_to(folder).parts)
-    lock = folder / f".{name}.lock"
-    with locked(lock, f"{path} is being written by another command; wait for it or choose another place"):
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)

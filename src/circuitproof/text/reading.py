@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from circuitproof.errors import DeclarationError, InputError, NumericError
-from circuitproof.text.canonical import refuse_endless
+from circuitproof.text.canonical import reading_file
 
 Choice = TypeVar("Choice", bound=StrEnum)
 Value = TypeVar("Value")
@@ -24,6 +24,7 @@ _LONG_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4,}")
 """An exponent of four digits or more: written out as an exact number it can fill the memory."""
 _SHOWN = 40
 """How much of a string is enough to recognise it."""
+_WANTED: dict[type, str] = {str: "a string", bool: "true or false", int: "a whole number"}
 
 
 class Fields:
@@ -57,14 +58,13 @@ class Fields:
         return self._content[key]
 
     def text(self, key: str) -> str:
-        return self._typed(key, str, "a string")
+        return _typed(self.value(key), str, self.path(key))
 
     def boolean(self, key: str) -> bool:
-        return self._typed(key, bool, "true or false")
+        return _typed(self.value(key), bool, self.path(key))
 
     def integer(self, key: str, *, least: float = 0) -> int:
-        """Return a whole number that is at least `least`."""
-        number = self._typed(key, int, "a whole number")
+        number = _typed(self.value(key), int, self.path(key))
         if number < least:
             raise InputError(f"{self.path(key)} is {number}, want at least {least}")
         return number
@@ -72,16 +72,22 @@ class Fields:
     def rational(self, key: str) -> Fraction:
         """Return an exact number: an integer, or a string such as "22/5" or "0.55"; never a float."""
         value = self.value(key)
-        if isinstance(value, (int, Decimal, str)) and not isinstance(value, bool):
-            return self._exact(key, value)
-        raise InputError(f'{self.path(key)} is {_name(value)}, want a rational in a string such as "1/100"')
+        if isinstance(value, bool) or not isinstance(value, (int, Decimal, str)):
+            wanted = 'a rational in a string such as "1/100"'
+            raise InputError(f"{self.path(key)} is {_name(value)}, want {wanted}")
+        if _LONG_EXPONENT.search(str(value)):
+            raise InputError(f"{self.path(key)} is {value}, want an exponent of at most three digits")
+        try:
+            return Fraction(value if not isinstance(value, str) or _RATIONAL.fullmatch(value) else "")
+        except (ValueError, ZeroDivisionError) as error:
+            raise InputError(f"{self.path(key)} is {value!r}, want a rational such as 22/5") from error
 
     def number(self, key: str, *, above: float) -> float:
         """Return a float greater than `above`, for settings of training that no proof depends on."""
         value = self.value(key)
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             raise InputError(f"{self.path(key)} is {_name(value)}, want a number")
-        number = _nearest_float(value)
+        number = float(Decimal(value))  # infinite where it is too large
         if not above < number < float("inf"):
             raise InputError(f"{self.path(key)} is {value}, want a finite number above {above}")
         return number
@@ -91,7 +97,6 @@ class Fields:
         return choices(self.one_of(key, tuple(choices)))
 
     def one_of(self, key: str, known: Collection[str]) -> str:
-        """Return a string that is among the known ones."""
         if (name := self.text(key)) not in known:
             wanted = ", ".join(repr(str(one)) for one in known)
             raise InputError(f"{self.path(key)} is {name!r}, want one of {wanted}")
@@ -104,25 +109,27 @@ class Fields:
     def items(self, key: str) -> tuple[object, ...]:
         return _items(self.value(key), self.path(key))
 
+    def entries(self, key: str) -> Iterator[tuple[object, str]]:
+        """Return what is in a list, each entry with where it stands."""
+        return ((entry, f"{self.path(key)}[{index}]") for index, entry in enumerate(self.items(key)))
+
     def texts(self, key: str) -> tuple[str, ...]:
-        return _texts(self.value(key), self.path(key))
+        return _all_typed(self.value(key), str, self.path(key))
 
     def text_rows(self, key: str) -> tuple[tuple[str, ...], ...]:
-        return tuple(_texts(row, f"{self.path(key)}[{index}]") for index, row in enumerate(self.items(key)))
+        return tuple(_all_typed(row, str, where) for row, where in self.entries(key))
 
     def integers(self, key: str) -> tuple[int, ...]:
-        return _integers(self.value(key), self.path(key))
+        return _all_typed(self.value(key), int, self.path(key))
 
     def integer_rows(self, key: str) -> tuple[tuple[int, ...], ...]:
-        return tuple(
-            _integers(row, f"{self.path(key)}[{index}]") for index, row in enumerate(self.items(key))
-        )
+        return tuple(_all_typed(row, int, where) for row, where in self.entries(key))
 
     def each(self, key: str, read: Callable[["Fields"], Value]) -> tuple[Value, ...]:
         """Read a list of objects, each to its last key."""
         values: list[Value] = []
-        for index, entry in enumerate(self.items(key)):
-            with reading(entry, f"{self.path(key)}[{index}]") as fields:
+        for entry, where in self.entries(key):
+            with reading(entry, where) as fields:
                 values.append(read(fields))
         return tuple(values)
 
@@ -131,17 +138,6 @@ class Fields:
         if unknown := [key for key in self._content if key not in self._asked]:
             known = ", ".join(sorted(self._asked))
             raise InputError(f"{self.path(unknown[0])} is not a known key; known here: {known}")
-
-    def _typed(self, key: str, kind: type[Value], wanted: str) -> Value:
-        return _typed(self.value(key), kind, wanted, self.path(key))
-
-    def _exact(self, key: str, value: int | Decimal | str) -> Fraction:
-        if _LONG_EXPONENT.search(str(value)):
-            raise InputError(f"{self.path(key)} is {value}, want an exponent of at most three digits")
-        try:
-            return Fraction(value if not isinstance(value, str) or _RATIONAL.fullmatch(value) else "")
-        except (ValueError, ZeroDivisionError) as error:
-            raise InputError(f"{self.path(key)} is {value!r}, want a rational such as 22/5") from error
 
 
 class _Alone(Fields):
@@ -227,11 +223,8 @@ def _reason(error: Exception) -> str:
 
 def read_bytes(path: Path) -> bytes:
     """Return a file's bytes, or say plainly that it cannot be read."""
-    refuse_endless(path)
-    try:
+    with reading_file(path):
         return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
 def read_text(path: Path) -> str:
@@ -273,9 +266,9 @@ def scientific(number: int) -> str:
     return digits if len(digits) <= 12 else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"  # noqa: PLR2004  # said above
 
 
-def _typed(value: object, kind: type[Value], wanted: str, where: str) -> Value:
+def _typed(value: object, kind: type[Value], where: str) -> Value:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise InputError(f"{where} is {_name(value)}, want {wanted}")
+        raise InputError(f"{where} is {_name(value)}, want {_WANTED[kind]}")
     return value
 
 
@@ -285,25 +278,9 @@ def _items(value: object, where: str) -> tuple[object, ...]:
     return tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # entries of unread JSON
 
 
-def _texts(value: object, where: str) -> tuple[str, ...]:
-    return tuple(
-        _typed(entry, str, "a string", f"{where}[{index}]")
-        for index, entry in enumerate(_items(value, where))
-    )
-
-
-def _integers(value: object, where: str) -> tuple[int, ...]:
-    return tuple(
-        _typed(entry, int, "a whole number", f"{where}[{index}]")
-        for index, entry in enumerate(_items(value, where))
-    )
-
-
-def _nearest_float(value: float | Decimal) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")
+def _all_typed(value: object, kind: type[Value], where: str) -> tuple[Value, ...]:
+    entries = enumerate(_items(value, where))
+    return tuple(_typed(entry, kind, f"{where}[{index}]") for index, entry in entries)
 
 
 def _name(value: object) -> str:

@@ -3,38 +3,34 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.text.canonical import (
     Digest,
-    Json,
     digest_bytes,
     digest_file,
     readable_json,
     write_directory,
     write_file,
+    write_files,
 )
-from circuitproof.text.reading import read_json, reading, reading_part
+from circuitproof.text.codec import Codec, to_json
+from circuitproof.text.reading import read_json, reading
 
 MANIFEST = "manifest.json"
 
 
 def write_sealed(path: Path, files: Mapping[str, bytes]) -> None:
     """Write a new directory of `files` and their manifest; it appears whole or not at all."""
-    digests: dict[str, Json] = {name: str(digest_bytes(content)) for name, content in sorted(files.items())}
-
-    def fill(directory: Path) -> None:
-        for name, content in files.items():
-            write_file(directory / name, content)
-        write_file(directory / MANIFEST, readable_json({"files": digests}))
-
-    write_directory(path, fill)
+    digests = {name: digest_bytes(content) for name, content in sorted(files.items())}
+    whole = {**files, MANIFEST: readable_json({"files": to_json(digests)})}
+    write_directory(path, lambda folder: write_files({folder / name: whole[name] for name in whole}))
 
 
 def seal(path: Path) -> None:
     """Write the manifest of all files of a directory, which has none yet."""
     names = sorted(file.name for file in path.iterdir() if file.is_file() and file.name != MANIFEST)
-    digests: dict[str, Json] = {name: str(digest_file(path / name)) for name in names}
-    write_file(path / MANIFEST, readable_json({"files": digests}))
+    digests = {name: digest_file(path / name) for name in names}
+    write_file(path / MANIFEST, readable_json({"files": to_json(digests)}))
 
 
 def check_seal(path: Path, names: frozenset[str]) -> None:
@@ -59,18 +55,8 @@ def read_manifest(path: Path) -> Mapping[str, Digest]:
         raise InputError(
             f"cannot read {manifest}: {path} is not sealed; seal a model by circuitproof model {path} --seal"
         )
-    with reading(read_json(manifest), str(manifest)) as fields, reading_part(fields, "files") as files:
-        return {_plain(name, manifest): _digest(files.text(name), files.path(name)) for name in files.keys()}  # noqa: SIM118  # Fields is not a mapping
-
-
-def _plain(name: str, manifest: Path) -> str:
-    if Path(name).name != name:
-        raise InputError(f"{manifest} lists {name!r}, which is not a plain file name")
-    return name
-
-
-def _digest(text: str, where: str) -> Digest:
-    try:
-        return Digest(text)
-    except DeclarationError as error:
-        raise InputError(f"{where}: {error}") from error
+    with reading(read_json(manifest), str(manifest)) as fields:
+        digests = Codec().value(Mapping[str, Digest], fields, "files")
+    if strange := [name for name in digests if Path(name).name != name]:
+        raise InputError(f"{manifest} lists {strange[0]!r}, which is not a plain file name")
+    return digests

@@ -36,11 +36,6 @@ class Grammar:
     blanks: str
     has_lines: bool
 
-    def pieces(self, line: str) -> Iterator[re.Match[str]]:
-        """Return the words, blanks and stray signs of a line."""
-        found = f"(?P<blank>{self.blanks})|(?P<word>{self.words})|(?P<stray>.)"
-        return re.finditer(found, line, re.DOTALL)
-
 
 class Reader:
     """Walks over the words of a text and refuses what is not wanted, naming the place."""
@@ -88,6 +83,13 @@ class Reader:
         self._place += 1
         return text
 
+    def separated(self, by: str, read: Callable[[], Built]) -> list[Built]:
+        """Read one thing, and one more after each `by`."""
+        found = [read()]
+        while self.skip(by):
+            found.append(read())
+        return found
+
     def unwanted(self, wanted: str) -> InputError:
         """Return the refusal of the next word."""
         return self.refusal(self.word, f"found {_show(self.word.text)}, want {wanted}")
@@ -119,7 +121,8 @@ class Reader:
         yield Word(TEXT_END, len(self._lines), len(self._lines[-1]) + 1)
 
     def _words_of_line(self, line: str, number: int) -> Iterator[Word]:
-        for piece in self._grammar.pieces(line):
+        pieces = f"(?P<blank>{self._grammar.blanks})|(?P<word>{self._grammar.words})|(?P<stray>.)"
+        for piece in re.finditer(pieces, line, re.DOTALL):
             word = Word(piece[0], number, piece.start() + 1)
             if piece.lastgroup == "stray":
                 raise self.refusal(word, f"found {word.text!r}, want a word, a number or a sign")

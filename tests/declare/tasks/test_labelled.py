@@ -30,8 +30,9 @@ def test_every_prompt_has_one_label():
     assert task.label_of((0, 5)) == Label(1, 0)
     assert task.size == 2 + 4 * 4
     assert task.classes == (Tokens((0,)), Tokens((1,)))
-    with pytest.raises(InputError, match="is not one of the pattern"):
-        task.label_of((0, 1))
+    for prompt in ((0, 1), (0, 1, 2)):
+        with pytest.raises(InputError, match="is not one of the pattern"):
+            task.label_of(prompt)
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def test_the_file_layout_names_every_parameter_of_a_model_with_programs_once(cho
     architecture = tiny_architecture(biases=biases)
     model = random_model(architecture, programs=chosen)
     slices = model.named_slices()
-    shapes = tensor_shapes(architecture, frozenset((head.layer, head.index) for head in chosen))
+    shapes = tensor_shapes(architecture, chosen)
     assert [(name, tuple(view.shape)) for name, view in slices.items()] == list(shapes.items())
     assert sum(view.numel() for view in slices.values()) == sum(p.numel() for p in model.parameters())
     assert all(parameter.numel() for parameter in model.parameters())

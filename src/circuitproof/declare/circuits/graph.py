@@ -1,9 +1,9 @@
 """The nodes of a transformer and the edges that carry one node's output into another's input."""
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, product
 from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError
@@ -127,34 +127,17 @@ class Graph:
             case _:
                 return True
 
+    @cache  # noqa: B019  # equal graphs share what is kept, and there are few
     def nodes(self) -> tuple[Node, ...]:
         """Return every node in the order of computation."""
-        return _nodes(self)
+        layers = ((*self.heads_of(layer), Mlp(layer)) for layer in range(self.layers))
+        return (EMBED, *chain.from_iterable(layers), LOGITS)
 
+    @cache  # noqa: B019  # the same
     def edges(self) -> tuple[Edge, ...]:
         """Return every edge, sorted by source and then by target."""
-        return _edges(self)
+        pairs = product(self.nodes(), repeat=2)
+        return tuple(Edge(source, target) for source, target in pairs if source.place[:2] < target.place[:2])
 
     def heads_of(self, layer: int) -> tuple[Head, ...]:
         return tuple(Head(layer, index) for index in range(self.heads))
-
-
-@cache
-def _nodes(graph: Graph) -> tuple[Node, ...]:
-    return tuple(_walk(graph))
-
-
-def _walk(graph: Graph) -> Iterator[Node]:
-    yield EMBED
-    for layer in range(graph.layers):
-        yield from graph.heads_of(layer)
-        yield Mlp(layer)
-    yield LOGITS
-
-
-@cache
-def _edges(graph: Graph) -> tuple[Edge, ...]:
-    nodes = graph.nodes()
-    return tuple(
-        Edge(source, target) for source in nodes for target in nodes if source.place[:2] < target.place[:2]
-    )

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Ablation, Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp, Node
-from circuitproof.errors import DeclarationError, InputError
-from circuitproof.text.reading import Fields, read_json, reading
+from circuitproof.errors import InputError
+from circuitproof.text.reading import Fields, about, read_json, reading
 
 _NAMES = re.compile(
     r"(?P<embed>embed|emb|input)|(?P<logits>logits)"
@@ -41,12 +41,10 @@ def load_circuit(path: Path) -> Circuit:
 def parse_circuit(content: object, where: str) -> Circuit:
     """Read a circuit in any of the three spellings; the shape of `edges` and the key `n_layers` tell."""
     fields = Fields(content, where)
-    try:
+    with about(where):
         if isinstance(fields.value("edges"), dict):
             return _parse_eap_ig(fields)
         return _parse_release(fields) if fields.has("n_layers") else _parse_ours(content, where)
-    except DeclarationError as error:
-        raise InputError(f"{where}: {error}") from error
 
 
 def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
@@ -117,9 +115,10 @@ def _parse_eap_ig(fields: Fields) -> Circuit:
         raise InputError(f"{fields.where}: attention and MLP in parallel are not supported, want a sequence")
     graph = Graph(sizes.integer("n_layers", least=1), sizes.integer("n_heads", least=1))
     inputs = _kept_inputs(fields.fields("edges"))
+    nodes = fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
     _refuse_partial_inputs(inputs, fields.where)
-    _refuse_partial_nodes(fields)
-    _refuse_dropped_nodes(fields, inputs)
+    _refuse_partial_nodes(fields, nodes)
+    _refuse_dropped_nodes(nodes, inputs, fields.where)
     return _kept(graph, Ablation.ZERO, inputs, fields.where)
 
 
@@ -136,26 +135,20 @@ def _kept_inputs(edges: Fields) -> dict[tuple[str, str], set[str]]:
     return inputs
 
 
-def _refuse_partial_nodes(fields: Fields) -> None:
+def _refuse_partial_nodes(fields: Fields, nodes: Fields) -> None:
     if fields.has("neurons"):
         raise InputError(f"{fields.path('neurons')} keeps single neurons; only whole nodes are supported")
-    nodes = _nodes_field(fields)
     for name in nodes.keys():  # noqa: SIM118  # Fields is not a mapping
         if isinstance(nodes.value(name), dict) and nodes.fields(name).has("neurons"):
             raise InputError(f"{nodes.path(name)} keeps single neurons; only whole nodes are supported")
 
 
-def _refuse_dropped_nodes(fields: Fields, edges: Iterable[tuple[str, str]]) -> None:
+def _refuse_dropped_nodes(nodes: Fields, edges: Iterable[tuple[str, str]], where: str) -> None:
     """Refuse a kept edge at a node that is not kept: EAP-IG drops such an edge before it runs."""
-    nodes = _nodes_field(fields)
     for source, target in edges:
         for name in (source, target):
             if name != str(LOGITS) and nodes.has(name) and not _is_kept(nodes, name):
-                raise InputError(f"{fields.where}: {source} -> {target} is kept, but the node {name} is not")
-
-
-def _nodes_field(fields: Fields) -> Fields:
-    return fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
+                raise InputError(f"{where}: {source} -> {target} is kept, but the node {name} is not")
 
 
 def _is_kept(nodes: Fields, name: str) -> bool:
@@ -175,9 +168,10 @@ def _refuse_partial_inputs(inputs: dict[tuple[str, str], set[str]], where: str) 
 
 
 def _kept(graph: Graph, ablation: Ablation, names: Iterable[tuple[str, str]], where: str) -> Circuit:
-    edges: set[Edge] = set()
-    for source, target in names:
-        for one in parse_nodes(source, graph, where):
-            for other in parse_nodes(target, graph, where):
-                edges.add(Edge(one, other))
-    return Circuit(graph, frozenset(edges), ablation)
+    edges = frozenset(
+        Edge(one, other)
+        for source, target in names
+        for one in parse_nodes(source, graph, where)
+        for other in parse_nodes(target, graph, where)
+    )
+    return Circuit(graph, edges, ablation)

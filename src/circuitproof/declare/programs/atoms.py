@@ -9,9 +9,9 @@ from typing import TypeAlias, TypeVar
 
 from circuitproof.declare.programs.features import Comparison, Feature, Value, WordKind, value_text
 from circuitproof.errors import DeclarationError
-from circuitproof.text.words import Reader
+from circuitproof.text.words import Grammar, Reader
 
-Member = TypeVar("Member")
+Member = TypeVar("Member", int, tuple[int, int])
 
 _WHOLE = re.compile(r"[0-9]+")
 NUMBER_DIGITS = 18
@@ -163,6 +163,7 @@ Atom: TypeAlias = Condition | Tally | Bracketed
 
 MATCH = Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True)
 """Query and key hold the same token."""
+MISMATCH = Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=False)
 
 
 _TALLIES = {f"{at}_{kind}": (at, kind) for at in Place for kind in ("count", "depth")}
@@ -181,92 +182,78 @@ class Limits:
 NO_LIMITS = Limits()
 
 
-class _Truth(StrEnum):
-    TRUE = "true"
-    FALSE = "false"
-
-
-@dataclass(frozen=True, slots=True)
-class AtomReader:
+class AtomReader(Reader):
     """Reads single conditions from the words of a text."""
 
-    reader: Reader
-    limits: Limits
+    def __init__(self, text: str, where: str, grammar: Grammar, limits: Limits) -> None:
+        super().__init__(text, where, grammar)
+        self._limits = limits
 
-    def read(self, wanted: str) -> Atom:
+    def atom(self, wanted: str) -> Atom:
         """Read a condition; `wanted` says all that could begin here."""
-        start = self.reader.word
-        word = self.reader.one_of(BEGINNINGS, wanted)
-        if word == Feature.TOKEN_MATCH:
-            return _match(self.reader)
+        start = self.word
+        word = self.one_of(BEGINNINGS, wanted)
         if word in tuple(Link):
-            return self.reader.build(start, lambda: Bracketed(Link(word), self._brackets()))
+            return self.build(start, lambda: Bracketed(Link(word), self._brackets()))
         if word in _TALLIES:
-            return self.reader.build(start, lambda: self._tally(*_TALLIES[word]))
-        return self.reader.build(start, lambda: self._comparison(Feature(word)))
+            return self.build(start, lambda: self._tally(*_TALLIES[word]))
+        return self.build(start, lambda: self._comparison(Feature(word)))
 
     def _comparison(self, feature: Feature) -> Condition:
+        if feature.words is None:
+            return self._match()
         number = self._token if feature.words is WordKind.TOKEN else self._position
         return Condition(feature, *self._compared(number))
 
+    def _match(self) -> Condition:
+        for comparison in (Comparison.EQUAL, Comparison.UNEQUAL):
+            if self.skip(comparison):
+                value = self.one_of(("true", "false"), "one of true, false") == "true"
+                return Condition(Feature.TOKEN_MATCH, comparison, value)
+        return MATCH
+
     def _tally(self, at: Place, kind: str) -> Tally:
         of = self._brackets() if kind == "depth" else self._set(self._token)
-        self.reader.expect("up", "'up to' and how far it is counted")
-        self.reader.expect("to")
-        bound = _whole(self.reader)
-        return Tally(at, of, bound, *self._compared(lambda: _whole(self.reader)))
+        self.expect("up", "'up to' and how far it is counted")
+        self.expect("to")
+        bound = self._whole()
+        return Tally(at, of, bound, *self._compared(self._whole))
 
     def _compared(self, number: Callable[[], int]) -> tuple[Comparison, int | tuple[int, ...]]:
-        comparison = self.reader.choice(Comparison)
+        comparison = self.choice(Comparison)
         return comparison, self._set(number) if comparison is Comparison.AMONG else number()
 
     def _brackets(self) -> Brackets:
-        return Brackets(tuple(sorted(self._members(self._pair))))
+        return Brackets(self._set(self._pair))
 
     def _pair(self) -> tuple[int, int]:
         opener = self._token()
-        self.reader.expect(":")
+        self.expect(":")
         return opener, self._token()
 
-    def _set(self, number: Callable[[], int]) -> tuple[int, ...]:
-        return tuple(sorted(self._members(number)))
-
-    def _members(self, read: Callable[[], Member]) -> list[Member]:
-        self.reader.expect("{")
-        members = [read()]
-        while self.reader.skip(","):
-            members.append(read())
-        self.reader.expect("}", "',' or '}'")
-        return members
+    def _set(self, read: Callable[[], Member]) -> tuple[Member, ...]:
+        self.expect("{")
+        members = self.separated(",", read)
+        self.expect("}", "',' or '}'")
+        return tuple(sorted(members))
 
     def _token(self) -> int:
-        return _below(self.reader, self.limits.tokens, "token", "tokens")
+        return self._below(self._limits.tokens, "token", "tokens")
 
     def _position(self) -> int:
-        return _below(self.reader, self.limits.positions, "position or distance", "positions")
+        return self._below(self._limits.positions, "position or distance", "positions")
 
+    def _below(self, limit: int | None, one: str, many: str) -> int:
+        start, number = self.word, self._whole()
+        if limit is not None and number >= limit:
+            raise self.refusal(start, f"found {one} {number}, but there are {limit} {many}, 0 to {limit - 1}")
+        return number
 
-def _match(reader: Reader) -> Condition:
-    for comparison in (Comparison.EQUAL, Comparison.UNEQUAL):
-        if reader.skip(comparison):
-            return Condition(Feature.TOKEN_MATCH, comparison, value=reader.choice(_Truth) is _Truth.TRUE)
-    return Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True)
-
-
-def _below(reader: Reader, limit: int | None, one: str, many: str) -> int:
-    start = reader.word
-    number = _whole(reader)
-    if limit is not None and number >= limit:
-        raise reader.refusal(start, f"found {one} {number}, but there are {limit} {many}, 0 to {limit - 1}")
-    return number
-
-
-def _whole(reader: Reader) -> int:
-    start = reader.word
-    text = reader.matching(_WHOLE, "a whole number from 0")
-    if len(text) > NUMBER_DIGITS:
-        raise reader.refusal(start, f"found a number of {len(text)} digits, want at most {NUMBER_DIGITS}")
-    return int(text)
+    def _whole(self) -> int:
+        start, text = self.word, self.matching(_WHOLE, "a whole number from 0")
+        if len(text) > NUMBER_DIGITS:
+            raise self.refusal(start, f"found a number of {len(text)} digits, want at most {NUMBER_DIGITS}")
+        return int(text)
 
 
 def _numbers(value: int | tuple[int, ...]) -> tuple[int, ...]:

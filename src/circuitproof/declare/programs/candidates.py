@@ -8,22 +8,12 @@ that can be counted without listing it, listed, and written into a certificate.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from math import comb
 
-from circuitproof.declare.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
 from circuitproof.declare.programs.features import Comparison, Feature, WordKind
-from circuitproof.declare.programs.syntax import (
-    Formula,
-    Otherwise,
-    Pick,
-    Program,
-    Rule,
-    Scan,
-    any_of,
-    atoms,
-    negate,
-)
+from circuitproof.declare.programs.syntax import Formula, Otherwise, Pick, Program, Rule, Scan, any_of, atoms
 from circuitproof.declare.programs.text import to_text
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
@@ -112,7 +102,10 @@ class Language:
         memberships = self._memberships(Feature.KEY_TOKEN)
         scans = [Scan(pick, one) for pick, one in product(grammar.picks, memberships)]
         links = [Bracketed(link, pairs) for pairs, link in product(grammar.brackets, Link)]
-        return (*plain, *scans, *links, *self._tallies())
+        bound = grammar.depth
+        counted = product(grammar.brackets, Place, range(bound + 1) if bound else ())
+        tallies = [Tally(place, pairs, bound, Comparison.EQUAL, n) for pairs, place, n in counted]
+        return (*plain, *scans, *links, *tallies)
 
     def conditions(self) -> tuple[Formula, ...]:
         """Return every condition: the single ones and those that `or` joins."""
@@ -126,10 +119,8 @@ class Language:
         return count + sum(comb(count, size) for size in range(2, self.grammar.alternatives + 1))
 
     def rule_count(self) -> int:
-        count = self.condition_count()
-        return len(self.grammar.weights) * sum(
-            comb(count, size) for size in range(self.grammar.conditions + 1)
-        )
+        count, sizes = self.condition_count(), range(self.grammar.conditions + 1)
+        return len(self.grammar.weights) * sum(comb(count, size) for size in sizes)
 
     def program_count(self) -> int:
         return len(self.grammar.otherwise) * multiset_count(self.rule_count(), self.grammar.rules)
@@ -143,7 +134,7 @@ class Language:
 
     def _compared(self, feature: Feature) -> Iterator[Formula]:
         if feature.words is None:
-            yield from (MATCH, negate(MATCH))
+            yield from (Condition(feature, Comparison.EQUAL, value) for value in (True, False))
             return
         is_token = feature.words is WordKind.TOKEN
         for comparison in _NAMED if is_token else _ORDERED:
@@ -160,12 +151,6 @@ class Language:
         chosen = [members for size in sizes for members in combinations(tokens, size)]
         return [*single, *(Condition(feature, Comparison.AMONG, members) for members in chosen)]
 
-    def _tallies(self) -> Iterator[Formula]:
-        bound = self.grammar.depth
-        if bound:
-            for pairs, place, number in product(self.grammar.brackets, Place, range(bound + 1)):
-                yield Tally(place, pairs, bound, Comparison.EQUAL, number)
-
 
 def multiset_count(things: int, most: int) -> int:
     """Return how many multisets of at most so many things there are.
@@ -178,15 +163,12 @@ def multiset_count(things: int, most: int) -> int:
 
 def words_of(prompts: Iterable[Sequence[int]], grammar: Grammar) -> tuple[Word, ...]:
     """Return the words of some prompts that a grammar can name: tokens, then positions, then distances."""
-    tokens: set[int] = set()
-    longest = 0
-    for prompt in prompts:
-        tokens.update(prompt)
-        longest = max(longest, len(prompt))
+    listed = list(prompts)
+    places = range(max(map(len, listed), default=0))
     numbers: dict[WordKind, Iterable[int]] = {
-        WordKind.TOKEN: sorted(tokens),
-        WordKind.POSITION: range(longest),
-        WordKind.DISTANCE: range(longest),
+        WordKind.TOKEN: sorted({*chain.from_iterable(listed)}),
+        WordKind.POSITION: places,
+        WordKind.DISTANCE: places,
     }
     kinds = grammar.kinds()
     return tuple(Word(kind, number) for kind in WordKind if kind in kinds for number in numbers[kind])

@@ -7,10 +7,9 @@ on arrays of them.
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 Value: TypeAlias = bool | int | tuple[int, ...]
 """A boolean for `token_match`, an increasing tuple for `in`, and a number for everything else."""
@@ -33,57 +32,45 @@ class WordKind(StrEnum):
     DISTANCE = "distance"
 
 
-class Feature(StrEnum):
-    """What a condition may look at in a pair of a query and a key."""
-
-    KEY_POSITION = "key_position"
-    QUERY_POSITION = "query_position"
-    RELATIVE_DISTANCE = "relative_distance"
-    """Query position minus key position."""
-    ABSOLUTE_DISTANCE = "absolute_distance"
-    """The relative distance without its sign."""
-    KEY_TOKEN = "key_token"  # noqa: S105  # a token of text
-    QUERY_TOKEN = "query_token"  # noqa: S105  # the same
-    TOKEN_MATCH = "token_match"  # noqa: S105  # the same
-    """Whether query and key hold the same token."""
-
-    @property
-    def words(self) -> WordKind | None:
-        """Return what it is compared with; nothing where it says whether both tokens are the same."""
-        return _SENSES[self].words
-
-    @property
-    def operands(self) -> tuple[Operand, ...]:
-        """Return all that it depends on."""
-        return _SENSES[self].operands
-
-    @property
-    def compute(self) -> Callable[..., Any]:
-        """Return what gives its value for operands in their order."""
-        return _SENSES[self].compute
-
-
-@dataclass(frozen=True, slots=True)
-class _Sense:
-    words: WordKind | None
-    operands: tuple[Operand, ...]
-    compute: Callable[..., Any] = operator.pos
-
-
 def _gap(query: Any, key: Any) -> Any:  # noqa: ANN401  # numbers, or arrays of any library
     return abs(query - key)
 
 
 _PLACES = (Operand.QUERY_POSITION, Operand.KEY_POSITION)
-_SENSES = {
-    Feature.KEY_POSITION: _Sense(WordKind.POSITION, (Operand.KEY_POSITION,)),
-    Feature.QUERY_POSITION: _Sense(WordKind.POSITION, (Operand.QUERY_POSITION,)),
-    Feature.RELATIVE_DISTANCE: _Sense(WordKind.DISTANCE, _PLACES, operator.sub),
-    Feature.ABSOLUTE_DISTANCE: _Sense(WordKind.DISTANCE, _PLACES, _gap),
-    Feature.KEY_TOKEN: _Sense(WordKind.TOKEN, (Operand.KEY_TOKEN,)),
-    Feature.QUERY_TOKEN: _Sense(WordKind.TOKEN, (Operand.QUERY_TOKEN,)),
-    Feature.TOKEN_MATCH: _Sense(None, (Operand.QUERY_TOKEN, Operand.KEY_TOKEN), operator.eq),
-}
+
+
+class Feature(StrEnum):
+    """What a condition may look at in a pair of a query and a key."""
+
+    words: WordKind | None
+    """What it is compared with; nothing where it says whether both tokens are the same."""
+    operands: tuple[Operand, ...]
+    """All that it depends on."""
+    compute: Callable[..., Any]
+    """What gives its value for operands in their order."""
+
+    KEY_POSITION = "key_position", WordKind.POSITION, (Operand.KEY_POSITION,)
+    QUERY_POSITION = "query_position", WordKind.POSITION, (Operand.QUERY_POSITION,)
+    RELATIVE_DISTANCE = "relative_distance", WordKind.DISTANCE, _PLACES, operator.sub
+    """Query position minus key position."""
+    ABSOLUTE_DISTANCE = "absolute_distance", WordKind.DISTANCE, _PLACES, _gap
+    """The relative distance without its sign."""
+    KEY_TOKEN = "key_token", WordKind.TOKEN, (Operand.KEY_TOKEN,)
+    QUERY_TOKEN = "query_token", WordKind.TOKEN, (Operand.QUERY_TOKEN,)
+    TOKEN_MATCH = "token_match", None, (Operand.QUERY_TOKEN, Operand.KEY_TOKEN), operator.eq
+    """Whether query and key hold the same token."""
+
+    def __new__(
+        cls,
+        word: str,
+        words: WordKind | None,
+        operands: tuple[Operand, ...],
+        compute: Callable[..., Any] = operator.pos,
+    ) -> Self:
+        feature = str.__new__(cls, word)
+        feature._value_ = word
+        feature.words, feature.operands, feature.compute = words, operands, compute
+        return feature
 
 
 class Comparison(StrEnum):

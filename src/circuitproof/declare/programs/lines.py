@@ -22,15 +22,12 @@ def to_lines(program: Program) -> list[str]:
 def parse_lines(lines: Sequence[str], where: str, vocabulary: int) -> Program:
     """Return the program that `lines` spell, which name only tokens of the vocabulary."""
     for number, line in enumerate(lines, start=1):
-        _refuse_other_signs(line, f"{where}, line {number}")
+        at = f"{where}, line {number}"
+        if not line.strip(" "):
+            raise InputError(f"{at} is empty, want a rule; leave the line out")
+        if stray := _STRAY.search(line):
+            raise InputError(
+                f"{at}, column {stray.start() + 1}: found {stray[0]!r}, want small letters, digits, blanks "
+                "and the signs of the language; a stored program has no comments, tabs or decimals"
+            )
     return parse("\n".join(lines), where, Limits(tokens=vocabulary))
-
-
-def _refuse_other_signs(line: str, where: str) -> None:
-    if not line.strip(" "):
-        raise InputError(f"{where} is empty, want a rule; leave the line out")
-    if stray := _STRAY.search(line):
-        raise InputError(
-            f"{where}, column {stray.start() + 1}: found {stray[0]!r}, want small letters, digits, blanks "
-            "and the signs of the language; a stored program has no comments, tabs or decimals"
-        )

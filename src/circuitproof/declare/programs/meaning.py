@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, repeat
 from math import lcm
 from typing import TypeAlias, assert_never
 
 from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
-from circuitproof.declare.programs.features import Operand, comparing
+from circuitproof.declare.programs.features import Feature, Operand, comparing
 from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Otherwise, Pick, Program, Scan
 from circuitproof.errors import InputError
 
@@ -18,6 +18,7 @@ AttentionRow: TypeAlias = tuple[tuple[int, Fraction], ...]
 
 _Filter: TypeAlias = Callable[[Sequence[int], Sequence[int]], Sequence[int]]
 """From the tokens up to the query, the last of them, and some keys: those that are kept, in order."""
+_Test: TypeAlias = Callable[[int], bool]
 
 
 def row(program: Program, prompt: Sequence[int], query: int) -> AttentionRow:
@@ -40,7 +41,8 @@ def row(program: Program, prompt: Sequence[int], query: int) -> AttentionRow:
     for weight, keep in zip(scaled.rules, filters, strict=True):
         for key in keep(seen, range(len(seen))):
             weights[key] += weight
-    return normalised(weights) or _fallback(program.otherwise, query)
+    itself = ((query, Fraction(1)),) if program.otherwise is Otherwise.SELF else ()
+    return normalised(weights) or itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,38 +77,36 @@ def closings(seen: Sequence[int], brackets: Brackets) -> dict[int, int | None]:
 
 @lru_cache(maxsize=256)
 def _filters(program: Program) -> tuple[_Filter, ...]:
-    return tuple(_chain([_filter(condition) for condition in rule.conditions]) for rule in program.rules)
+    return tuple(_all_of(rule.conditions) for rule in program.rules)
 
 
 def _filter(formula: Formula) -> _Filter:
     match formula:
-        case Condition():
-            return _comparison(formula)
-        case Tally():
-            return _tally(formula)
+        case Condition(feature, comparison, value):
+            return partial(_compared, feature, comparing(comparison, value))
+        case Tally(comparison=comparison, value=value):
+            return partial(_tallied, formula, comparing(comparison, value))
         case Bracketed(link, brackets):
-            return _linked(link, brackets)
+            return partial(_linked, link, brackets)
         case Not(part):
-            return _negated(_filter(part))
+            return partial(_others, _filter(part))
         case Scan(pick, part):
-            return _picked(pick, _filter(part))
+            return partial(_picked, pick, _filter(part))
         case AllOf(parts):
-            return _chain([_filter(part) for part in parts])
+            return _all_of(parts)
         case AnyOf(parts):
-            return _union([_filter(part) for part in parts])
+            return partial(_united, [_filter(part) for part in parts])
         case _:
             assert_never(formula)
 
 
-def _comparison(condition: Condition) -> _Filter:
-    feature = condition.feature
-    holds = comparing(condition.comparison, condition.value)
+def _all_of(formulas: Iterable[Formula]) -> _Filter:
+    return partial(_chained, [_filter(formula) for formula in formulas])
 
-    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
-        columns = [_column(operand, seen, keys) for operand in feature.operands]
-        return [key for key, found in zip(keys, map(feature.compute, *columns), strict=True) if holds(found)]
 
-    return keep
+def _compared(feature: Feature, holds: _Test, seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+    columns = [_column(operand, seen, keys) for operand in feature.operands]
+    return [key for key, found in zip(keys, map(feature.compute, *columns), strict=True) if holds(found)]
 
 
 def _column(operand: Operand, seen: Sequence[int], keys: Sequence[int]) -> Iterable[int]:
@@ -124,16 +124,11 @@ def _column(operand: Operand, seen: Sequence[int], keys: Sequence[int]) -> Itera
             assert_never(operand)
 
 
-def _tally(tally: Tally) -> _Filter:
-    holds = comparing(tally.comparison, tally.value)
-
-    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
-        counts = _counts(seen, tally.of)
-        if tally.at is Place.QUERY:
-            return keys if holds(min(counts[-1], tally.bound)) else ()
-        return [key for key in keys if holds(min(counts[key], tally.bound))]
-
-    return keep
+def _tallied(tally: Tally, holds: _Test, seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+    counts = _counts(seen, tally.of)
+    if tally.at is Place.QUERY:
+        return keys if holds(min(counts[-1], tally.bound)) else ()
+    return [key for key in keys if holds(min(counts[key], tally.bound))]
 
 
 def _counts(seen: Sequence[int], of: tuple[int, ...] | Brackets) -> Sequence[int]:
@@ -148,48 +143,32 @@ def _counts(seen: Sequence[int], of: tuple[int, ...] | Brackets) -> Sequence[int
     return tuple(accumulate(steps))
 
 
-def _linked(link: Link, brackets: Brackets) -> _Filter:
-    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
-        wanted = None if link is Link.UNMATCHED else len(seen) - 1
-        linked = {opener for opener, closer in closings(seen, brackets).items() if closer == wanted}
-        return [key for key in keys if key in linked]
-
-    return keep
+def _linked(link: Link, brackets: Brackets, seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+    wanted = None if link is Link.UNMATCHED else len(seen) - 1
+    linked = {opener for opener, closer in closings(seen, brackets).items() if closer == wanted}
+    return [key for key in keys if key in linked]
 
 
-def _negated(keep: _Filter) -> _Filter:
-    def keep_others(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
-        kept = frozenset(keep(seen, keys))
-        return [key for key in keys if key not in kept]
-
-    return keep_others
+def _others(keep: _Filter, seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+    kept = frozenset(keep(seen, keys))
+    return [key for key in keys if key not in kept]
 
 
-def _picked(pick: Pick, keep: _Filter) -> _Filter:
+def _picked(pick: Pick, keep: _Filter, seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+    found = keep(seen, range(len(seen) - 1 if pick is Pick.NEAREST else len(seen)))
     place = 0 if pick is Pick.FIRST else -1
-
-    def keep_one(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
-        found = keep(seen, range(len(seen) - 1 if pick is Pick.NEAREST else len(seen)))
-        return [key for key in keys if key == found[place]] if found else ()
-
-    return keep_one
+    return [key for key in keys if key == found[place]] if found else ()
 
 
-def _chain(filters: Sequence[_Filter]) -> _Filter:
-    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
-        for one in filters:
-            keys = one(seen, keys)
-        return keys
-
-    return keep
+def _chained(filters: Sequence[_Filter], seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+    for keep in filters:
+        keys = keep(seen, keys)
+    return keys
 
 
-def _union(filters: Sequence[_Filter]) -> _Filter:
-    def keep(seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
-        kept = frozenset[int]().union(*(one(seen, keys) for one in filters))
-        return [key for key in keys if key in kept]
-
-    return keep
+def _united(filters: Sequence[_Filter], seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
+    kept = frozenset[int]().union(*(keep(seen, keys) for keep in filters))
+    return [key for key in keys if key in kept]
 
 
 def normalised(weights: Sequence[int]) -> AttentionRow:
@@ -197,7 +176,3 @@ def normalised(weights: Sequence[int]) -> AttentionRow:
     total = sum(weights)
     shares = {weight: Fraction(weight, total) for weight in set(weights) if weight}
     return tuple((key, shares[weight]) for key, weight in enumerate(weights) if weight)
-
-
-def _fallback(otherwise: Otherwise, query: int) -> AttentionRow:
-    return ((query, Fraction(1)),) if otherwise is Otherwise.SELF else ()

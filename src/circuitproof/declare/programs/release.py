@@ -5,7 +5,7 @@ from fractions import Fraction
 from circuitproof.declare.programs.atoms import Condition
 from circuitproof.declare.programs.features import Comparison, Feature, Value
 from circuitproof.declare.programs.syntax import Otherwise, Program, Rule
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.text.reading import Fields
 
 _VERSION = 1
@@ -41,11 +41,7 @@ def _weight(fields: Fields, key: str) -> Fraction:
 def _condition(fields: Fields) -> Condition:
     feature = fields.choice("feature", Feature)
     comparison = fields.choice("operator", Comparison)
-    value = _value(fields, feature, comparison)
-    try:
-        return Condition(feature, comparison, value)
-    except DeclarationError as error:
-        raise InputError(f"{fields.where}: {error}") from error
+    return Condition(feature, comparison, _value(fields, feature, comparison))
 
 
 def _value(fields: Fields, feature: Feature, comparison: Comparison) -> Value:

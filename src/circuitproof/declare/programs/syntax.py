@@ -7,8 +7,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import TypeAlias
 
-from circuitproof.declare.programs.atoms import MATCH, Atom, Condition
-from circuitproof.declare.programs.features import Comparison, Feature
+from circuitproof.declare.programs.atoms import MATCH, MISMATCH, Atom
 from circuitproof.errors import DeclarationError
 
 
@@ -116,13 +115,8 @@ class Program:
 
     def tokens(self) -> frozenset[int]:
         """Return every token that a condition mentions."""
-        return frozenset(
-            token
-            for rule in self.rules
-            for condition in rule.conditions
-            for atom in atoms(condition)
-            for token in atom.tokens()
-        )
+        conditions = chain.from_iterable(rule.conditions for rule in self.rules)
+        return frozenset(token for one in conditions for atom in atoms(one) for token in atom.tokens())
 
 
 def atoms(formula: Formula) -> Iterator[Atom]:
@@ -151,9 +145,7 @@ def any_of(formulas: Iterable[Formula]) -> Formula:
 
 def negate(formula: Formula) -> Formula:
     """Return what holds where `formula` does not."""
-    if formula == MATCH:
-        return Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=False)
-    return Not(formula)
+    return MISMATCH if formula == MATCH else Not(formula)
 
 
 def _parts(formula: Formula) -> tuple[Formula, ...]:

@@ -33,7 +33,7 @@ from circuitproof.declare.programs.syntax import (
     negate,
 )
 from circuitproof.text.reading import write_rational
-from circuitproof.text.words import LINE_END, TEXT_END, Grammar, Reader
+from circuitproof.text.words import LINE_END, TEXT_END, Grammar
 
 _GRAMMAR = Grammar(r"[A-Za-z_]+|-?[0-9]+(?:[/.][0-9]+)?|[=!<>]=|[<>{}(),:]", r"[ \t\r]+|#.*", has_lines=True)
 _WEIGHT = re.compile(r"[0-9]+(?:[/.][0-9]+)?")
@@ -63,21 +63,26 @@ def parse(text: str, where: str = "program", limits: Limits = NO_LIMITS) -> Prog
       add 1 if token_match
             ^
     """
-    reader = Reader(text, where, _GRAMMAR)
-    reader.expect("default")
-    default = _weight(reader)
-    reader.expect(LINE_END)
-    rules = tuple(_rules(reader, limits))
-    reader.expect("otherwise", "'add' or 'otherwise'")
-    otherwise = reader.choice(Otherwise)
-    reader.expect(LINE_END)
-    reader.expect(TEXT_END)
-    return Program(default, rules, otherwise)
+    return _Parser(text, where, _GRAMMAR, limits).program()
 
 
-def formula_text(formula: Formula) -> str:
-    """Return a formula as it stands in the text of a program, with no more parentheses than it needs."""
-    return _text(formula, _OPEN_ENDED)
+def formula_text(formula: Formula, binding: int = _OPEN_ENDED) -> str:
+    """Return a formula as it stands in the text of a program, with no more parentheses than it needs.
+
+    It needs them where it binds less tightly than `binding`.
+    """
+    match formula:
+        case Not(part):
+            text, found = f"not {formula_text(part, _SINGLE)}", _SINGLE
+        case Scan(pick, part):
+            text, found = f"{pick} {formula_text(part, _SINGLE)}", _SINGLE
+        case AllOf(parts):
+            text, found = " and ".join(formula_text(part, _SINGLE) for part in parts), _JOINED
+        case AnyOf(parts):
+            text, found = " or ".join(formula_text(part, _JOINED) for part in parts), _OPEN_ENDED
+        case _:
+            text, found = str(formula), _SINGLE
+    return f"({text})" if binding > found else text
 
 
 def _rule_text(rule: Rule) -> str:
@@ -85,87 +90,68 @@ def _rule_text(rule: Rule) -> str:
     return f"{spelled} when {formula_text(all_of(rule.conditions))}" if rule.conditions else spelled
 
 
-def _text(formula: Formula, binding: int) -> str:
-    match formula:
-        case Not(part):
-            return f"not {_text(part, _SINGLE)}"
-        case Scan(pick, part):
-            return f"{pick} {_text(part, _SINGLE)}"
-        case AllOf(parts):
-            return _in_parentheses(" and ".join(_text(part, _SINGLE) for part in parts), binding > _JOINED)
-        case AnyOf(parts):
-            return _in_parentheses(" or ".join(_text(part, _JOINED) for part in parts), binding > _OPEN_ENDED)
-        case _:
-            return str(formula)
+class _Parser(AtomReader):
+    """Reads programs: `or` binds less than `and`, and `and` less than `not` and the scans."""
 
+    _levels = 0
 
-def _in_parentheses(text: str, wanted: bool) -> str:  # noqa: FBT001  # called in the two lines above
-    return f"({text})" if wanted else text
+    def program(self) -> Program:
+        self.expect("default")
+        default = self._weight()
+        self.expect(LINE_END)
+        rules = tuple(self._rules())
+        self.expect("otherwise", "'add' or 'otherwise'")
+        otherwise = self.choice(Otherwise)
+        self.expect(LINE_END)
+        self.expect(TEXT_END)
+        return Program(default, rules, otherwise)
 
+    def _rules(self) -> Iterator[Rule]:
+        while self.skip("add"):
+            weight = self._weight()
+            if self.skip("when"):
+                formula = self._formula()
+                self.expect(LINE_END, "'and', 'or' or the end of the line")
+                yield Rule(weight, formula.parts if isinstance(formula, AllOf) else (formula,))
+            else:
+                self.expect(LINE_END, "'when' or the end of the line")
+                yield Rule(weight)
 
-def _rules(reader: Reader, limits: Limits) -> Iterator[Rule]:
-    while reader.skip("add"):
-        weight = _weight(reader)
-        if reader.skip("when"):
-            formula = _Formulas(reader, limits).read()
-            reader.expect(LINE_END, "'and', 'or' or the end of the line")
-            yield Rule(weight, formula.parts if isinstance(formula, AllOf) else (formula,))
-        else:
-            reader.expect(LINE_END, "'when' or the end of the line")
-            yield Rule(weight)
+    def _weight(self) -> Fraction:
+        start, text = self.word, self.matching(_WEIGHT, "a weight of at least 0 such as 1 or 1/2")
+        if (longest := max(map(len, _PARTS.split(text)))) > WEIGHT_DIGITS:
+            raise self.refusal(start, f"found a weight of {longest} digits, want at most {WEIGHT_DIGITS}")
+        try:
+            weight = Fraction(text)
+        except ZeroDivisionError as error:
+            raise self.refusal(start, f"found {text!r}, want a denominator other than 0") from error
+        self.build(start, lambda: Rule(weight))  # refuses a decimal that is longer as a fraction
+        return weight
 
-
-class _Formulas:
-    """Reads formulas: `or` binds less than `and`, and `and` less than `not` and the scans."""
-
-    def __init__(self, reader: Reader, limits: Limits) -> None:
-        self._reader = reader
-        self._limits = limits
-        self._levels = 0
-
-    def read(self) -> Formula:
-        """Read parts joined by `or`."""
+    def _formula(self) -> Formula:
         return self._joined("or", lambda: self._joined("and", self._part, all_of), any_of)
 
     def _joined(
         self, word: str, read: Callable[[], Formula], join: Callable[[list[Formula]], Formula]
     ) -> Formula:
-        start = self._reader.word
-        parts = [read()]
-        while self._reader.skip(word):
-            parts.append(read())
-        return self._reader.build(start, lambda: join(parts))
+        start, parts = self.word, self.separated(word, read)
+        return self.build(start, lambda: join(parts))
 
     def _part(self) -> Formula:
-        start = self._reader.word
+        start = self.word
         self._levels += 1
         if self._levels > 2 * DEEPEST:  # each level may have its parentheses
-            raise self._reader.refusal(start, f"found more than {2 * DEEPEST} levels, want fewer")
-        if self._reader.skip("("):
-            formula = self.read()
-            self._reader.expect(")", "'and', 'or' or ')'")
-        elif start.text == "not" or start.text in tuple(Pick):
-            self._reader.expect(start.text)
+            raise self.refusal(start, f"found more than {2 * DEEPEST} levels, want fewer")
+        if self.skip("("):
+            formula = self._formula()
+            self.expect(")", "'and', 'or' or ')'")
+        elif self.skip("not"):
             part = self._part()
-            formula = self._reader.build(start, lambda: _applied(start.text, part))
+            formula = self.build(start, lambda: negate(part))
+        elif start.text in tuple(Pick):
+            pick, part = self.choice(Pick), self._part()
+            formula = self.build(start, lambda: Scan(pick, part))
         else:
-            formula = AtomReader(self._reader, self._limits).read(_WANTED)
+            formula = self.atom(_WANTED)
         self._levels -= 1
         return formula
-
-
-def _applied(word: str, part: Formula) -> Formula:
-    return negate(part) if word == "not" else Scan(Pick(word), part)
-
-
-def _weight(reader: Reader) -> Fraction:
-    start = reader.word
-    text = reader.matching(_WEIGHT, "a weight of at least 0 such as 1 or 1/2")
-    if (longest := max(map(len, _PARTS.split(text)))) > WEIGHT_DIGITS:
-        raise reader.refusal(start, f"found a weight of {longest} digits, want at most {WEIGHT_DIGITS}")
-    try:
-        weight = Fraction(text)
-    except ZeroDivisionError as error:
-        raise reader.refusal(start, f"found {text!r}, want a denominator other than 0") from error
-    reader.build(start, lambda: Rule(weight))  # refuses a decimal that is longer as a fraction
-    return weight

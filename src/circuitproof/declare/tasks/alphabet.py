@@ -31,7 +31,6 @@ class Alphabet:
         return len(self.names)
 
     def token(self, name: str) -> int:
-        """Return the token that `name` stands for."""
         if name not in self.names:
             raise DeclarationError(f"{name!r} is not a token of this alphabet of {len(self)} tokens")
         return self.names.index(name)
@@ -49,11 +48,10 @@ class Alphabet:
         """Say how another alphabet calls a token otherwise, if it does."""
         if len(alphabet) != len(self):
             return f"the task has {len(self)} tokens, the model {len(alphabet)}"
-        pairs = enumerate(zip(self.names, alphabet.names, strict=True))
-        return next(
-            (f"token {t} is {own!r} there, {its!r} in the model" for t, (own, its) in pairs if own != its),
-            None,
-        )
+        for token, (own, its) in enumerate(zip(self.names, alphabet.names, strict=True)):
+            if own != its:
+                return f"token {token} is {own!r} there, {its!r} in the model"
+        return None
 
     def to_json(self) -> dict[str, Json]:
         return {"alphabet": list(self.names)}
@@ -136,23 +134,6 @@ def sparse_alphabet(size: int, names: Mapping[int, str]) -> Alphabet:
 BYTES = Alphabet(tuple(chr(byte) if chr(byte) in _PLAIN else f"<0x{byte:02X}>" for byte in range(256)))
 """The tokens of a text that is read byte by byte."""
 
-TOY = sparse_alphabet(
-    32,
-    {
-        0: "<PAD>",
-        1: "<BOS>",
-        2: "<TASK_QUOTE>",
-        3: "<TASK_BRACKET>",
-        5: "A",
-        6: "B",
-        7: "C",
-        8: "D",
-        9: "'",
-        10: '"',
-        11: "[",
-        12: "{",
-        13: "]",
-        14: "}",
-    },
-)
+_CONTROLS = {0: "<PAD>", 1: "<BOS>", 2: "<TASK_QUOTE>", 3: "<TASK_BRACKET>"}
+TOY = sparse_alphabet(32, {**_CONTROLS, **dict(enumerate("ABCD'\"[{]}", start=5))})
 """The 32-token table of the toy model."""

@@ -8,7 +8,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
-from itertools import count
 from typing import TypeAlias
 
 from circuitproof.declare.tasks.domain import Prompt
@@ -22,6 +21,7 @@ from circuitproof.declare.tasks.patterns import (
     Shape,
     Tokens,
     atoms_of,
+    joined,
 )
 from circuitproof.errors import InputError
 
@@ -69,9 +69,7 @@ class Automaton:
         if self._rests[rest] is _Stop.NONE:
             return None
         counts = tuple(
-            found + (atom in self._inside[clause.of])
-            if clause.most is not None or found < clause.least
-            else found
+            found + ((clause.most is not None or found < clause.least) and atom in self._inside[clause.of])
             for found, clause in zip(state[1], self._counts, strict=True)
         )
         is_over = any(c.most is not None and n > c.most for n, c in zip(counts, self._counts, strict=True))
@@ -83,9 +81,7 @@ class Automaton:
         return is_met and _is_nullable(self._rests[state[0]])
 
     def atom(self, token: int) -> int:
-        """Return the atom of a token of the vocabulary."""
-        found = (place for place, members in enumerate(self.atoms) if _is_member(token, members))
-        return next(found)
+        return next(place for place, members in enumerate(self.atoms) if _is_member(token, members))
 
     def __contains__(self, prompt: Prompt) -> bool:
         if not 1 <= len(prompt) <= self.pattern.longest:
@@ -101,8 +97,7 @@ class Automaton:
     def size(self) -> int:
         """Return how many prompts the pattern denotes."""
         self._complete()
-        ends_empty = self.accepts(self.start)
-        return self._completions[0, self.start] - ends_empty
+        return self._completions[0, self.start] - self.accepts(self.start)
 
     def _targets(self, state: State, position: int) -> Iterator[tuple[int, State]]:
         if position < self.pattern.longest:
@@ -116,9 +111,8 @@ class Automaton:
             return
         layers: list[dict[State, list[tuple[int, State]]]] = []
         states, reached = {self.start}, 0
-        for position in count():
-            if not states:
-                break
+        while states:
+            position = len(layers)
             layers.append({state: list(self._targets(state, position)) for state in sorted(states)})
             states = {target for targets in layers[-1].values() for _, target in targets}
             reached += len(layers[-1])
@@ -169,7 +163,7 @@ def _derived(rest: _Rest, token: int) -> _Rest:
         case Tokens():
             return _Stop.END if token in rest else _Stop.NONE
         case Sequence((first, *others)):
-            left = _sequence(others)
+            left = joined(Sequence, others)
             gone = _then(_derived(first, token), left)
             return _either([gone, _derived(left, token)]) if _is_nullable(first) else gone
         case Choice(parts):
@@ -180,20 +174,12 @@ def _derived(rest: _Rest, token: int) -> _Rest:
             return _Stop.NONE
 
 
-def _sequence(parts: list[Shape]) -> Shape:
-    return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
-
-
 def _then(first: _Rest, second: _Rest) -> _Rest:
     if isinstance(first, _Stop) or isinstance(second, _Stop):
         if _Stop.NONE in (first, second):
             return _Stop.NONE
         return second if first is _Stop.END else first
-    return Sequence((*_parts_of(first), *_parts_of(second)))
-
-
-def _parts_of(shape: Shape) -> tuple[Shape, ...]:
-    return shape.parts if isinstance(shape, Sequence) else (shape,)
+    return joined(Sequence, (first, second))
 
 
 def _either(parts: list[_Rest]) -> _Rest:
@@ -205,10 +191,9 @@ def _either(parts: list[_Rest]) -> _Rest:
             part, may_end = part.part, True  # noqa: PLW2901  # the same rest, taken apart
         if not isinstance(part, _Stop):
             flat.update(dict.fromkeys(part.parts if isinstance(part, Choice) else (part,)))
-    shapes = list(flat)
-    if not shapes:
+    if not flat:
         return _Stop.END if may_end else _Stop.NONE
-    shape = shapes[0] if len(shapes) == 1 else Choice(tuple(shapes))
+    shape = joined(Choice, flat)
     return Repeat(shape, 0, 1) if may_end and not _is_nullable(shape) else shape
 
 

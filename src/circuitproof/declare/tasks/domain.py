@@ -26,23 +26,19 @@ class Domain:
             raise DeclarationError(
                 f"domain: {len(self.strata)} strata for {len(self.prompts)} prompts; give each prompt one"
             )
-        self._refuse_repeats()
+        first: dict[Prompt, int] = {}
         for index, prompt in enumerate(self.prompts):
             if not prompt or min(prompt) < 0:
                 raise DeclarationError(
                     f"domain: prompt {index} is {prompt}, want at least one token, none negative"
                 )
-
-    def __len__(self) -> int:
-        return len(self.prompts)
-
-    def _refuse_repeats(self) -> None:
-        first: dict[Prompt, int] = {}
-        for index, prompt in enumerate(self.prompts):
             if first.setdefault(prompt, index) != index:
                 raise DeclarationError(
                     f"domain: prompts {first[prompt]} and {index} are both {prompt}; list each prompt once"
                 )
+
+    def __len__(self) -> int:
+        return len(self.prompts)
 
     @property
     def longest(self) -> int:

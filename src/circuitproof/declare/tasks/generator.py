@@ -8,7 +8,7 @@ gates that do not overlap are runs that do not overlap.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 from math import prod
 from string import Formatter
 from typing import Protocol
@@ -19,6 +19,7 @@ from circuitproof.declare.tasks.openers import listed_opener_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Digest, Json, digest_bytes, digest_json
+from circuitproof.text.codec import record_to_json
 
 OPENER = "opener"
 MOST_PROMPTS = 1_000_000
@@ -127,7 +128,7 @@ class Pool:
     """How many ways to fill each template; each is taken with every opener."""
     slots: tuple[str, ...]
     """The slots whose words part the prompts of a template into strata."""
-    strata: frozenset[str] | None = None
+    strata: tuple[str, ...] | None = None
     """The strata that are left; all of them, if nothing is said."""
 
 
@@ -165,7 +166,7 @@ class Generator:
 
     def to_json(self) -> Json:
         return {
-            **({} if self.pool is None else {"pool": _pool_to_json(self.pool)}),
+            **({} if self.pool is None else {"pool": record_to_json(self.pool)}),
             "task": self.task,
             "salt": self.salt,
             "vocabulary": str(self.vocabulary_digest),
@@ -176,21 +177,17 @@ class Generator:
 
     def order(self) -> tuple[GeneratedPrompt, ...]:
         """Return every prompt once: openers take turns, and among an opener's prompts its templates do."""
-        strata = [
-            in_turn([self._hashed(template, opener) for template in self.templates])
-            for opener, _ in self.answers
-        ]
-        rows = in_turn(strata)
+        openers = [opener for opener, _ in self.answers]
+        rows = in_turn([in_turn([self._hashed(one, opener) for one in self.templates]) for opener in openers])
         _refuse_repeats(rows)
         return tuple(rows)
 
     def of_strata(self, strata: Collection[str]) -> "Generator":
         """Return the generator with the prompts of these strata only; it must have a pool."""
         assert self.pool is not None  # noqa: S101  # who parts prompts into strata gives one
-        return replace(self, pool=replace(self.pool, strata=frozenset(strata)))
+        return replace(self, pool=replace(self.pool, strata=tuple(sorted(set(strata)))))
 
     def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
-        """Return the task on some of the prompts."""
         answers = {self._token(opener): self._token(answer) for opener, answer in self.answers}
         prompts = [row.prompt for row in rows]
         return listed_opener_task(self.task, self.encoder.alphabet, prompts, answers)
@@ -210,17 +207,16 @@ class Generator:
 
     def _fillings(self, template: Template) -> list[Mapping[str, str]]:
         """Return the ways to fill a template that are meant, the same for every opener."""
-        words, names = (
-            self._words(),
-            tuple(dict.fromkeys(name for name in template.slots() if name != OPENER)),
-        )
+        words = self._words()
+        names = tuple(dict.fromkeys(name for name in template.slots() if name != OPENER))
         chosen = product(*(words[name] for name in names))
-        found = [dict(zip(names, some, strict=True)) for some in chosen]
+        found: list[Mapping[str, str]] = [dict(zip(names, some, strict=True)) for some in chosen]
         if self.pool is None:
-            return list(found)
+            return found
         found.sort(key=lambda one: str(self._hash(template, self._filled(template, "", one))))
-        kept, first = self.pool.strata, found[: self.pool.fillings]
-        return [one for one in first if kept is None or self._stratum(template, one) in kept]
+        first, strata = found[: self.pool.fillings], self.pool.strata
+        kept = frozenset(strata or ())
+        return [one for one in first if strata is None or self._stratum(template, one) in kept]
 
     def _filled(self, template: Template, opener: str, words: Mapping[str, str]) -> str:
         return template.text.format(**{OPENER: opener}, **words)
@@ -247,11 +243,6 @@ class Generator:
                 raise DeclarationError(f"{self.task}: {text!r} is {len(tokens)} tokens, want one")
 
 
-def _pool_to_json(pool: Pool) -> Json:
-    left: Json = None if pool.strata is None else [*sorted(pool.strata)]
-    return {"fillings": pool.fillings, "slots": [*pool.slots], "strata": left}
-
-
 def vocabulary_digest(alphabet: Alphabet) -> Digest:
     """Return the digest of the names of all tokens, in order."""
     return digest_json(list(alphabet.names))
@@ -269,8 +260,8 @@ def deal(
             f"splits of {list(sizes)} prompts need {sum(sizes)}, the templates give {len(rows)} distinct "
             "ones; a prompt is never used twice: ask for fewer or add templates"
         )
-    bounds = [sum(sizes[:place]) for place in range(len(sizes) + 1)]
-    splits = tuple(tuple(rows[start:end]) for start, end in pairwise(bounds))
+    bounds = pairwise(accumulate(sizes, initial=0))
+    splits = tuple(tuple(rows[start:end]) for start, end in bounds)
     for split in splits:
         _refuse_partial(split, rows, strata)
     return splits

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TypeAlias
 
 from circuitproof.declare.tasks.automaton import Automaton, State, automaton
@@ -43,7 +43,7 @@ class Labelled:
         if not self.size:
             raise DeclarationError(f"{text!r} denotes no prompt; a claim about nothing says nothing")
         for prompt, seen in self._ends():
-            if seen is None or self.label(seen) is None:
+            if self.label(seen) is None:
                 wanted = sorted(self._openers[0])
                 raise DeclarationError(
                     f"{text!r} denotes prompt {_shown(prompt)}, which does not hold just one of "
@@ -68,16 +68,18 @@ class Labelled:
         """Return the automaton with atoms that also respect further classes."""
         return automaton(self.pattern, self.vocabulary, tuple(dict.fromkeys((*self.classes, *further))))
 
-    def see(self, seen: Opened, token: int) -> Opened | None:
+    def see(self, seen: Opened | None, token: int) -> Opened | None:
         """Return what is seen after a token; nothing after a second opener."""
-        answers, groups = self._openers
-        if (token in answers and seen[0] is not None) or (token in groups and seen[1] is not None):
+        if seen is None:
             return None
-        return (token if token in answers else seen[0], token if token in groups else seen[1])
+        (answers, groups), (opener, group) = self._openers, seen
+        if (token in answers and opener is not None) or (token in groups and group is not None):
+            return None
+        return (token if token in answers else opener, token if token in groups else group)
 
-    def label(self, seen: Opened) -> Label | None:
+    def label(self, seen: Opened | None) -> Label | None:
         """Return the label of a prompt that ends so; nothing if an opener is missing."""
-        opener, group = seen
+        opener, group = seen or NOTHING_OPENED
         return None if opener is None or group is None else Label(self._openers[0][opener], group)
 
     @cached_property
@@ -85,7 +87,7 @@ class Labelled:
         """Return a shortest prompt of each label, in the order of labels."""
         found: dict[Label, Prompt] = {}
         for prompt, seen in self._ends():
-            if seen is not None and (label := self.label(seen)) is not None:
+            if (label := self.label(seen)) is not None:
                 found.setdefault(label, prompt)
         return {label: found[label] for label in sorted(found)}
 
@@ -99,16 +101,12 @@ class Labelled:
         return (opener is None or self._openers[0][opener] == label.answer) and group in (None, label.group)
 
     def label_of(self, prompt: Prompt) -> Label:
-        seen: Opened | None = NOTHING_OPENED
-        for token in prompt:
-            seen = None if seen is None else self.see(seen, token)
-        found = None if seen is None else self.label(seen)
+        found = self.label(reduce(self.see, prompt, NOTHING_OPENED))
         if found is None or prompt not in self.machine:
             raise InputError(f"prompt {prompt} is not one of the pattern")
         return found
 
     def lengths(self) -> set[int]:
-        """Return how many tokens prompts of the pattern have."""
         return {len(prompt) for prompt, _ in self._ends()}
 
     @cached_property
@@ -124,8 +122,7 @@ class Labelled:
             for (state, seen), prompt in layer.items():
                 for atom, members in enumerate(machine.atoms):
                     if (target := machine.step(state, atom, position)) is not None:
-                        then = None if seen is None else self.see(seen, members[0])
-                        after.setdefault((target, then), (*prompt, members[0]))
+                        after.setdefault((target, self.see(seen, members[0])), (*prompt, members[0]))
             yield from ((prompt, seen) for (state, seen), prompt in after.items() if machine.accepts(state))
             layer = after
 

@@ -6,7 +6,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.catalogue import TASK_NAMES, find_task
 from circuitproof.declare.tasks.task import Task, read_task
 from circuitproof.declare.tasks.written import read_written, read_written_pattern
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.text.reading import Fields, read_json, read_toml, reading
 
 _FILES = (".toml", ".json")
@@ -32,7 +32,10 @@ def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None =
         raise InputError(f"--pattern is given, but {spec} is no TOML file about a pattern; leave one out")
     if not is_task_file(spec):
         return find_task(spec)
-    return _load_file(Path(spec), alphabet, pattern)
+    path = Path(spec)
+    is_canonical = path.suffix == ".json"
+    with reading(read_json(path) if is_canonical else read_toml(path), str(path)) as fields:
+        return read_task(fields) if is_canonical else _read_written(fields, alphabet, pattern)
 
 
 def load_listed_task(spec: str, alphabet: Alphabet | None = None) -> Task:
@@ -44,31 +47,19 @@ def load_listed_task(spec: str, alphabet: Alphabet | None = None) -> Task:
 
 def read_declared(content: object, where: str, alphabet: Alphabet | None = None) -> Task:
     """Return the task that the keys of a written file declare; `alphabet` names the tokens of a model."""
-    try:
-        with reading(content, where) as fields:
-            return _read_written(fields, alphabet, None)
-    except DeclarationError as error:
-        raise InputError(f"{where}: {error}") from error
-
-
-def _load_file(path: Path, alphabet: Alphabet | None, pattern: str | None) -> Task:
-    if path.suffix == ".json":
-        with reading(read_json(path), str(path)) as fields:
-            return read_task(fields)
-    with reading(read_toml(path), str(path)) as fields:
-        return _read_written(fields, alphabet, pattern)
+    with reading(content, where) as fields:
+        return _read_written(fields, alphabet, None)
 
 
 def _read_written(fields: Fields, alphabet: Alphabet | None, pattern: str | None) -> Task:
-    forms = [key for key in ("prompts", "templates", "vocabulary") if fields.has(key)]
-    match forms:
+    match [key for key in ("prompts", "templates", "vocabulary") if fields.has(key)]:
         case ["vocabulary"]:
             return read_written_pattern(fields, pattern)
         case ["prompts"] | ["templates"] if pattern is None:
             return read_written(fields, alphabet)
         case ["prompts"] | ["templates"]:
             raise InputError(f"--pattern is given, but {fields.where} lists its prompts; leave one out")
-        case _:
+        case forms:
             raise InputError(
                 f"{fields.where} has {' and '.join(forms) or 'no prompts'}, want one of prompts, templates, "
                 "or pattern with vocabulary"

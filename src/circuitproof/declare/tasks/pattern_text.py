@@ -15,6 +15,7 @@ A name stands for a set of tokens that is declared beside the text.
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 
 from circuitproof.declare.tasks.patterns import (
     ANY,
@@ -27,6 +28,7 @@ from circuitproof.declare.tasks.patterns import (
     Sequence,
     Shape,
     Tokens,
+    joined,
     longest_of,
 )
 from circuitproof.errors import InputError
@@ -74,14 +76,9 @@ class _Parser(Reader):
         self._level = 0
 
     def pattern(self) -> Pattern:
-        """Read to the end."""
         start = self.word
         shape = self._choice()
-        clauses: list[Clause] = []
-        if self.skip("with"):
-            clauses.append(self._clause())
-            while self.skip("and"):
-                clauses.append(self._clause())
+        clauses = self.separated("and", self._clause) if self.skip("with") else []
         longest = self._longest(shape)
         if self.word.text:
             raise self.unwanted("the end, 'with', 'and' or 'up to N tokens'" if clauses else "a token class")
@@ -99,18 +96,13 @@ class _Parser(Reader):
         return most
 
     def _choice(self) -> Shape:
-        parts = [self._sequence()]
-        while self.skip("|"):
-            parts.append(self._sequence())
-        flat = tuple(one for part in parts for one in (part.parts if isinstance(part, Choice) else (part,)))
-        return flat[0] if len(flat) == 1 else Choice(flat)
+        return joined(Choice, self.separated("|", self._sequence))
 
     def _sequence(self) -> Shape:
         parts = [self._unit()]
         while self._starts_unit():
             parts.append(self._unit())
-        flat = tuple(one for part in parts for one in (part.parts if isinstance(part, Sequence) else (part,)))
-        return flat[0] if len(flat) == 1 else Sequence(flat)
+        return joined(Sequence, parts)
 
     def _starts_unit(self) -> bool:
         text = self.word.text
@@ -151,15 +143,11 @@ class _Parser(Reader):
     def _simple(self) -> Tokens:
         if self.skip("any"):
             return ANY
-        if not self.skip("["):
-            start = self.word
-            return self.build(start, lambda: Tokens(tuple(sorted(set(self._members())))))
-        start = self.word
-        listed = [*self._members()]
-        while self.skip(","):
-            listed += self._members()
-        self.expect("]")
-        return self.build(start, lambda: Tokens(tuple(sorted(set(listed)))))
+        is_list, start = self.skip("["), self.word
+        listed = self.separated(",", self._members) if is_list else [self._members()]
+        if is_list:
+            self.expect("]")
+        return self.build(start, lambda: Tokens(tuple(sorted({*chain(*listed)}))))
 
     def _members(self) -> tuple[int, ...]:
         if _NUMBER.fullmatch(self.word.text):
@@ -174,11 +162,9 @@ class _Parser(Reader):
             most = self._number() if self.skip("..") else least
             return self.build(start, lambda: Count(self._of(), least, most))
         if self.skip("at"):
-            is_most = self.skip("most")
-            if not is_most:
-                self.expect("least", "'most' or 'least'")
-            number = self._number()
-            return self.build(start, lambda: Count(self._of(), *((0, number) if is_most else (number, None))))
+            bound, number = self.one_of(("most", "least"), "'most' or 'least'"), self._number()
+            least, most = (0, number) if bound == "most" else (number, None)
+            return self.build(start, lambda: Count(self._of(), least, most))
         of = self._class()
         self.expect("only")
         self.expect("at")
@@ -208,22 +194,17 @@ def _difference(first: Tokens, second: Tokens) -> Tokens:
 
 
 def _print(shape: Shape, tightness: int) -> str:
+    """Print a shape, in brackets where it binds less than `tightness`."""
     match shape:
-        case Tokens():
-            return _print_tokens(shape) if tightness <= 1 or not shape.is_complement else _in_brackets(shape)
+        case Tokens(listed, is_complement):
+            text, binding = _print_tokens(shape), 1 if listed and is_complement else 2
         case Sequence(parts):
-            text = " ".join(_print(part, 1) for part in parts)
-            return f"({text})" if tightness > 1 else text
+            text, binding = " ".join(_print(part, 1) for part in parts), 1
         case Choice(parts):
-            text = " | ".join(_print(part, 0) for part in parts)
-            return f"({text})" if tightness > 0 else text
+            text, binding = " | ".join(_print(part, 0) for part in parts), 0
         case Repeat(part, least, most):
-            text = f"{_print(part, 2)}{_print_times(least, most)}"
-            return f"({text})" if tightness > 1 else text
-
-
-def _in_brackets(tokens: Tokens) -> str:
-    return "any" if tokens == ANY else f"({_print_tokens(tokens)})"
+            text, binding = f"{_print(part, 2)}{_print_times(least, most)}", 1
+    return f"({text})" if tightness > binding else text
 
 
 def _print_tokens(tokens: Tokens) -> str:

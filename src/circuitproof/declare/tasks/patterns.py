@@ -126,6 +126,12 @@ class Pattern:
         return {"shape": _shape_to_json(self.shape), "clauses": clauses, "longest": self.longest}
 
 
+def joined(kind: type[Sequence] | type[Choice], parts: Iterable[Shape]) -> Shape:
+    """Return a sequence, or a choice, of some parts, of which those of the same kind are taken apart."""
+    flat = tuple(one for part in parts for one in (part.parts if isinstance(part, kind) else (part,)))
+    return flat[0] if len(flat) == 1 else kind(flat)
+
+
 def longest_of(shape: Shape) -> int | None:
     """Return how many tokens a shape has at most; nothing if there is no bound."""
     match shape:
@@ -204,8 +210,7 @@ def _read_shape(content: object, where: str) -> Shape:
     with reading(content, where) as fields:
         for name, make in (("sequence", Sequence), ("choice", Choice)):
             if fields.has(name):
-                parts = enumerate(fields.items(name))
-                return make(tuple(_read_shape(part, f"{fields.path(name)}[{k}]") for k, part in parts))
+                return make(tuple(_read_shape(part, place) for part, place in fields.entries(name)))
         if fields.has("repeat"):
             part = _read_shape(fields.value("repeat"), fields.path("repeat"))
             return Repeat(part, fields.integer("least"), _read_most(fields))

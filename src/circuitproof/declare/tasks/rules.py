@@ -1,8 +1,7 @@
 """What a task says of its prompts: the right answer P and the relation R, by tables or by openers."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import chain
 from typing import ClassVar, TypeAlias
 
 from circuitproof.declare.tasks.domain import Prompt
@@ -30,8 +29,7 @@ class OnlyOpener:
         _refuse_repeated_openers([opener for opener, _ in self.answers], "answer")
 
     def opener(self, prompt: Prompt) -> int:
-        """Return the only declared opener of a prompt."""
-        return only_opener(prompt, dict(self.answers), "answer")
+        return _only_opener(prompt, dict(self.answers), "answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,9 @@ class SameOpener:
     def __post_init__(self) -> None:
         _refuse_repeated_openers(self.openers, "relation")
 
+    def opener(self, prompt: Prompt) -> int:
+        return _only_opener(prompt, self.openers, "relation")
+
 
 AnswerRule: TypeAlias = AnswerTable | OnlyOpener
 RelationRule: TypeAlias = ClassTable | SameOpener
@@ -62,16 +63,7 @@ def _refuse_repeated_openers(openers: Collection[int], where: str) -> None:
         raise DeclarationError(f"{where}: openers are {tuple(openers)}, want at least one, all distinct")
 
 
-def rule_tokens(answer: AnswerRule, relation: RelationRule) -> Iterator[int]:
-    """Return the openers and answers that rules speak of."""
-    if isinstance(answer, OnlyOpener):
-        yield from chain.from_iterable(answer.answers)
-    if isinstance(relation, SameOpener):
-        yield from relation.openers
-
-
-def only_opener(prompt: Prompt, openers: Collection[int], where: str) -> int:
-    """Return the only declared opener of a prompt."""
+def _only_opener(prompt: Prompt, openers: Collection[int], where: str) -> int:
     found = [token for token in prompt if token in openers]
     if len(found) != 1:
         raise DeclarationError(

@@ -17,8 +17,6 @@ from circuitproof.declare.tasks.rules import (
     OnlyOpener,
     RelationRule,
     SameOpener,
-    only_opener,
-    rule_tokens,
 )
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Digest, Json, digest_json
@@ -144,7 +142,9 @@ class Task:
 
     def rule_tokens(self) -> Iterable[int]:
         """Return the candidates, and the openers and answers that rules speak of."""
-        return (*self.candidates, *rule_tokens(self.answer, self.relation))
+        pairs = self.answer.answers if isinstance(self.answer, OnlyOpener) else ()
+        openers = self.relation.openers if isinstance(self.relation, SameOpener) else ()
+        return (*self.candidates, *chain.from_iterable(pairs), *openers)
 
     def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
         """Refuse a model that calls tokens by other names; a model without an alphabet cannot tell."""
@@ -197,8 +197,8 @@ class Task:
             case ClassTable(classes):
                 self._one_per_prompt("classes", len(classes))
                 return classes
-            case SameOpener(openers):
-                return tuple(only_opener(prompt, openers, "relation") for prompt in self.prompts)
+            case SameOpener() as rule:
+                return tuple(map(rule.opener, self.prompts))
             case _:
                 assert_never(self.relation)
 

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from circuitproof.declare.tasks.generator import Slot, refuse_misfit, slot_names
 from circuitproof.errors import DeclarationError, InputError
+from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, reading_part
 
 Words: TypeAlias = Mapping[str, str]
@@ -135,8 +136,7 @@ def _read_answer(fields: Fields) -> SpelledAnswer | TabledAnswer:
     with reading_part(fields, "answer") as part:
         match part.keys():
             case (slot,):
-                with reading_part(part, slot) as table:
-                    return TabledAnswer(slot, {word: table.text(word) for word in table.keys()})  # noqa: SIM118  # Fields is not a mapping
+                return TabledAnswer(slot, Codec().value(Mapping[str, str], part, slot))
             case slots:
                 raise InputError(f"{part.where} has tables for {list(slots)}, want one slot's")
 

@@ -11,7 +11,7 @@ from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener
 from circuitproof.declare.tasks.task import Task
 from circuitproof.declare.tasks.templates import read_filled
 from circuitproof.errors import InputError
-from circuitproof.text.codec import Codec
+from circuitproof.text.codec import Codec, Whole
 from circuitproof.text.reading import Fields, reading_part
 
 _OF_THE_MODEL = "model"
@@ -24,7 +24,6 @@ class Spelling:
     numbers: Mapping[str, int]
 
     def token(self, entry: object, where: str) -> int:
-        """Return the token that an entry of a file means."""
         if isinstance(entry, str) and entry in self.numbers:
             return self.numbers[entry]
         if isinstance(entry, int) and not isinstance(entry, bool):
@@ -72,10 +71,7 @@ def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
 
 
 def _read_listed(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task:
-    where = fields.path("prompts")
-    prompts = tuple(
-        spelling.prompt(entry, f"{where}[{place}]") for place, entry in enumerate(fields.items("prompts"))
-    )
+    prompts = tuple(spelling.prompt(entry, where) for entry, where in fields.entries("prompts"))
     if fields.has("openers"):
         with reading_part(fields, "openers") as part:
             pairs = {spelling.token(name, part.where): part.value(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
@@ -88,7 +84,7 @@ def _read_listed(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task
             "give one per prompt"
         )
     strata = tuple(alphabet.text((answer,)) for answer in tabled)
-    return _tabled(_name(fields), alphabet, Domain(prompts, strata), (tabled, _read_labels(fields)))
+    return _tabled(fields, alphabet, Domain(prompts, strata), tabled, _read_labels(fields))
 
 
 def _name(fields: Fields) -> str:
@@ -111,17 +107,16 @@ def _read_templates(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> T
     prompts = tuple(spelling.prompt(one.text, f"{where}, {one.text!r}") for one in filled)
     answers = tuple(spelling.token(one.answer, f"{where}, the answer to {one.text!r}") for one in filled)
     domain = Domain(prompts, tuple(one.template for one in filled))
-    return _tabled(_name(fields), alphabet, domain, (answers, [one.group for one in filled]))
+    return _tabled(fields, alphabet, domain, answers, [one.group for one in filled])
 
 
 def _tabled(
-    name: str, alphabet: Alphabet, domain: Domain, asked: tuple[tuple[int, ...], Sequence[Hashable]]
+    fields: Fields, alphabet: Alphabet, domain: Domain, answers: tuple[int, ...], labels: Sequence[Hashable]
 ) -> Task:
     """Return the task with these answers and classes; the candidates are the answers that occur."""
-    answers, labels = asked
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     return Task(
-        name=name,
+        name=_name(fields),
         alphabet=alphabet,
         candidates=tuple(dict.fromkeys(answers)),
         domain=domain,
@@ -144,10 +139,7 @@ def read_written_pattern(fields: Fields, text: str | None = None) -> Task:
     `classes`, the openers of the relation, are those of the answers unless they are given; `[names]` gives
     tokens names for readers.
     """
-    sets: Sets = {}
-    if fields.has("sets"):
-        with reading_part(fields, "sets") as part:
-            sets = {name: part.integers(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+    sets: Sets = Codec().value(Mapping[str, tuple[Whole, ...]], fields, "sets") if fields.has("sets") else {}
     pairs = Codec().value(tuple[tuple[int, int], ...], fields, "answers")
     spelled = fields.text("pattern") if fields.has("pattern") and text is None else text
     if spelled is None:

@@ -7,8 +7,8 @@ from math import prod
 import torch
 from torch import Tensor
 
-from circuitproof.declare.architecture import Architecture
-from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads, shapes_with_programs
+from circuitproof.declare.architecture import Architecture, tensor_shapes
+from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads
 from circuitproof.lab.model.transformer import Transformer
 
 _SCORING = (".query.weight", ".query.bias", ".key.weight", ".key.bias")
@@ -57,5 +57,5 @@ def scoring_parameters(model: Transformer) -> ScoringParameters:
 
 
 def _count(architecture: Architecture, programs: ProgramHeads) -> int:
-    shapes = shapes_with_programs(architecture, programs)
+    shapes = tensor_shapes(architecture, programs)
     return sum(prod(shape) for name, shape in shapes.items() if name.endswith(_SCORING))

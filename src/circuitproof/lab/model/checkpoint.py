@@ -60,7 +60,7 @@ def load_model(path: Path) -> StoredModel:
 def build_model(
     architecture: Architecture, programs: ProgramHeads, tensors: Mapping[str, Tensor]
 ) -> Transformer:
-    """Return the model with these weights, which have the names and shapes of `shapes_with_programs`."""
+    """Return the model with these weights, which have the names and shapes of `tensor_shapes`."""
     model = Transformer(architecture, programs)
     with torch.no_grad():
         for name, view in model.named_slices().items():

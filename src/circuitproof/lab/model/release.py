@@ -28,7 +28,6 @@ from circuitproof.forward.declaration import (
     ProgramHeads,
     read_program_heads,
     refuse_unfit_programs,
-    shapes_with_programs,
 )
 from circuitproof.text.canonical import readable_json, refuse_existing
 from circuitproof.text.reading import Fields, read_json, reading_part
@@ -207,7 +206,7 @@ def _circuits(source: Path, graph: Graph) -> Iterator[tuple[str, Circuit]]:
 def _tensors(
     weights: Fields, architecture: Architecture, programs: ProgramHeads
 ) -> Iterator[tuple[str, Floats]]:
-    used = shapes_with_programs(architecture, programs)
+    used = tensor_shapes(architecture, programs)
     for name, shape in tensor_shapes(architecture).items():
         tensor = _tensor(weights, name, shape, architecture)
         if name in used:
