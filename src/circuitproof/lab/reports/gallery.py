@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from circuitproof.bundle.files import CLAIM
 from circuitproof.errors import InputError
@@ -11,7 +12,7 @@ from circuitproof.lab.reports.circuit import draw_circuit, sketch_of
 from circuitproof.lab.reports.encoding import draw_encodings, read_encodings
 from circuitproof.lab.reports.frontier import draw_frontier
 from circuitproof.lab.reports.lesions import draw_lesions, ladder_panels, migration_panels
-from circuitproof.lab.reports.modes import draw_modes, settings_of
+from circuitproof.lab.reports.modes import draw_modes
 from circuitproof.lab.reports.radii import Spread, draw_radii, spread_of
 from circuitproof.lab.reports.style import Drawing, refuse_undrawable, write_drawing
 from circuitproof.lab.reports.timeline import draw_timeline
@@ -26,21 +27,12 @@ _FIRST_STATE = "base.json"
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A figure, of which kind it is, and what it is about."""
+    """A figure, of which kind it is, and what it is about; or in a sentence why it is not there."""
 
     kind: str
-    about: Path | None
-    """Nothing for a figure of all sources."""
-    drawing: Drawing
-
-
-@dataclass(frozen=True, slots=True)
-class Lack:
-    """A figure that is not there, and in a sentence why."""
-
-    kind: str
-    about: str
-    reason: str
+    about: Path | str
+    """A place in a source, or what all sources are called."""
+    drawing: Drawing | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +52,16 @@ class Source:
         return [self.path] if self.path.is_file() and name == COST else sorted(self.path.rglob(name))
 
 
+Found: TypeAlias = Iterator[tuple[Path, Drawing | str]]
+"""Places in a source, each with its figure or the sentence why there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of figure: how it is found in a source, and what to run where there is none."""
 
     name: str
-    find: Callable[[Source], Iterator[Exhibit | Lack]]
+    find: Callable[[Source], Found]
     wanted: str
 
 
@@ -86,16 +82,18 @@ def open_source(path: Path) -> Source:
     return Source(path, tuple(tell(claim.parent) for claim in sorted(path.rglob(CLAIM))))
 
 
-def exhibits(paths: Sequence[Path]) -> tuple[Exhibit | Lack, ...]:
+def exhibits(paths: Sequence[Path]) -> tuple[Exhibit, ...]:
     """Return all figures of some sources, with a sentence for each that none of them gives."""
-    sources = [open_source(path) for path in paths]
-    found = [one for kind in KINDS for one in _found(kind, sources)]
-    if not any(isinstance(one, Exhibit) for one in found):
-        names = " and ".join(str(path) for path in paths)
+    sources, names = [open_source(path) for path in paths], " and ".join(map(str, paths))
+    exhibited: list[Exhibit] = []
+    for kind in KINDS:
+        found = [Exhibit(kind.name, *one) for source in sources for one in kind.find(source)]
+        exhibited += found or [Exhibit(kind.name, names, kind.wanted)]
+    if not any(isinstance(one.drawing, Drawing) for one in exhibited):
         raise InputError(
             f"{names}: nothing to draw; want a run, a bundle, or what circuitproof cost --json printed"
         )
-    return (_modes(sources), *found)
+    return (_modes(sources), *exhibited)
 
 
 def write_figures(paths: Sequence[Path], out: Path) -> tuple[Written, ...]:
@@ -103,19 +101,19 @@ def write_figures(paths: Sequence[Path], out: Path) -> tuple[Written, ...]:
     refuse_undrawable(out / "modes.svg")
     written: list[Written] = []
     for one in exhibits(paths):
-        if isinstance(one, Exhibit):
-            name = _free_name(one, paths, {other.name for other in written})
-            write_drawing(one.drawing, out / f"{name}.svg", out / f"{name}.png")
-            written.append(Written(one.kind, "all" if one.about is None else str(one.about), name, ""))
-        else:
-            written.append(Written(one.kind, one.about, None, one.reason))
+        if isinstance(one.drawing, str):
+            written.append(Written(one.kind, str(one.about), None, one.drawing))
+            continue
+        name = _free_name(one, paths, {other.name for other in written})
+        write_drawing(one.drawing, out / f"{name}.svg", out / f"{name}.png")
+        written.append(Written(one.kind, str(one.about), name, ""))
     return tuple(written)
 
 
 def _free_name(one: Exhibit, paths: Sequence[Path], taken: Collection[str | None]) -> str:
     """Return a name that says what a figure is about: the source's, the way from there, and the kind."""
     parts: tuple[str, ...] = ()
-    if one.about is not None:
+    if isinstance(one.about, Path):
         about = one.about.absolute()
         source = next(path.absolute() for path in paths if about.is_relative_to(path.absolute()))
         parts = (source.stem, *about.relative_to(source).parts)
@@ -124,20 +122,11 @@ def _free_name(one: Exhibit, paths: Sequence[Path], taken: Collection[str | None
     return next(one for one in names if one not in taken)
 
 
-def _found(kind: Kind, sources: Sequence[Source]) -> Iterator[Exhibit | Lack]:
-    found = [one for source in sources for one in kind.find(source)]
-    names = " and ".join(str(source.path) for source in sources)
-    yield from found or (Lack(kind.name, names, kind.wanted),)
-
-
 def _modes(sources: Sequence[Source]) -> Exhibit:
     stories = [story for source in sources for story in source.stories]
-    lessons = [
-        Fields(read_json(file), str(file)).fields("lesson")
-        for source in sources
-        for file in source.files(STUDY)
-    ]
-    return Exhibit("modes", None, draw_modes(settings_of(stories, lessons)))
+    files = [file for source in sources for file in source.files(STUDY)]
+    lessons = [Fields(read_json(file), str(file)).fields("lesson") for file in files]
+    return Exhibit("modes", "all", draw_modes(stories, lessons))
 
 
 def trials_in(run: Path) -> tuple[Trial, ...]:
@@ -156,51 +145,44 @@ def _runs(source: Source, name: str, depth: int) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(file.absolute().parents[depth] for file in source.files(name)))
 
 
-def _frontiers(source: Source) -> Iterator[Exhibit]:
-    for run in _runs(source, GATE, 2):
-        yield Exhibit("frontier", run, draw_frontier(trials_in(run)))
+def _frontiers(source: Source) -> Found:
+    return ((run, draw_frontier(trials_in(run))) for run in _runs(source, GATE, 2))
 
 
-def _timelines(source: Source) -> Iterator[Exhibit]:
-    for run in _runs(source, GATE, 2):
-        yield Exhibit("timeline", run, draw_timeline(trials_in(run)))
+def _timelines(source: Source) -> Found:
+    return ((run, draw_timeline(trials_in(run))) for run in _runs(source, GATE, 2))
 
 
-def _audits(source: Source) -> Iterator[Exhibit]:
+def _audits(source: Source) -> Found:
     for run in _runs(source, _FIRST_STATE, 1):
         if rungs := rungs_in(run):
-            yield Exhibit("lesions", run, draw_lesions(ladder_panels(rungs)))
+            yield run, draw_lesions(ladder_panels(rungs))
     for run in _runs(source, MIGRATION, 2):
         files = sorted(run.glob(f"*/*/{MIGRATION}"))  # SEED/ROUND/migration.json
         lesions = [one for file in files for one in read_lesions(file, run)]
-        yield Exhibit("lesions", run, draw_lesions(migration_panels(lesions)))
+        yield run, draw_lesions(migration_panels(lesions))
 
 
-def _comparisons(source: Source) -> Iterator[Exhibit]:
-    for file in source.files(COMPARISON):
-        yield Exhibit("changes", file.parent, draw_changes(read_changes(file)))
+def _comparisons(source: Source) -> Found:
+    return ((file.parent, draw_changes(read_changes(file))) for file in source.files(COMPARISON))
 
 
-def _costs(source: Source) -> Iterator[Exhibit]:
-    for file in source.files(COST):
-        yield Exhibit("cost", file, draw_encodings(read_encodings(file)))
+def _costs(source: Source) -> Found:
+    return ((file, draw_encodings(read_encodings(file))) for file in source.files(COST))
 
 
-def _circuits(source: Source) -> Iterator[Exhibit | Lack]:
+def _circuits(source: Source) -> Found:
     for one in source.bundles:
         if isinstance(one, Story):
-            yield Exhibit("circuit", one.bundle.path, draw_circuit(sketch_of(one)))
+            yield one.bundle.path, draw_circuit(sketch_of(one))
         else:
-            yield Lack("circuit", str(one.path), one.judgement.reason)
+            yield one.path, one.judgement.reason
 
 
-def _radii(source: Source) -> Iterator[Exhibit | Lack]:
+def _radii(source: Source) -> Found:
     for story in source.stories:
         spread = spread_of(story)
-        if isinstance(spread, Spread):
-            yield Exhibit("radii", story.bundle.path, draw_radii(spread))
-        else:
-            yield Lack("radii", str(story.bundle.path), spread)
+        yield story.bundle.path, draw_radii(spread) if isinstance(spread, Spread) else spread
 
 
 _BUNDLE = "no bundle that holds; circuitproof verify --out writes one"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from circuitproof.errors import InputError
 from circuitproof.text.canonical import refuse_unwritable, write_file
@@ -15,11 +15,11 @@ from circuitproof.view.words import shown_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.ticker import Locator
     from matplotlib.typing import RcKeyType
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Those of Okabe and Ito, which differ in lightness too: blue, vermilion, green, purple, orange, sky."""
-SHAPES = ("o", "s", "^", "D", "v", "P")
 GREY, PALE, INK = "#7A7A7A", "#E3E3E3", "#1A1A1A"
 WIDTH = 6.5
 """The width of a page's text, in inches."""
@@ -104,6 +104,21 @@ def canvas(figure: "Figure") -> "Axes":
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
     axes.axis("off")
     return axes
+
+
+def centred(axes: "Axes", x: float, y: float, text: str, **look: Any) -> None:  # noqa: ANN401  # what matplotlib takes
+    """Write a text around a point."""
+    axes.text(x, y, text, ha="center", va="center", **look)
+
+
+def orders_axis(axes: "Axes", locator: "Locator") -> None:
+    """Let the horizontal axis show orders of magnitude, with plain numbers where a locator says."""
+    from matplotlib.ticker import NullLocator, StrMethodFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 def legible(text: str, most: int = 40) -> str:
