@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, TypeAlias, assert_never
 from circuitproof.declare.architecture import Architecture, read_architecture
 from circuitproof.declare.tasks.loading import is_task_file, load_listed_task, task_spec
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.lab.train.loop import SEEDS, TrainingPlan
 from circuitproof.lab.train.tokenised import BytePairs, CorpusSource
 from circuitproof.text.canonical import Digest, digest_file, digest_together
@@ -99,10 +99,7 @@ def read_seed(fields: Fields) -> int:
 
 def _read_architecture(fields: Fields, key: str) -> Architecture:
     with reading_part(fields, key) as part:
-        try:
-            return read_architecture(part)
-        except DeclarationError as error:
-            raise InputError(f"{part.where}: {error}") from error
+        return read_architecture(part)
 
 
 def _read_tasks(folder: Path, fields: Fields, _: str) -> TasksSource:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
@@ -57,7 +58,6 @@ class HeadSearch:
 
     @property
     def head(self) -> Head:
-        """Return the head."""
         return Head(self.layer, self.index)
 
 
@@ -106,11 +106,7 @@ def find_programs(
     """
     task, found = behaviour.task, Installed(model.architecture.vocabulary, ())
     for head in heads_of(behaviour):
-        installed = install(model, found.programs)
-
-        def search(head: Head = head, installed: Transformer = installed) -> HeadSearch:
-            return _search(installed, behaviour, head, grammar, deadline)
-
+        search = partial(_search, install(model, found.programs), behaviour, head, grammar, deadline)
         name = f"program.{head.layer}.{head.index}.json"
         made = run.record(name, HeadSearch, search, f"{task.name}: a program for {head}")
         found = replace(found, searches=(*found.searches, made))
@@ -186,32 +182,23 @@ def _search(
 
 
 def _words(task: Task, grammar: Grammar) -> tuple[Word, ...]:
-    """Return what conditions may name: the declared openers of a task that has such, else all that it has."""
+    """Return what conditions may name: of a task with openers these and what is near, else all that it has.
+
+    Near are the first position, the query itself and the two positions before it.
+    """
     every = words_of(task.prompts, grammar)
     if not isinstance(task.answer, OnlyOpener):
         return every
-    openers = {opener for opener, _ in task.answer.answers}
-    tokens = {Word(WordKind.TOKEN, opener) for opener in openers}
-    return tuple(word for word in every if word in tokens or _is_near(word))
-
-
-def _is_near(word: Word) -> bool:
-    """Say whether a word is the first position, the query itself or one of the two before it."""
-    nearest = {WordKind.POSITION: 1, WordKind.DISTANCE: 3, WordKind.TOKEN: 0}
-    return word.number < nearest[word.kind]
+    openers = {Word(WordKind.TOKEN, opener) for opener, _ in task.answer.answers}
+    near = {WordKind.POSITION: 1, WordKind.DISTANCE: 3, WordKind.TOKEN: 0}
+    return tuple(word for word in every if word in openers or word.number < near[word.kind])
 
 
 def _is_right(model: Transformer, behaviour: Behaviour) -> bool:
     """Say whether the circuit decides every prompt right in floats, asked of a few prompts first."""
-    task = behaviour.task
-    for some in (_every(task, _STRIDE), task):
+    task, prompts = behaviour.task, TaskPrompts(behaviour.task, "")
+    for some in (prompts.make_task(prompts.order()[::_STRIDE]), task):
         (score,) = score_circuits(model, some, [behaviour.circuit])
         if score.right < score.prompts:
             return False
     return True
-
-
-def _every(task: Task, stride: int) -> Task:
-    """Return the task on some prompts only."""
-    rows = TaskPrompts(task, "").order()
-    return TaskPrompts(task, "").make_task(rows[::stride])

@@ -27,7 +27,7 @@ from circuitproof.lab.surrogate.lesson import Lesson, lesson_of, read_lesson
 from circuitproof.lab.surrogate.network import WEIGHTS, open_network, write_network
 from circuitproof.lab.surrogate.refutation import read_refuted
 from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation
-from circuitproof.lab.surrogate.study import Study, run_study
+from circuitproof.lab.surrogate.study import run_study
 from circuitproof.lab.surrogate.teachers import Question, circuit_relation, plain_rendering
 from circuitproof.lab.train.data import TaskData
 from circuitproof.lab.train.loop import Watcher, train
@@ -46,14 +46,10 @@ def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tu
     """Run every study of a recipe into a folder of its own in `out`; what is finished is not repeated."""
     for name in recipe.solvers:
         find_solver(name)
-    size = sum(map(_size, recipe.studies))
+    trained = [one.teacher for one in recipe.studies if isinstance(one.teacher, TrainedTeacher)]
+    size = sum(training_size(teacher.architecture) for teacher in trained)
     with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
         return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
-
-
-def _size(study: StudyRecipe) -> int:
-    teacher = study.teacher
-    return training_size(teacher.architecture) if isinstance(teacher, TrainedTeacher) else 0
 
 
 def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> Lesson:
@@ -112,9 +108,8 @@ def _relation(study: StudyRecipe, run: Run) -> Relation:
 def rule_task(question: Question, teacher: TrainedTeacher) -> Task:
     """Return the task that a teacher is trained on: every word, with the rule's answer."""
     names = dict.fromkeys((*question.words.tokens.names, *question.answers.names))
-    alphabet = Alphabet(tuple(names))
+    alphabet, prompts = Alphabet(tuple(names)), tuple(question.words)
     candidates = alphabet.tokens(question.answers.names)
-    prompts = tuple(question.words)
     return Task(
         name=question.name,
         alphabet=alphabet,
@@ -144,24 +139,16 @@ def _study(recipe: SurrogateRecipe, study: StudyRecipe, relation: Relation, path
     solvers = tuple(map(find_solver, recipe.solvers))
     examiners = Examiners(solvers, recipe.seconds, path.parent / DISPUTE)
     found = run_study(relation, network, study.plan, examiners)
-    content: dict[str, Json] = {
+    tested = {"explanation": found.explanation, "repair": found.repair}
+    content: Json = {
         "teacher_digest": str(relation.digest),
         "surrogate_digest": str(read_manifest(surrogate)[WEIGHTS]),
         "lesson": lesson_of(found, relation, len(study.plan.data)).to_json(),
-        **_programs(found),
+        "programs": {name: None if one is None else one.program.to_json() for name, one in tested.items()},
+        "trials": to_json(found.trials),
     }
-    refuted: list[Json] = [refutation.to_json() for refutation in found.refutations]
-    write_file(path.parent / REFUTATIONS, readable_json({"refutations": refuted}))
+    write_file(path.parent / REFUTATIONS, readable_json({"refutations": to_json(found.refutations)}))
     write_file(path, readable_json(content))
-
-
-def _programs(found: Study) -> dict[str, Json]:
-    """Return the programs that were tested, and those that were given up for an input."""
-    tested = {"explanation": found.explanation, "repair": found.repair}
-    programs: dict[str, Json] = {
-        name: None if one is None else one.program.to_json() for name, one in tested.items()
-    }
-    return {"programs": programs, "trials": to_json(found.trials)}
 
 
 def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
