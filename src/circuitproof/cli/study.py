@@ -46,6 +46,7 @@ def run(
     from circuitproof.lab.runs.study import run_study
     from circuitproof.lab.runs.study_recipe import load_study
     from circuitproof.text.canonical import write_file
+    from circuitproof.text.codec import record_to_json
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
 
@@ -55,7 +56,7 @@ def run(
         found = run_study(study, folder, base, _teller(study, bar), _watchers(study, bar))
     page = folder / PAGE
     write_file(page, report_on(folder, Beside()).html.encode())
-    show_result({**found.to_json(), "page": str(page)}, lambda: _show(found, page), as_json=as_json)
+    show_result({**record_to_json(found), "page": str(page)}, lambda: _show(found, page), as_json=as_json)
     raise typer.Exit(found.exit_code)
 
 
