@@ -30,11 +30,8 @@ class Encoding:
 
 def read_encodings(path: Path) -> tuple[Encoding, ...]:
     """Read what `circuitproof cost --json` printed."""
-    fields = Fields(read_json(path), str(path))
-    return tuple(
-        _encoding(Fields(one, f"{path}.accounts[{place}]"))
-        for place, one in enumerate(fields.items("accounts"))
-    )
+    accounts = Fields(read_json(path), str(path)).items("accounts")
+    return tuple(_encoding(Fields(one, f"{path}.accounts[{place}]")) for place, one in enumerate(accounts))
 
 
 def _encoding(fields: Fields) -> Encoding:

@@ -1,9 +1,8 @@
 """Every figure that runs, bundles and accounts give, found by what files are, wherever they stand."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from circuitproof.bundle.files import CLAIM
 from circuitproof.errors import InputError
@@ -48,21 +47,7 @@ class Source:
         return tuple(one for one in self.bundles if isinstance(one, Story))
 
     def files(self, name: str) -> list[Path]:
-        """Return all files of a name."""
         return [self.path] if self.path.is_file() and name == COST else sorted(self.path.rglob(name))
-
-
-Found: TypeAlias = Iterator[tuple[Path, Drawing | str]]
-"""Places in a source, each with its figure or the sentence why there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of figure: how it is found in a source, and what to run where there is none."""
-
-    name: str
-    find: Callable[[Source], Found]
-    wanted: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +70,15 @@ def open_source(path: Path) -> Source:
 def exhibits(paths: Sequence[Path]) -> tuple[Exhibit, ...]:
     """Return all figures of some sources, with a sentence for each that none of them gives."""
     sources, names = [open_source(path) for path in paths], " and ".join(map(str, paths))
-    exhibited: list[Exhibit] = []
-    for kind in KINDS:
-        found = [Exhibit(kind.name, *one) for source in sources for one in kind.find(source)]
-        exhibited += found or [Exhibit(kind.name, names, kind.wanted)]
-    if not any(isinstance(one.drawing, Drawing) for one in exhibited):
+    every = [one for source in sources for one in (*_of_runs(source), *_of_bundles(source))]
+    found: list[Exhibit] = []
+    for kind, wanted in KINDS.items():
+        found += [one for one in every if one.kind == kind] or [Exhibit(kind, names, wanted)]
+    if not any(isinstance(one.drawing, Drawing) for one in found):
         raise InputError(
             f"{names}: nothing to draw; want a run, a bundle, or what circuitproof cost --json printed"
         )
-    return (_modes(sources), *exhibited)
+    return (_modes(sources), *found)
 
 
 def write_figures(paths: Sequence[Path], out: Path) -> tuple[Written, ...]:
@@ -145,54 +130,45 @@ def _runs(source: Source, name: str, depth: int) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(file.absolute().parents[depth] for file in source.files(name)))
 
 
-def _frontiers(source: Source) -> Found:
-    return ((run, draw_frontier(trials_in(run))) for run in _runs(source, GATE, 2))
-
-
-def _timelines(source: Source) -> Found:
-    return ((run, draw_timeline(trials_in(run))) for run in _runs(source, GATE, 2))
-
-
-def _audits(source: Source) -> Found:
+def _of_runs(source: Source) -> Iterator[Exhibit]:
+    for run in _runs(source, GATE, 2):
+        trials = trials_in(run)
+        yield Exhibit("timeline", run, draw_timeline(trials))
+        yield Exhibit("frontier", run, draw_frontier(trials))
     for run in _runs(source, _FIRST_STATE, 1):
         if rungs := rungs_in(run):
-            yield run, draw_lesions(ladder_panels(rungs))
+            yield Exhibit("lesions", run, draw_lesions(ladder_panels(rungs)))
     for run in _runs(source, MIGRATION, 2):
         files = sorted(run.glob(f"*/*/{MIGRATION}"))  # SEED/ROUND/migration.json
         lesions = [one for file in files for one in read_lesions(file, run)]
-        yield run, draw_lesions(migration_panels(lesions))
+        yield Exhibit("lesions", run, draw_lesions(migration_panels(lesions)))
+    for file in source.files(COMPARISON):
+        yield Exhibit("changes", file.parent, draw_changes(read_changes(file)))
+    for file in source.files(COST):
+        yield Exhibit("cost", file, draw_encodings(read_encodings(file)))
 
 
-def _comparisons(source: Source) -> Found:
-    return ((file.parent, draw_changes(read_changes(file))) for file in source.files(COMPARISON))
-
-
-def _costs(source: Source) -> Found:
-    return ((file, draw_encodings(read_encodings(file))) for file in source.files(COST))
-
-
-def _circuits(source: Source) -> Found:
+def _of_bundles(source: Source) -> Iterator[Exhibit]:
     for one in source.bundles:
         if isinstance(one, Story):
-            yield one.bundle.path, draw_circuit(sketch_of(one))
+            spread = spread_of(one)
+            yield Exhibit("circuit", one.bundle.path, draw_circuit(sketch_of(one)))
+            yield Exhibit(
+                "radii", one.bundle.path, draw_radii(spread) if isinstance(spread, Spread) else spread
+            )
         else:
-            yield one.path, one.judgement.reason
+            yield Exhibit("circuit", one.path, one.judgement.reason)
 
 
-def _radii(source: Source) -> Found:
-    for story in source.stories:
-        spread = spread_of(story)
-        yield story.bundle.path, draw_radii(spread) if isinstance(spread, Spread) else spread
-
-
+_GATE = "no gate was opened; circuitproof localise opens some"
 _BUNDLE = "no bundle that holds; circuitproof verify --out writes one"
-KINDS = (
-    Kind("timeline", _timelines, "no gate was opened; circuitproof localise opens some"),
-    Kind("frontier", _frontiers, "no gate was opened; circuitproof localise opens some"),
-    Kind("lesions", _audits, "nothing was silenced; circuitproof construct and circuitproof distill do"),
-    Kind("changes", _comparisons, "no variants were compared; circuitproof variants does"),
-    Kind("cost", _costs, f"no encoding was counted; circuitproof cost --json > {COST} does"),
-    Kind("circuit", _circuits, _BUNDLE),
-    Kind("radii", _radii, _BUNDLE),
-)
-"""Every kind of figure but the one of all settings, which is drawn once for all sources."""
+KINDS: Mapping[str, str] = {
+    "timeline": _GATE,
+    "frontier": _GATE,
+    "lesions": "nothing was silenced; circuitproof construct and circuitproof distill do",
+    "changes": "no variants were compared; circuitproof variants does",
+    "cost": f"no encoding was counted; circuitproof cost --json > {COST} does",
+    "circuit": _BUNDLE,
+    "radii": _BUNDLE,
+}
+"""Every kind of figure, and what to run where there is none; that of all settings is drawn once for all."""

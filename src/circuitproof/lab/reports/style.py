@@ -135,6 +135,7 @@ def _signs() -> frozenset[int]:
 
 
 def legend_below(figure: "Figure", axes: "Axes", columns: int) -> None:
-    """Put the legend of one panel below all of them, where it hides nothing."""
+    """Put the legend of one panel, each label once, below all of them, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    shown = dict(zip(labels, handles, strict=True))
+    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns)

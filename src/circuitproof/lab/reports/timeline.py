@@ -30,7 +30,8 @@ def _paint(figure: "Figure", trials: Sequence[Trial]) -> None:
         right, end = chosen.prompts - wide, trial.seen + chosen.prompts
         axes.barh(row, right, left=trial.seen, color=COLOURS[0], label="the gate: decided as wanted")
         look: dict[str, Any] = {"color": COLOURS[1], "hatch": "////", "edgecolor": "white"}
-        axes.barh(row, wide, left=end - wide, label="the gate: missed", **look)
+        label = "the gate: missed" if missed else "_"
+        axes.barh(row, wide, left=end - wide, label=label, **look)
         said = f"{chosen.agreed}/{chosen.prompts}, {plural(chosen.edges, 'edge')}"
         axes.text(end + 0.01 * whole, row, said, va="center", fontsize=7)
     labels = [f"{legible(trial.generation)}  {legible(trial.task)}" for trial in trials]
@@ -39,13 +40,4 @@ def _paint(figure: "Figure", trials: Sequence[Trial]) -> None:
     axes.set_xlim(0, 1.22 * whole)
     axes.set_xlabel("prompts; a gate that was opened is development data from then on")
     axes.tick_params(axis="y", length=0)
-    _legend_once(figure, trials)
-
-
-def _legend_once(figure: "Figure", trials: Sequence[Trial]) -> None:
-    (axes,) = figure.axes
-    for bars in axes.containers[3:]:
-        bars.set_label("_")
-    if all(trial.selected.agreed == trial.selected.prompts for trial in trials):
-        axes.containers[2].set_label("_")
     legend_below(figure, axes, 3)

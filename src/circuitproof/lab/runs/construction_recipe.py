@@ -20,7 +20,7 @@ from circuitproof.forward.declaration import ProgramHeads, read_declaration, rea
 from circuitproof.lab.distill.calibrate import Calibration, Rung
 from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs.protocol import generator_reader, read_encoder
+from circuitproof.lab.runs.protocol import Templates, read_encoder
 from circuitproof.lab.runs.recipe import codec_in
 from circuitproof.lab.train.loop import Seed
 from circuitproof.lab.train.windows import Windows
@@ -161,7 +161,6 @@ def _blueprint_reader(
     encoder: Encoder, salt: str, architecture: Architecture, folder: Path
 ) -> Callable[[Fields], Blueprint]:
     graph = Graph(architecture.layers, architecture.heads)
-    read_generator = generator_reader(encoder, salt)
 
     def read(fields: Fields) -> Blueprint:
         circuit = parse_circuit(
@@ -180,7 +179,8 @@ def _blueprint_reader(
             return Blueprint(task, programs, circuit)
         if fields.has("prompts"):
             return Blueprint(_read_listed(fields, encoder, folder), programs, circuit)
-        generator, count = read_generator(fields), fields.integer("count", least=1)
+        generator = Codec().record(Templates, fields).generator(encoder, salt)
+        count = fields.integer("count", least=1)
         (rows,) = deal(generator.order()[:count], [count], len(generator.answers))
         return Blueprint(generator.make_task(rows), programs, circuit)
 

@@ -90,7 +90,8 @@ def _prompts_reader(protocol: Fields, folder: Path, model: Path | Recipe) -> Cal
 
     def read(fields: Fields) -> Prompts:
         if not fields.has("task"):
-            return generator_reader(encoder or read_encoder(protocol, folder), salt)(fields)
+            templates = Codec().record(Templates, fields)
+            return templates.generator(encoder or read_encoder(protocol, folder), salt)
         stored = read_declaration(model).alphabet if isinstance(model, Path) else None
         alphabet = stored if encoder is None else encoder.alphabet
         return TaskPrompts(load_listed_task(task_spec(fields.text("task"), folder), alphabet), salt)
@@ -137,11 +138,6 @@ class Templates:
             slots=tuple(starmap(Slot, self.slots.items())),
             pool=pool,
         )
-
-
-def generator_reader(encoder: Encoder, salt: str) -> Callable[[Fields], Generator]:
-    """Return what reads a generator of prompts in a vocabulary."""
-    return lambda fields: Codec().record(Templates, fields).generator(encoder, salt)
 
 
 def _is_plain(name: str) -> bool:

@@ -42,7 +42,6 @@ class PromptRadius:
     """The largest absolute value, without a perturbation, of what is perturbed: its ‖·‖∞."""
 
     def to_json(self) -> Json:
-        """Return it as JSON, exactly."""
         if self.bracket is None:
             return {"tie": True}
         return {**self.bracket.to_json(), "scale": write_rational(self.scale)}

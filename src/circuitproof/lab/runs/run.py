@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.text.canonical import Digest, nearest_folder, readable_json, refuse_unwritable, write_file
-from circuitproof.text.codec import Codec, record_to_json
+from circuitproof.text.codec import Codec, to_json
 from circuitproof.text.locked import locked
 from circuitproof.text.reading import read_json, reading
 
@@ -98,8 +98,8 @@ def begin_run(
 
 
 def write_record(path: Path, record: object) -> None:
-    """Write a dataclass as JSON for people and `read_record`."""
-    write_file(path, readable_json(record_to_json(record)))
+    """Write a dataclass, or whatever has a JSON form of its own, as JSON for people and whoever reads it."""
+    write_file(path, readable_json(to_json(record)))
 
 
 def read_record(path: Path, kind: type[Made]) -> Made:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.generator import Pool
 from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode, InputError
@@ -64,7 +65,6 @@ class BaseQuality:
 
     @property
     def perplexity(self) -> float:
-        """Return the base's perplexity."""
         return exp(self.loss)
 
 
@@ -185,7 +185,8 @@ def _pool(site: _Site, task: Templates | ListedTask, corpus: TokenisedCorpus) ->
     salt = site.study.salt
     if isinstance(task, Templates):
         assert corpus.tokenizer is not None  # noqa: S101  # a study's corpus has one
-        return task.generator(corpus.tokenizer, salt, site.study.domain.pool)
+        pool = Pool(site.study.domain.fillings, site.study.domain.strata)
+        return task.generator(corpus.tokenizer, salt, pool)
     return TaskPrompts(load_listed_task(str(task.file), site.stored.alphabet), salt)
 
 

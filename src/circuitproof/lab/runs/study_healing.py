@@ -35,13 +35,7 @@ class Healed:
     """Whether silencing all programs takes more than the declared share of right decisions."""
 
     @property
-    def is_right(self) -> bool:
-        """Say whether model and circuit decide every prompt right."""
-        return self.audit.model == self.audit.circuit == self.audit.prompts
-
-    @property
     def perplexity(self) -> float:
-        """Return the perplexity on the text."""
         return exp(self.loss)
 
 

@@ -29,9 +29,8 @@ from circuitproof.lab.distill.synthesise import freeze
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.prompts import TaskPrompts
-from circuitproof.lab.runs.run import Run
+from circuitproof.lab.runs.run import Run, write_record
 from circuitproof.prove.fold import fold
-from circuitproof.text.canonical import readable_json, write_file
 from circuitproof.text.codec import Count, Positive
 
 _ANY_DIVERGENCE = 1e9
@@ -136,7 +135,7 @@ def extract_again(run: Run, model: Transformer, behaviour: Behaviour, installed:
         meter = Meter(programmed, behaviour.task, Objective.PROGRAM)
         parts = [(edge,) for edge in start]
         order = arrange(programmed, behaviour.task, meter.target, parts, Order.ATTRIBUTION)
-        write_file(path, readable_json(_pruned(meter, order, start).to_json()))
+        write_record(path, _pruned(meter, order, start))
 
     telling = f"{behaviour.task.name}: extracting again among the programs"
     return load_circuit(run.stage("programs.circuit.json", write, telling))

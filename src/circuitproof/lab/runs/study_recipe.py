@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from circuitproof.declare.programs.candidates import Grammar
-from circuitproof.declare.tasks.generator import Pool
 from circuitproof.errors import InputError
 from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.distill.calibrate import Calibration, Rung
@@ -48,11 +47,6 @@ class DomainRule:
     narrow: Narrowing
     least: Count
     """With fewer fillings left, a template goes."""
-
-    @property
-    def pool(self) -> Pool:
-        """Return the pool of a generator."""
-        return Pool(self.fillings, self.strata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +106,6 @@ class Study:
 
     @property
     def corpus(self) -> CorpusSource:
-        """Return where the text comes from."""
         source = self.removal.source.source
         assert isinstance(source, CorpusSource)  # noqa: S101  # refused otherwise when it is read
         return source

@@ -12,7 +12,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.extraction import Method, find_circuits, write_extraction
-from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
+from circuitproof.lab.runs.run import Run, Tell, begin_run, silent, write_record
 from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.surrogate_recipe import (
     StoredTeacher,
@@ -63,11 +63,8 @@ def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> Lesson:
 def _teach(study: StudyRecipe, run: Run) -> Relation:
     """Return what the teacher answers; a teacher of other words than the study's is refused."""
     question = study.question
-
-    def write(path: Path) -> None:
-        write_file(path, readable_json(_relation(study, run).to_json()))
-
-    relation = load_relation(run.stage(TEACHER, write, f"{question.name}: teacher"))
+    told = f"{question.name}: teacher"
+    relation = load_relation(run.stage(TEACHER, lambda path: write_record(path, _relation(study, run)), told))
     if (relation.words.tokens, relation.answers) != (question.words.tokens, question.answers):
         raise InputError(
             f"teacher {question.name!r} has tokens {list(relation.words.tokens.names)} and answers "

@@ -28,6 +28,7 @@ class TrainedTeacher:
 
     tag: ClassVar[str] = "trained"
     files: ClassVar[tuple[Path, ...]] = ()
+    """Those that say what is taught."""
     rule: FilledTemplate
     architecture: Architecture
     batch: Count
@@ -47,7 +48,6 @@ class StoredTeacher:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return the files that say what is taught."""
         manifest = self.model / MANIFEST
         return (manifest,) if self.circuit is None else (manifest, self.circuit)
 
@@ -61,7 +61,6 @@ class TableTeacher:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return the files that say what is taught."""
         return (self.path,)
 
 

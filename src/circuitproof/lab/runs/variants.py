@@ -9,13 +9,13 @@ from typing import TypeAlias
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.reports.changes import COMPARISON
 from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
-from circuitproof.lab.runs.run import Run, begin_run
+from circuitproof.lab.runs.run import Run, begin_run, write_record
 from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, material_of, train_recipe
 from circuitproof.lab.runs.variants_recipe import Removal, Reported, Variant, VariantsRecipe
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.loop import Watcher
-from circuitproof.text.canonical import Json, readable_json, write_file
+from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json, to_json
 
 Watch: TypeAlias = Callable[[str, int], Watcher]
@@ -95,7 +95,6 @@ class _Job:
     data: CorpusData
 
     def place(self, name: str, seed: int) -> Path:
-        """Return the folder of one run."""
         return self.run.folder / name / f"seed-{seed}"
 
 
@@ -110,7 +109,7 @@ def compare_variants(recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int
         data = material_of(recipe.base, out / CORPUS).data
         assert isinstance(data, CorpusData)  # noqa: S101  # a recipe of variants has a corpus
         found = _compare(_Job(recipe, run, watch, data), recipe.seeds[:seeds])
-        write_file(out / COMPARISON, readable_json(found.to_json()))
+        write_record(out / COMPARISON, found)
         return found
 
 

@@ -67,7 +67,6 @@ class VariantsRecipe:
         return tuple(one.name for one in self.entries)
 
     def recipe_of(self, variant: Variant, seed: int) -> Recipe:
-        """Return the recipe of one training."""
         sizes = self.base.architecture
         changed = replace(
             sizes,
@@ -79,7 +78,6 @@ class VariantsRecipe:
         return replace(self.base, name=variant.name, architecture=changed, plan=plan, digest=digest)
 
     def removal_of(self, removal: Removal, seed: int) -> NormRecipe:
-        """Return the recipe of one removal."""
         plan = replace(removal.recipe.plan, seed=seed)
         return replace(removal.recipe, plan=plan, digest=self._digest(removal.name, seed))
 

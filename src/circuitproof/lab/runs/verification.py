@@ -56,7 +56,6 @@ class Place:
     positions: str = Span.LAST
 
     def interface(self, graph: Graph) -> Interface:
-        """Return the place in a model."""
         return parse_interface(self.at, graph, parse_positions(self.positions))
 
     def of(self, prop: Property, graph: Graph) -> Property:
@@ -150,7 +149,6 @@ class Verification(Told):
         return (one for one in found if one is not None)
 
     def to_json(self) -> Json:
-        """Return the whole result as JSON."""
         claim = self.battery.claim
         return {
             "verdict": str(self.verdict),
@@ -208,15 +206,12 @@ def verify(request: Request, out: Path | None) -> Verification:
         with keeping(Verification(battery, seconds)):
             write_bundle(out, battery)
     floats = measure_floats(battery, request.effort.pace) if request.measures_floats else None
-    return Verification(battery, seconds, floats, _limits(request, battery), out)
+    frontier = None
+    if request.find_limits:
+        from circuitproof.lab.runs.limits import limits_of  # a list needs none of the room of patterns
 
-
-def _limits(request: Request, battery: Battery) -> "Frontier | None":
-    if not request.find_limits:
-        return None
-    from circuitproof.lab.runs.limits import limits_of  # a list needs none of the room of patterns
-
-    return limits_of(battery, request.effort)
+        frontier = limits_of(battery, request.effort)
+    return Verification(battery, seconds, floats, frontier, out)
 
 
 def listed_claim_of(request: Request) -> Claim:
