@@ -41,11 +41,6 @@ class Source:
     path: Path
     bundles: tuple[Story | Unjudged, ...]
 
-    @property
-    def stories(self) -> tuple[Story, ...]:
-        """Return the bundles that the checker has judged to their end."""
-        return tuple(one for one in self.bundles if isinstance(one, Story))
-
     def files(self, name: str) -> list[Path]:
         return [self.path] if self.path.is_file() and name == COST else sorted(self.path.rglob(name))
 
@@ -108,7 +103,7 @@ def _free_name(one: Exhibit, paths: Sequence[Path], taken: Collection[str | None
 
 
 def _modes(sources: Sequence[Source]) -> Exhibit:
-    stories = [story for source in sources for story in source.stories]
+    stories = [one for source in sources for one in source.bundles if isinstance(one, Story)]
     files = [file for source in sources for file in source.files(STUDY)]
     lessons = [Fields(read_json(file), str(file)).fields("lesson") for file in files]
     return Exhibit("modes", "all", draw_modes(stories, lessons))
@@ -153,9 +148,8 @@ def _of_bundles(source: Source) -> Iterator[Exhibit]:
         if isinstance(one, Story):
             spread = spread_of(one)
             yield Exhibit("circuit", one.bundle.path, draw_circuit(sketch_of(one)))
-            yield Exhibit(
-                "radii", one.bundle.path, draw_radii(spread) if isinstance(spread, Spread) else spread
-            )
+            histogram = draw_radii(spread) if isinstance(spread, Spread) else spread
+            yield Exhibit("radii", one.bundle.path, histogram)
         else:
             yield Exhibit("circuit", one.path, one.judgement.reason)
 

@@ -69,9 +69,7 @@ class TaskPrompts:
     def _rows(self) -> list[GeneratedPrompt]:
         task, names = self.declared, self.declared.tokens.names
         listed = zip(task.prompts, task.answers(), task.listed.strata, strict=True)
-        return [
-            GeneratedPrompt(prompt, names[answer], stratum, stratum) for prompt, answer, stratum in listed
-        ]
+        return [GeneratedPrompt(prompt, names[answer], group, group) for prompt, answer, group in listed]
 
 
 Prompts: TypeAlias = Generator | TaskPrompts

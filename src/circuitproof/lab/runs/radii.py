@@ -117,9 +117,7 @@ class Radii(Told):
     def told(self) -> Iterator[Said]:
         """Return how large radii are, which prompts have the least, and what is proved of all."""
         absolute, relative = self.distribution(), self.distribution(is_relative=True)
-        rows = tuple(
-            (name, shown(size), shown(relative[name])) for name, size in absolute.items() if name in relative
-        )
+        rows = tuple((name, shown(absolute[name]), shown(size)) for name, size in relative.items())
         title = f"{len(self.exact())} of {len(self.prompts)} radii known exactly, at {self.at}"
         yield Table(title, ("", "radius#", "relative to the largest coordinate#"), rows) if rows else title
         infinite = sum(one.is_infinite for one in self.brackets)
@@ -143,7 +141,7 @@ class Radii(Told):
 
     def to_json(self) -> Json:
         """Return everything as JSON, exactly."""
-        names, prompts = self.task.alphabet.named(), self.task.prompts
+        names, weakest = self.task.alphabet.named(), [(x, self.task.prompts[x]) for x in self.weakest]
         return {
             "at": str(self.at),
             "norm": "the largest absolute value of the coordinates; relative radii are divided by it",
@@ -151,12 +149,8 @@ class Radii(Told):
             "relative": to_json(self.distribution(is_relative=True)),
             "proved": to_json(self.proved),
             "weakest": [
-                {
-                    "place": x,
-                    "prompt": list(prompts[x]),
-                    "text": [named(names, token) for token in prompts[x]],
-                }
-                for x in self.weakest
+                {"place": x, "prompt": list(prompt), "text": [named(names, token) for token in prompt]}
+                for x, prompt in weakest
             ],
             "prompts": to_json(self.prompts),
         }
@@ -182,8 +176,8 @@ def find_radii(
     at = place.interface(frozen.graph)
     asked = frozen.declaration.listed_task(task)
     claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
-    folds = fold(frozen, claim.task.candidates, [kept], claim.task.prompts).of(kept)
-    functions = disturbed_prompts(claim.frozen, claim.task.candidates, claim.circuit, claim.task.prompts, at)
+    folds = fold(frozen, asked.candidates, [kept], asked.prompts).of(kept)
+    functions = disturbed_prompts(frozen, asked.candidates, kept, asked.prompts, at)
     is_closed = at.is_final_residual and not frozen.architecture.has_norm
     known: dict[int, PromptRadius] = {}
     distinct = {id(function): (found, function) for found, function in zip(folds, functions, strict=True)}
