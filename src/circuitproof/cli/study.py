@@ -91,7 +91,7 @@ def _watchers(study: "Study", bar: "Progress") -> "Watchers":
 def _show(found: "StudyReport", page: Path) -> None:
     quality = found.quality
     show_line(
-        f"base {found.base}: perplexity {quality.perplexity:.4f} on held-out text, "
+        f"base {found.base}: perplexity {exp(quality.loss):.4f} on held-out text, "
         f"an artifact may have {exp(quality.budget):.4f}"
     )
     for report in found.tasks:
@@ -167,7 +167,7 @@ def _show_healed(report: "TaskReport") -> None:
     audit = healed.audit
     show_line(
         f"healed as a whole for {healed.steps} steps: {audit.model}/{audit.prompts} right, circuit "
-        f"{audit.circuit}, without programs {audit.without_heads}, perplexity {healed.perplexity:.4f} "
+        f"{audit.circuit}, without programs {audit.without_heads}, perplexity {exp(healed.loss):.4f} "
         f"({'within' if healed.within_budget else 'over'} budget); the programs are "
         f"{'used' if healed.uses_programs else 'bypassed'}"
     )

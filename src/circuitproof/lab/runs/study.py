@@ -10,7 +10,7 @@ a task is its result.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import exp, log
+from math import log
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
@@ -62,10 +62,6 @@ class BaseQuality:
     loss: Positive
     budget: Positive
     """The largest loss; its exponential is the largest perplexity."""
-
-    @property
-    def perplexity(self) -> float:
-        return exp(self.loss)
 
 
 @dataclass(frozen=True, slots=True)
