@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from circuitproof.declare.circuits.graph import Head
 from circuitproof.lab.reports.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
 from circuitproof.text.reading import Fields
 from circuitproof.view.story import Story
@@ -48,8 +47,7 @@ def draw_modes(stories: Sequence[Story], lessons: Sequence[Fields]) -> Drawing:
 
 
 def _has_program(story: Story) -> bool:
-    nodes = story.bundle.circuit.live().nodes()
-    return any(isinstance(node, Head) and node in story.bundle.frozen.programs for node in nodes)
+    return any(node in story.bundle.frozen.programs for node in story.bundle.circuit.live().nodes())
 
 
 def _result(story: Story) -> str:

@@ -85,8 +85,8 @@ class Installed:
 
     def programs_of(self, circuit: Circuit) -> ProgramHeads:
         """Return the programs of the heads that a circuit reads."""
-        read = {edge.source for edge in circuit.live()}
-        return {head: program for head, program in self.programs.items() if head in read}
+        nodes = circuit.live().nodes()
+        return {head: program for head, program in self.programs.items() if head in nodes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def find_programs(
     neural meanwhile, and is no part of the circuit in the end. A finished search is not repeated.
     """
     task, found = behaviour.task, Installed(model.architecture.vocabulary, ())
-    for head in heads_of(behaviour):
+    for head in (node for node in behaviour.circuit.live().nodes() if isinstance(node, Head)):
         search = partial(_search, install(model, found.programs), behaviour, head, grammar, deadline)
         name = f"program.{head.layer}.{head.index}.json"
         made = run.record(name, HeadSearch, search, f"{task.name}: a program for {head}")
@@ -146,12 +146,6 @@ def _pruned(meter: Meter, order: Sequence[Part], circuit: Circuit) -> Circuit:
     left = [part for part in order if part[0] in circuit]
     smaller = prune(meter, left, Tolerance(_ANY_DIVERGENCE), start=circuit).circuit
     return circuit if len(smaller) == len(circuit) else _pruned(meter, order, smaller)
-
-
-def heads_of(behaviour: Behaviour) -> tuple[Head, ...]:
-    """Return the heads that a circuit reads, in the order of computation."""
-    sources = {edge.source for edge in behaviour.circuit.live()}
-    return tuple(sorted((node for node in sources if isinstance(node, Head)), key=lambda head: head.place))
 
 
 def _search(
