@@ -161,11 +161,9 @@ def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
             fields.value(key)
         with reading_part(fields, "lesson") as part:
             lesson = read_lesson(part)
-    if _refuted(path.parent / REFUTATIONS, relation) != tuple(closed.template for closed in lesson.closed):
-        raise InputError(f"{path.parent / REFUTATIONS} refutes other templates than {path} says")
+    file = path.parent / REFUTATIONS
+    with reading(read_json(file), str(file)) as fields:
+        refuted = fields.each("refutations", lambda part: read_refuted(part, relation))
+    if refuted != tuple(closed.template for closed in lesson.closed):
+        raise InputError(f"{file} refutes other templates than {path} says")
     return lesson
-
-
-def _refuted(path: Path, relation: Relation) -> tuple[str, ...]:
-    with reading(read_json(path), str(path)) as fields:
-        return fields.each("refutations", lambda part: read_refuted(part, relation))
