@@ -47,6 +47,7 @@ def run(
     from circuitproof.lab.runs.study import run_study
     from circuitproof.lab.runs.study_recipe import load_study
     from circuitproof.text.canonical import write_file
+    from circuitproof.text.codec import record_to_json
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
 
@@ -56,7 +57,7 @@ def run(
         found = run_study(study, folder, base, _teller(study, bar), _watchers(study, bar))
     page = folder / PAGE
     write_file(page, report_on(folder, Beside()).html.encode())
-    show_result({**found.to_json(), "page": str(page)}, lambda: _show(found, page), as_json=as_json)
+    show_result({**record_to_json(found), "page": str(page)}, lambda: _show(found, page), as_json=as_json)
     raise typer.Exit(found.exit_code)
 
 
@@ -91,7 +92,7 @@ def _watchers(study: "Study", bar: "Progress") -> "Watchers":
 def _show(found: "StudyReport", page: Path) -> None:
     quality = found.quality
     show_line(
-        f"base {found.base}: perplexity {quality.perplexity:.4f} on held-out text, "
+        f"base {found.base}: perplexity {exp(quality.loss):.4f} on held-out text, "
         f"an artifact may have {exp(quality.budget):.4f}"
     )
     for report in found.tasks:
@@ -167,7 +168,7 @@ def _show_healed(report: "TaskReport") -> None:
     audit = healed.audit
     show_line(
         f"healed as a whole for {healed.steps} steps: {audit.model}/{audit.prompts} right, circuit "
-        f"{audit.circuit}, without programs {audit.without_heads}, perplexity {healed.perplexity:.4f} "
+        f"{audit.circuit}, without programs {audit.without_heads}, perplexity {exp(healed.loss):.4f} "
         f"({'within' if healed.within_budget else 'over'} budget); the programs are "
         f"{'used' if healed.uses_programs else 'bypassed'}"
     )

@@ -70,7 +70,7 @@ def stories():
 def test_every_kind_of_figure_is_found_in_a_tree_of_runs(study, tmp_path):
     """One command for all, as SVG and as PNG; names say where a figure comes from."""
     found = write_figures([study], tmp_path / "figures")
-    assert {one.kind for one in found if one.name} == {"modes", *(kind.name for kind in KINDS)}
+    assert {one.kind for one in found if one.name} == {"modes", *KINDS}
     names = [one.name for one in found]
     assert {"study-found-frontier", "study-healed-lesions", "study-proof-bundle-radii"} <= set(names)
     assert len(set(names)) == len(names)

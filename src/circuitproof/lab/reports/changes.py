@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from circuitproof.lab.reports.style import COLOURS, GREY, WIDTH, Drawing, legend_below, legible
+from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, read_json
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 COMPARISON = "comparison.json"
 """The file in which a run of variants keeps its comparison."""
 _HEIGHT = 0.38
-_ANY = float("-inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,36 +41,26 @@ def read_changes(path: Path) -> tuple[Changes, ...]:
     """Read the comparison that a run of variants wrote: loss, and perplexity on the second corpus."""
     fields = Fields(read_json(path), str(path))
     rows = [Fields(row, f"{path}.variants[{place}]") for place, row in enumerate(fields.items("variants"))]
-    return tuple(
-        Changes(title, tuple(_bar(row, key, place) for row in rows[1:]))
-        for place, (title, key) in enumerate(
-            (
-                (f"held-out loss above {rows[0].text('name')}", "loss_change"),
-                (f"second corpus's perplexity above {rows[0].text('name')}", "perplexity_change"),
-            )
-        )
+    first = rows[0].text("name")
+    loss = [_bar(row, "loss_change", 0) for row in rows[1:]]
+    perplexity = [_bar(row, "perplexity_change", 1) for row in rows[1:]]
+    return (
+        Changes(f"held-out loss above {first}", tuple(loss)),
+        Changes(f"second corpus's perplexity above {first}", tuple(perplexity)),
     )
 
 
 def _bar(row: Fields, key: str, place: int) -> Bar:
-    change = row.fields(key)
-    mean, least, most = (change.number(name, above=_ANY) for name in ("mean", "least", "most"))
-    told = row.value("paper_change")
-    paper = None if told is None else Fields({"paper": row.items("paper_change")[place]}, row.where)
-    return Bar(
-        label=row.text("name"),
-        mean=mean,
-        least=least,
-        most=most,
-        paper=None if paper is None else paper.number("paper", above=_ANY),
-    )
+    paper = None
+    if row.value("paper_change") is not None:
+        paper = Codec().value(tuple[float, float], row, "paper_change")[place]
+    return Codec().record(Bar, row.fields(key), label=row.text("name"), paper=paper)
 
 
 def draw_changes(panels: Sequence[Changes]) -> Drawing:
     """Return one panel per measure; a line over a bar spans the seeds."""
-    return Drawing(
-        WIDTH, 1.2 + 0.42 * max(len(panel.bars) for panel in panels), lambda figure: _paint(figure, panels)
-    )
+    height = 1.2 + 0.42 * max(len(panel.bars) for panel in panels)
+    return Drawing(WIDTH, height, lambda figure: _paint(figure, panels))
 
 
 def _paint(figure: "Figure", panels: Sequence[Changes]) -> None:
@@ -95,16 +85,9 @@ def _draw(axes: "Axes", panel: Changes) -> None:
         label="here; the line spans the seeds" if has_spread else "here, one seed",
     )
     if told:
-        heights, papers = [place for place, _ in told], [paper for _, paper in told]
-        axes.barh(
-            heights,
-            papers,
-            _HEIGHT,
-            color="white",
-            edgecolor=COLOURS[1],
-            hatch="////",
-            label="the paper, GPT-2",
-        )
+        heights, papers = zip(*told, strict=True)
+        look: dict[str, Any] = {"color": "white", "edgecolor": COLOURS[1], "hatch": "////"}
+        axes.barh(heights, papers, _HEIGHT, label="the paper, GPT-2", **look)
     axes.set_yticks(places, [legible(bar.label) for bar in panel.bars])
     axes.set_ylim(len(panel.bars) - 0.5, -0.5)
     axes.axvline(0, color=GREY, linewidth=0.8)

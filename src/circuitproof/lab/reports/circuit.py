@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import dist, hypot
 from textwrap import wrap
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
+from circuitproof.bundle.opening import Answered
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge, Embed, Head, Logits, Mlp, Node
 from circuitproof.declare.programs.text import to_text
-from circuitproof.lab.reports.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, legible
+from circuitproof.lab.reports.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
 from circuitproof.prove.properties import Robustness
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.story import Story
@@ -47,31 +48,25 @@ def sketch_of(story: Story) -> Sketch:
     """Return what is drawn of a bundle that the checker has judged."""
     bundle, circuit = story.bundle, story.bundle.circuit
     needs = story.numbers.needs if isinstance(story.numbers, Numbers) else {}
-    answers = [
-        f"{one.prop.kind}{f' at {one.prop.epsilon}' if isinstance(one.prop, Robustness) else ''}: "
-        f"{one.verdict}{f' ({one.remarks[0]})' if one.remarks else ''}"
-        for one in bundle.answers
-    ]
+    lines = _lines_of([_answer_line(one) for one in bundle.answers])
+    if needs and len(circuit) <= _FEW:
+        lines.append("on an edge: prompts decided otherwise, or tied, without it")
+    programs = {head: one for head, one in bundle.frozen.programs.items() if head in circuit.nodes()}
     domain = "a pattern" if bundle.pattern is not None else plural(len(bundle.domain.prompts), "prompt")
     whole, outcome = len(circuit.graph.edges()), story.judgement.outcome.name.lower()
     return Sketch(
         f"{bundle.task.name}: {len(circuit):,} of {whole:,} edges on {domain}; checker: {outcome}",
         circuit,
-        {
-            head: "; ".join(to_text(one).splitlines())
-            for head, one in bundle.frozen.programs.items()
-            if head in circuit.nodes()
-        },
+        {head: "; ".join(to_text(one).splitlines()) for head, one in programs.items()},
         {edge: len(one.flips) + len(one.ties) for edge, one in needs.items()},
-        (
-            *_lines_of(answers),
-            *(
-                ["on an edge: prompts decided otherwise, or tied, without it"]
-                if needs and len(circuit) <= _FEW
-                else []
-            ),
-        ),
+        tuple(lines),
     )
+
+
+def _answer_line(answer: Answered) -> str:
+    size = f" at {answer.prop.epsilon}" if isinstance(answer.prop, Robustness) else ""
+    remark = f" ({answer.remarks[0]})" if answer.remarks else ""
+    return f"{answer.prop.kind}{size}: {answer.verdict}{remark}"
 
 
 def _lines_of(answers: Sequence[str]) -> list[str]:
@@ -165,46 +160,30 @@ def _label_spots(layout: _Layout, circuit: Circuit) -> Mapping[Edge, tuple[float
 def _graph(axes: "Axes", sketch: Sketch, *, low: float, high: float) -> None:
     layout, is_few = _layout(sketch.circuit, axes.get_xlim()[1], low, high), len(sketch.circuit) <= _FEW
     for edge in sketch.circuit:
-        (_arrow if is_few else _hair)(axes, layout, edge)
+        _arrow(axes, layout, edge, is_few=is_few)
     if is_few and sketch.needed:
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
         for edge, (x, y) in _label_spots(layout, sketch.circuit).items():
-            needed = f"{sketch.needed[edge]:,}"
-            axes.text(x, y, needed, ha="center", va="center", fontsize=6.5, color=COLOURS[1], bbox=box)
+            centred(axes, x, y, f"{sketch.needed[edge]:,}", fontsize=6.5, color=COLOURS[1], bbox=box)
     for node, (x, y) in layout.spots.items():
         colour = COLOURS[0] if node in sketch.programs else GREY
         face, ink = (colour, "white") if node in sketch.programs else ("white", INK)
         box = {"boxstyle": "round,pad=0.35", "facecolor": face, "edgecolor": colour}
         name, size = (str(node), 7) if is_few else (_short(node), 5.5)
-        axes.text(x, y, name, ha="center", va="center", fontsize=size, zorder=3, color=ink, bbox=box)
+        centred(axes, x, y, name, fontsize=size, zorder=3, color=ink, bbox=box)
 
 
-def _arrow(axes: "Axes", layout: _Layout, edge: Edge) -> None:
+def _arrow(axes: "Axes", layout: _Layout, edge: Edge, *, is_few: bool) -> None:
+    """Draw an edge between the boxes of its nodes, or as a hair behind all of them where there are many."""
     from matplotlib.patches import FancyArrowPatch
 
-    axes.add_patch(
-        FancyArrowPatch(
-            layout.spots[edge.source],
-            layout.spots[edge.target],
-            connectionstyle=f"arc3,rad={layout.bend(edge)}",
-            arrowstyle="-|>",
-            mutation_scale=8,
-            shrinkA=72 * _half_width(edge.source),
-            shrinkB=72 * _half_width(edge.target) + 2,
-            linewidth=1.2,
-            color=INK,
-        )
-    )
-
-
-def _hair(axes: "Axes", layout: _Layout, edge: Edge) -> None:
-    """Draw one of many edges, behind all nodes."""
-    from matplotlib.patches import FancyArrowPatch
-
-    ends, bow = (layout.spots[edge.source], layout.spots[edge.target]), f"arc3,rad={layout.bend(edge) / 2}"
-    axes.add_patch(
-        FancyArrowPatch(*ends, connectionstyle=bow, arrowstyle="-", linewidth=0.4, color=INK, alpha=0.35)
-    )
+    ends, bend = (layout.spots[edge.source], layout.spots[edge.target]), layout.bend(edge)
+    look: dict[str, Any] = {"arrowstyle": "-", "linewidth": 0.4, "alpha": 0.35}
+    if is_few:
+        shrink = {"shrinkA": 72 * _half_width(edge.source), "shrinkB": 72 * _half_width(edge.target) + 2}
+        look = {"arrowstyle": "-|>", "linewidth": 1.2, "mutation_scale": 8, **shrink}
+    bow = f"arc3,rad={bend if is_few else bend / 2}"
+    axes.add_patch(FancyArrowPatch(*ends, connectionstyle=bow, color=INK, **look))
 
 
 def _half_width(node: Node) -> float:

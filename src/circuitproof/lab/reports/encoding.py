@@ -1,11 +1,12 @@
 """The cost of an encoding as a figure: assertions per kept edge by what they are about."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from circuitproof.lab.reports.style import COLOURS, GREY, WIDTH, Drawing, legend_below, legible
+from circuitproof.text.codec import Codec, Key
 from circuitproof.text.reading import Fields, read_json
 
 if TYPE_CHECKING:
@@ -23,30 +24,21 @@ class Encoding:
     variant: str
     verdict: str
     edges: int
-    per_edge: tuple[tuple[str, float], ...]
-    paper: int
+    per_edge: Mapping[str, float]
+    paper: Annotated[int, Key("paper_per_edge")]
 
 
 def read_encodings(path: Path) -> tuple[Encoding, ...]:
     """Read what `circuitproof cost --json` printed."""
-    fields = Fields(read_json(path), str(path))
-    return tuple(
-        _encoding(Fields(one, f"{path}.accounts[{place}]"))
-        for place, one in enumerate(fields.items("accounts"))
-    )
+    accounts = Fields(read_json(path), str(path)).items("accounts")
+    return tuple(_encoding(Fields(one, f"{path}.accounts[{place}]")) for place, one in enumerate(accounts))
 
 
 def _encoding(fields: Fields) -> Encoding:
     edges, sources = fields.integer("edges", least=1), fields.fields("total").fields("assertions")
-    names = sources.keys()
-    return Encoding(
-        name="/".join(Path(fields.text("model")).parts[-2:]),
-        variant=fields.text("variant"),
-        verdict=fields.text("verdict"),
-        edges=edges,
-        per_edge=tuple((source, sources.integer(source) / edges) for source in names),
-        paper=fields.integer("paper_per_edge"),
-    )
+    names, name = sources.keys(), "/".join(Path(fields.text("model")).parts[-2:])
+    per_edge = {source: sources.integer(source) / edges for source in names}
+    return Codec().record(Encoding, fields, name=name, edges=edges, per_edge=per_edge)
 
 
 def draw_encodings(encodings: Sequence[Encoding]) -> Drawing:
@@ -67,19 +59,11 @@ def _paint(figure: "Figure", encodings: Sequence[Encoding]) -> None:
 
 def _ours(axes: "Axes", encodings: Sequence[Encoding]) -> None:
     starts = [0.0] * len(encodings)
-    for place, source in enumerate(dict.fromkeys(name for one in encodings for name, _ in one.per_edge)):
-        sizes = [dict(one.per_edge).get(source, 0.0) for one in encodings]
-        axes.barh(
-            range(len(encodings)),
-            sizes,
-            0.6,
-            left=starts,
-            label=legible(source),
-            color=COLOURS[place % len(COLOURS)],
-            hatch=_HATCHES[place % len(_HATCHES)],
-            edgecolor="white",
-            linewidth=0.3,
-        )
+    for place, source in enumerate(dict.fromkeys(name for one in encodings for name in one.per_edge)):
+        sizes = [one.per_edge.get(source, 0.0) for one in encodings]
+        colour, hatch = COLOURS[place % len(COLOURS)], _HATCHES[place % len(_HATCHES)]
+        look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.3}
+        axes.barh(range(len(encodings)), sizes, 0.6, left=starts, label=legible(source), **look)
         starts = [start + size for start, size in zip(starts, sizes, strict=True)]
     for row, end in enumerate(starts):
         axes.text(end, row, f" {end:,.0f}", va="center", fontsize=7)

@@ -4,28 +4,34 @@ from collections.abc import Collection, Sequence
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-from circuitproof.lab.reports.style import COLOURS, GREY, SHAPES, WIDTH, Drawing, legend_below, legible
+from circuitproof.lab.reports.style import COLOURS, GREY, WIDTH, Drawing, legend_below, legible, orders_axis
 from circuitproof.view.run import Point, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_SHAPES = ("o", "s", "^", "D", "v", "P")
 _APART = 0.026
 """By which share of the axis the marks of generations stand apart: equal ones must not hide each other."""
 _LABEL = 0.09
 """The share of an axis that the label of a count takes."""
+_KEY = (
+    "ring: selected before its gate was opened; dotted: the most important edges alone; "
+    "equal counts stand side by side"
+)
 
 
 def draw_frontier(trials: Sequence[Trial]) -> Drawing:
     """Return a column per task; where nothing is missed, the margins below still tell circuits apart."""
     tasks = tuple(dict.fromkeys(trial.task for trial in trials))
-    return Drawing(
-        max(WIDTH * 0.6, 3.3 * len(tasks)), 4.2, lambda figure: _paint(figure, tasks, tuple(trials))
-    )
+    width = max(WIDTH * 0.6, 3.3 * len(tasks))
+    return Drawing(width, 4.2, lambda figure: _paint(figure, tasks, trials))
 
 
-def _paint(figure: "Figure", tasks: tuple[str, ...], trials: tuple[Trial, ...]) -> None:
+def _paint(figure: "Figure", tasks: tuple[str, ...], trials: Sequence[Trial]) -> None:
+    from matplotlib.ticker import FixedLocator
+
     panels = figure.subplots(2, len(tasks), squeeze=False, sharex="col", sharey="row")
     generations = tuple(dict.fromkeys(trial.generation for trial in trials))
     counts = {point.edges for trial in trials for point in trial.points if point.edges}
@@ -42,14 +48,10 @@ def _paint(figure: "Figure", tasks: tuple[str, ...], trials: tuple[Trial, ...]) 
         margin.set_xlabel("edges kept")
     _scale(panels[0][0], panels[1][0], trials)
     for axes in panels.flat:
-        _edges_axis(axes, counts)
+        orders_axis(axes, FixedLocator(apart(counts)))
+        axes.grid(visible=True)
     legend_below(figure, panels[0][0], min(len(generations), 4))
-    figure.suptitle(
-        "ring: selected before its gate was opened; dotted: the most important edges alone; "
-        "equal counts stand side by side",
-        fontsize=7,
-        color=GREY,
-    )
+    figure.suptitle(_KEY, fontsize=7, color=GREY)
 
 
 def _series(axes: "Axes", trial: Trial, place: int, aside: float, *, is_missed: bool) -> None:
@@ -58,7 +60,7 @@ def _series(axes: "Axes", trial: Trial, place: int, aside: float, *, is_missed: 
         heights = [point.prompts - point.agreed if is_missed else point.margin for point in ranked]
         return [point.edges * aside for point in ranked], heights
 
-    colour, shape = COLOURS[place % len(COLOURS)], SHAPES[place % len(SHAPES)]
+    colour, shape = COLOURS[place % len(COLOURS)], _SHAPES[place % len(_SHAPES)]
     nested = [point for point in trial.points if point.is_nested]
     swept = [point for point in trial.points if not point.is_nested]
     label = f"{legible(trial.generation)}: {swept[0].prompts} fresh prompts"
@@ -92,16 +94,6 @@ def _orders_axis(axes: "Axes", low: float, high: float, least: float) -> None:
     axes.yaxis.set_major_locator(FixedLocator([*(-one for one in orders), 0, *orders]))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.minorticks_off()
-
-
-def _edges_axis(axes: "Axes", counts: Collection[int]) -> None:
-    from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
-
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(apart(counts)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.grid(visible=True)
 
 
 def apart(counts: Collection[int]) -> list[int]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from circuitproof.lab.reports.style import INK, PALE, WIDTH, Drawing, legible
+from circuitproof.lab.reports.style import INK, PALE, WIDTH, Drawing, centred, legible
 from circuitproof.view.run import Lesion
 from circuitproof.view.rungs import Rung
 
@@ -32,7 +32,7 @@ _CONDITIONS = (
 class Panel:
     """Rows of counts under named conditions, each of so many prompts; none where nothing was measured."""
 
-    title: str
+    task: str
     conditions: tuple[str, ...]
     states: tuple[str, ...]
     right: tuple[tuple[int | None, ...], ...]
@@ -43,22 +43,17 @@ def ladder_panels(rungs: Sequence[Rung]) -> tuple[Panel, ...]:
     """Return a panel per artifact: each step of its construction, from the base on."""
     conditions = ("model", "circuit", "program heads\nsilenced", "circuit's\nedges gone")
     panels: list[Panel] = []
-    for task, group in groupby(
-        sorted(rungs, key=lambda one: (one.task, _step(one))), key=lambda one: one.task
-    ):
+    ranked = sorted(rungs, key=lambda one: (one.task, _rank(one.state, _LADDER)))
+    for task, group in groupby(ranked, key=lambda one: one.task):
         steps = tuple(group)
         right = tuple((one.model, one.circuit, one.without_heads, one.without_circuit) for one in steps)
-        states = tuple(one.state for one in steps)
-        panels.append(
-            Panel(
-                f"{task}: right of {steps[0].prompts:,} prompts", conditions, states, right, steps[0].prompts
-            )
-        )
+        panels.append(Panel(task, conditions, tuple(one.state for one in steps), right, steps[0].prompts))
     return tuple(panels)
 
 
-def _step(rung: Rung) -> int:
-    return _LADDER.index(rung.state) if rung.state in _LADDER else len(_LADDER)
+def _rank(name: str, order: Sequence[str]) -> int:
+    """Return the place of a name in an order, or one behind all if it is not there."""
+    return order.index(name) if name in order else len(order)
 
 
 def migration_panels(lesions: Sequence[Lesion]) -> tuple[Panel, ...]:
@@ -69,17 +64,14 @@ def migration_panels(lesions: Sequence[Lesion]) -> tuple[Panel, ...]:
         for one in group:
             rounds.setdefault(f"{one.place} ({one.fate})", []).append(one)
         prompts = next(iter(rounds.values()))[0].prompts
-        right = tuple(map(_counts, rounds.values()))
-        panels.append(
-            Panel(f"{task}: right of {prompts:,} prompts", _CONDITIONS, tuple(rounds), right, prompts)
-        )
+        panels.append(Panel(task, _CONDITIONS, tuple(rounds), tuple(map(_counts, rounds.values())), prompts))
     return tuple(panels)
 
 
 def _round(lesion: Lesion) -> tuple[str, str, int]:
     """Rank by task, by seed, and by the order in which rounds follow each other."""
     seed, _, name = lesion.place.rpartition("/")
-    return lesion.task, seed, _ROUNDS.index(name) if name in _ROUNDS else len(_ROUNDS)
+    return lesion.task, seed, _rank(name, _ROUNDS)
 
 
 def _counts(lesions: Sequence[Lesion]) -> tuple[int | None, ...]:
@@ -98,54 +90,32 @@ def _counts(lesions: Sequence[Lesion]) -> tuple[int | None, ...]:
 
 def draw_lesions(panels: Sequence[Panel]) -> Drawing:
     """Return tiles: a row per state, a column per condition, the darker the more is right."""
-    states, conditions = sum(len(panel.states) for panel in panels), len(panels[0].conditions)
-    return Drawing(
-        max(WIDTH * 0.7, 1.9 + 0.82 * conditions),
-        0.3 + 0.75 * len(panels) + 0.24 * states,
-        lambda figure: _paint(figure, panels),
-    )
+    width = max(WIDTH * 0.7, 1.9 + 0.82 * len(panels[0].conditions))
+    height = 0.3 + 0.75 * len(panels) + 0.24 * sum(len(panel.states) for panel in panels)
+    return Drawing(width, height, lambda figure: _paint(figure, panels))
 
 
 def _paint(figure: "Figure", panels: Sequence[Panel]) -> None:
-    rows = figure.subplots(
-        len(panels), 1, squeeze=False, height_ratios=[len(panel.states) for panel in panels]
-    )
+    heights = [len(panel.states) for panel in panels]
+    rows = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
     for (axes,), panel in zip(rows, panels, strict=True):
         _tiles(axes, panel)
 
 
 def _tiles(axes: "Axes", panel: Panel) -> None:
-    shares = [[-0.0 if one is None else one / panel.prompts for one in row] for row in panel.right]
+    rows, columns = len(panel.states), len(panel.conditions)
+    shares = [[(count or 0) / panel.prompts for count in row] for row in panel.right]
     axes.imshow(shares, cmap="Blues", vmin=-0.08, vmax=1.25, aspect="auto")
     for place, row in enumerate(panel.right):
         for column, count in enumerate(row):
-            share = shares[place][column]
-            axes.text(
-                column,
-                place,
-                "" if count is None else f"{count:,}",
-                ha="center",
-                va="center",
-                fontsize=7,
-                color="white" if share > _DARK else INK,
-            )
-    axes.set_xticks(range(len(panel.conditions)), panel.conditions, fontsize=6.5)
-    axes.set_yticks(range(len(panel.states)), [legible(state) for state in panel.states])
+            ink = "white" if shares[place][column] > _DARK else INK
+            centred(axes, column, place, "" if count is None else f"{count:,}", fontsize=7, color=ink)
+    axes.set_xticks(range(columns), panel.conditions, fontsize=6.5)
+    axes.set_yticks(range(rows), [legible(state) for state in panel.states])
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.hlines(
-        [place - 0.5 for place in range(1, len(panel.states))],
-        -0.5,
-        len(panel.conditions) - 0.5,
-        color=PALE,
-        linewidth=1,
-    )
-    axes.vlines(
-        [place - 0.5 for place in range(1, len(panel.conditions))],
-        -0.5,
-        len(panel.states) - 0.5,
-        color="white",
-        linewidth=2,
-    )
-    axes.set_title(legible(panel.title, 80), loc="left", pad=8)
+    axes.hlines([place - 0.5 for place in range(1, rows)], -0.5, columns - 0.5, color=PALE, linewidth=1)
+    axes.vlines([place - 0.5 for place in range(1, columns)], -0.5, rows - 0.5, color="white", linewidth=2)
+    title = legible(f"{panel.task}: right of {panel.prompts:,} prompts", 80)
+    axes.set_title(title, loc="left", pad=8)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from circuitproof.lab.reports.style import COLOURS, INK, WIDTH, Drawing, legend_below, legible
+from circuitproof.lab.reports.style import COLOURS, INK, WIDTH, Drawing, legend_below, legible, orders_axis
 from circuitproof.prove.properties import Robustness
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.story import Story
@@ -55,7 +55,7 @@ def draw_radii(spread: Spread) -> Drawing:
 
 
 def _paint(figure: "Figure", spread: Spread) -> None:
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator
 
     axes = figure.subplots()
     values = sorted(one for found in spread.radii.values() for one in found)
@@ -70,13 +70,12 @@ def _paint(figure: "Figure", spread: Spread) -> None:
         linewidth=0.4,
     )
     if is_wide:
-        _orders_axis(axes)
+        orders_axis(axes, LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     for claimed in spread.claimed:
         _mark_claim(axes, claimed)
     axes.set(xlabel="radius: how far the final residual must move, in each coordinate", ylabel="prompts")
-    least, middle, most = values[0], median(values), values[-1]
-    sizes = f"least {least:.4g}, median {middle:.4g}, most {most:.4g}"
+    sizes = f"least {values[0]:.4g}, median {median(values):.4g}, most {values[-1]:.4g}"
     axes.set_title(f"{legible(spread.title)}: {len(values):,} prompts, {sizes}", fontsize=8)
     legend_below(figure, axes, 3)
 
@@ -84,13 +83,12 @@ def _paint(figure: "Figure", spread: Spread) -> None:
 def _mark_claim(axes: "Axes", claimed: float) -> None:
     """Draw the claimed radius, or where it is far from all radii say on which side."""
     low, high = axes.get_xlim()
+    label = f"robustness claimed at {claimed:g}"
     if low - (high - low) / 2 <= claimed <= high:
-        axes.axvline(
-            claimed, color=INK, linestyle="--", linewidth=1, label=f"robustness claimed at {claimed:g}"
-        )
+        axes.axvline(claimed, color=INK, linestyle="--", linewidth=1, label=label)
     else:
         side = "left" if claimed < low else "right"
-        axes.plot([], [], " ", label=f"robustness claimed at {claimed:g}, far {side}")
+        axes.plot([], [], " ", label=f"{label}, far {side}")
 
 
 def _bins(values: Sequence[float], *, is_wide: bool) -> list[float]:
@@ -99,12 +97,3 @@ def _bins(values: Sequence[float], *, is_wide: bool) -> list[float]:
         return [low - 0.01 * (abs(low) or 1), high + 0.01 * (abs(high) or 1)]
     steps = [place / _BINS for place in range(_BINS + 1)]
     return [low * (high / low) ** step if is_wide else low + (high - low) * step for step in steps]
-
-
-def _orders_axis(axes: "Axes") -> None:
-    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
-
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from circuitproof.errors import InputError
 from circuitproof.text.canonical import refuse_unwritable, write_file
@@ -15,11 +15,11 @@ from circuitproof.view.words import shown_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.ticker import Locator
     from matplotlib.typing import RcKeyType
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Those of Okabe and Ito, which differ in lightness too: blue, vermilion, green, purple, orange, sky."""
-SHAPES = ("o", "s", "^", "D", "v", "P")
 GREY, PALE, INK = "#7A7A7A", "#E3E3E3", "#1A1A1A"
 WIDTH = 6.5
 """The width of a page's text, in inches."""
@@ -106,6 +106,21 @@ def canvas(figure: "Figure") -> "Axes":
     return axes
 
 
+def centred(axes: "Axes", x: float, y: float, text: str, **look: Any) -> None:  # noqa: ANN401  # what matplotlib takes
+    """Write a text around a point."""
+    axes.text(x, y, text, ha="center", va="center", **look)
+
+
+def orders_axis(axes: "Axes", locator: "Locator") -> None:
+    """Let the horizontal axis show orders of magnitude, with plain numbers where a locator says."""
+    from matplotlib.ticker import NullLocator, StrMethodFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
 def legible(text: str, most: int = 40) -> str:
     """Return a stranger's text on one line, with signs spelled out that the font does not have."""
     known = _signs()
@@ -120,6 +135,7 @@ def _signs() -> frozenset[int]:
 
 
 def legend_below(figure: "Figure", axes: "Axes", columns: int) -> None:
-    """Put the legend of one panel below all of them, where it hides nothing."""
+    """Put the legend of one panel, each label once, below all of them, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    shown = dict(zip(labels, handles, strict=True))
+    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=columns)

@@ -1,7 +1,7 @@
 """The protocol as a figure: what had been looked at, which gate was then opened, and what it said."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from circuitproof.lab.reports.style import COLOURS, PALE, WIDTH, Drawing, legend_below, legible
 from circuitproof.view.run import Trial
@@ -10,7 +10,6 @@ from circuitproof.view.words import plural
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_RIGHT, _MISSED = COLOURS[0], COLOURS[1]
 _THIN = 0.012
 """A miss is drawn at least as wide as this share of the axis: one of 512 must be seen."""
 
@@ -28,34 +27,17 @@ def _paint(figure: "Figure", trials: Sequence[Trial]) -> None:
         missed = chosen.prompts - chosen.agreed
         wide = max(missed, _THIN * whole) if missed else 0
         axes.barh(row, trial.seen, color=PALE, label="looked at before: development data")
-        axes.barh(
-            row, chosen.prompts - wide, left=trial.seen, color=_RIGHT, label="the gate: decided as wanted"
-        )
-        axes.barh(
-            row,
-            wide,
-            left=trial.seen + chosen.prompts - wide,
-            color=_MISSED,
-            hatch="////",
-            edgecolor="white",
-            label="the gate: missed",
-        )
+        right, end = chosen.prompts - wide, trial.seen + chosen.prompts
+        axes.barh(row, right, left=trial.seen, color=COLOURS[0], label="the gate: decided as wanted")
+        look: dict[str, Any] = {"color": COLOURS[1], "hatch": "////", "edgecolor": "white"}
+        label = "the gate: missed" if missed else "_"
+        axes.barh(row, wide, left=end - wide, label=label, **look)
         said = f"{chosen.agreed}/{chosen.prompts}, {plural(chosen.edges, 'edge')}"
-        axes.text(trial.seen + chosen.prompts + 0.01 * whole, row, said, va="center", fontsize=7)
-    axes.set_yticks(
-        range(len(trials)), [f"{legible(trial.generation)}  {legible(trial.task)}" for trial in trials]
-    )
+        axes.text(end + 0.01 * whole, row, said, va="center", fontsize=7)
+    labels = [f"{legible(trial.generation)}  {legible(trial.task)}" for trial in trials]
+    axes.set_yticks(range(len(trials)), labels)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.22 * whole)
     axes.set_xlabel("prompts; a gate that was opened is development data from then on")
     axes.tick_params(axis="y", length=0)
-    _legend_once(figure, trials)
-
-
-def _legend_once(figure: "Figure", trials: Sequence[Trial]) -> None:
-    (axes,) = figure.axes
-    for bars in axes.containers[3:]:
-        bars.set_label("_")
-    if all(trial.selected.agreed == trial.selected.prompts for trial in trials):
-        axes.containers[2].set_label("_")
     legend_below(figure, axes, 3)

@@ -84,9 +84,8 @@ def _inputs(model: Path | Recipe, generators: Sequence[Prompts]) -> Iterator[Dig
 
 def _prompts_reader(protocol: Fields, folder: Path, model: Path | Recipe) -> Callable[[Fields], Prompts]:
     """Return what reads where a task's prompts come from; only prompts in words need a vocabulary."""
-    salt, encoder = protocol.text("salt"), None
-    if protocol.has("vocabulary"):
-        encoder = read_encoder(protocol, folder)
+    salt = protocol.text("salt")
+    encoder = read_encoder(protocol, folder) if protocol.has("vocabulary") else None
 
     def read(fields: Fields) -> Prompts:
         if not fields.has("task"):

@@ -1,6 +1,6 @@
 """The radius of every decision of a stored model's circuit, exactly or between proved bounds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,16 +12,17 @@ from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface
 from circuitproof.lab.runs.asked import asked_circuit, asked_model
 from circuitproof.lab.runs.verification import Place
-from circuitproof.prove.balls.disturbed import Disturbed, Question, disturbed_prompts
+from circuitproof.prove.balls.disturbed import Question, disturbed_prompts
 from circuitproof.prove.balls.radius import Bracket, find_radius
 from circuitproof.prove.balls.regions import Unsearched
-from circuitproof.prove.balls.robustness import radii, violation
+from circuitproof.prove.balls.robustness import Directions, radii, violation
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.findings import shown, spread
 from circuitproof.prove.fold import Fold, fold
 from circuitproof.prove.properties import Robustness
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import to_json
 from circuitproof.text.reading import write_rational
 from circuitproof.view.counterexamples import prompt_line
 from circuitproof.view.drawings.charts import draw_histogram
@@ -41,7 +42,6 @@ class PromptRadius:
     """The largest absolute value, without a perturbation, of what is perturbed: its ‖·‖∞."""
 
     def to_json(self) -> Json:
-        """Return it as JSON, exactly."""
         if self.bracket is None:
             return {"tie": True}
         return {**self.bracket.to_json(), "scale": write_rational(self.scale)}
@@ -65,65 +65,65 @@ class Radii(Told):
     prompts: tuple[PromptRadius, ...]
 
     @property
-    def unknown(self) -> int:
-        """Return of how many radii there was no time to learn anything."""
-        return sum(_is_unknown(found) for found in self.prompts)
-
-    def exact(self) -> tuple[PromptRadius, ...]:
-        """Return the prompts whose radius is known and finite."""
-        return tuple(found for found in self.prompts if found.bracket is not None and found.bracket.is_exact)
+    def brackets(self) -> tuple[Bracket, ...]:
+        """Return what is known of each prompt that does not tie."""
+        return tuple(found.bracket for found in self.prompts if found.bracket is not None)
 
     @property
-    def open_brackets(self) -> tuple[PromptRadius, ...]:
-        """Return the prompts whose radius is only bounded."""
-        brackets = [found for found in self.prompts if found.bracket is not None]
-        return tuple(f for f in brackets if f.bracket and not (f.bracket.is_exact or f.bracket.is_infinite))
+    def unknown(self) -> int:
+        """Return of how many radii there was no time to learn anything."""
+        return sum(map(_is_unknown, self.brackets))
+
+    @property
+    def bounded(self) -> int:
+        """Return how many radii are bounded at most."""
+        return sum(not (one.is_exact or one.is_infinite) for one in self.brackets)
+
+    @property
+    def ties(self) -> int:
+        """Return on how many prompts there is no decision to keep."""
+        return len(self.prompts) - len(self.brackets)
+
+    def exact(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Return the radii that are known and finite, each with its scale."""
+        known = ((found.bracket, found.scale) for found in self.prompts)
+        return tuple((one.lower, scale) for one, scale in known if one is not None and one.is_exact)
 
     def distribution(self, *, is_relative: bool = False) -> Mapping[str, Fraction]:
         """Return the smallest, the median and the largest exact radius, absolute or divided by the scale."""
-        return spread(
-            [
-                found.bracket.lower / (found.scale if is_relative else 1)
-                for found in self.exact()
-                if found.bracket is not None and (found.scale or not is_relative)
-            ]
-        )
+        if is_relative:
+            return spread([size / scale for size, scale in self.exact() if scale])
+        return spread([size for size, _ in self.exact()])
 
     @property
     def weakest(self) -> tuple[int, ...]:
         """Return the prompts of the smallest radii, or of the smallest bounds that are known: ties first."""
-        finite = [x for x, found in enumerate(self.prompts) if not (_is_free(found) or _is_unknown(found))]
-        return tuple(sorted(finite, key=lambda x: _below(self.prompts[x]))[:_NAMED])
+        sizes = {x: size for x, one in enumerate(self.prompts) if (size := _least(one.bracket)) is not None}
+        return tuple(sorted(sizes, key=lambda x: sizes[x])[:_NAMED])
 
     @property
     def proved(self) -> Fraction | None:
         """Return a radius below which every decision is kept: zero with a tie, none if all are infinite."""
-        return min((_below(found) for found in self.prompts if not _is_free(found)), default=None)
+        finite = [one.lower for one in self.brackets if not one.is_infinite]
+        return Fraction(0) if self.ties else min(finite, default=None)
 
     @property
     def exit_code(self) -> ExitCode:
         """Return whether every prompt has a radius, which ties refute, and all are known."""
         if self.ties:
             return ExitCode.REFUTED
-        return ExitCode.UNDECIDED if self.open_brackets else ExitCode.GOOD
-
-    @property
-    def ties(self) -> int:
-        """Return on how many prompts there is no decision to keep."""
-        return sum(found.bracket is None for found in self.prompts)
+        return ExitCode.UNDECIDED if self.bounded else ExitCode.GOOD
 
     def told(self) -> Iterator[Said]:
         """Return how large radii are, which prompts have the least, and what is proved of all."""
         absolute, relative = self.distribution(), self.distribution(is_relative=True)
-        rows = tuple(
-            (name, shown(size), shown(relative[name])) for name, size in absolute.items() if name in relative
-        )
+        rows = tuple((name, shown(absolute[name]), shown(size)) for name, size in relative.items())
         title = f"{len(self.exact())} of {len(self.prompts)} radii known exactly, at {self.at}"
         yield Table(title, ("", "radius#", "relative to the largest coordinate#"), rows) if rows else title
-        infinite = sum(one.bracket is not None and one.bracket.is_infinite for one in self.prompts)
-        unattained = sum(one.bracket is not None and not one.bracket.is_attained for one in self.exact())
+        infinite = sum(one.is_infinite for one in self.brackets)
+        unattained = sum(one.is_exact and not one.is_attained for one in self.brackets)
         yield f"{self.ties} ties, {infinite} infinite radii; {unattained} infima are not known to be attained"
-        if bounded := len(self.open_brackets) - self.unknown:
+        if bounded := self.bounded - self.unknown:
             yield f"{bounded} radii only bounded"
         if self.unknown:
             yield f"{self.unknown} radii unknown: there was no time for them"
@@ -136,43 +136,35 @@ class Radii(Told):
             yield f"{self.ties} of {count} prompts tie: there is no decision to keep, and no radius"
         elif self.proved:
             yield f"proved: every decision is kept below {shown(self.proved)}"
-        if known := [one.bracket.lower for one in self.exact() if one.bracket is not None]:
+        if known := [size for size, _ in self.exact()]:
             yield draw_histogram(known, "radii")
 
     def to_json(self) -> Json:
         """Return everything as JSON, exactly."""
+        names, weakest = self.task.alphabet.named(), [(x, self.task.prompts[x]) for x in self.weakest]
         return {
             "at": str(self.at),
             "norm": "the largest absolute value of the coordinates; relative radii are divided by it",
-            "radius": {name: write_rational(size) for name, size in self.distribution().items()},
-            "relative": {
-                name: write_rational(size) for name, size in self.distribution(is_relative=True).items()
-            },
-            "proved": None if self.proved is None else write_rational(self.proved),
+            "radius": to_json(self.distribution()),
+            "relative": to_json(self.distribution(is_relative=True)),
+            "proved": to_json(self.proved),
             "weakest": [
-                {"place": x, "prompt": list(self.task.prompts[x]), "text": self._text(x)}
-                for x in self.weakest
+                {"place": x, "prompt": list(prompt), "text": [named(names, token) for token in prompt]}
+                for x, prompt in weakest
             ],
-            "prompts": [found.to_json() for found in self.prompts],
+            "prompts": to_json(self.prompts),
         }
 
-    def _text(self, place: int) -> Json:
-        names = self.task.alphabet.named()
-        return [named(names, token) for token in self.task.prompts[place]]
+
+def _is_unknown(bracket: Bracket) -> bool:
+    return not bracket.lower and bracket.upper is None and not bracket.is_infinite
 
 
-def _below(found: PromptRadius) -> Fraction:
-    """Return a size below which a decision is kept; of a tie nothing is."""
-    return Fraction(0) if found.bracket is None else found.bracket.lower
-
-
-def _is_free(found: PromptRadius) -> bool:
-    return found.bracket is not None and found.bracket.is_infinite
-
-
-def _is_unknown(found: PromptRadius) -> bool:
-    bracket = found.bracket
-    return bracket is not None and not bracket.lower and bracket.upper is None and not bracket.is_infinite
+def _least(bracket: Bracket | None) -> Fraction | None:
+    """Return a size below which a decision is kept, zero for a tie; nothing if that is all or not known."""
+    if bracket is None:
+        return Fraction(0)
+    return None if bracket.is_infinite or _is_unknown(bracket) else bracket.lower
 
 
 def find_radii(
@@ -184,15 +176,18 @@ def find_radii(
     at = place.interface(frozen.graph)
     asked = frozen.declaration.listed_task(task)
     claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
-    folds = fold(frozen, claim.task.candidates, [kept], claim.task.prompts).of(kept)
-    functions = disturbed_prompts(claim.frozen, claim.task.candidates, claim.circuit, claim.task.prompts, at)
-    if at.is_final_residual and not frozen.architecture.has_norm:
-        return Radii(at, asked, _closed_form(claim, folds, functions))
+    folds = fold(frozen, asked.candidates, [kept], asked.prompts).of(kept)
+    functions = disturbed_prompts(frozen, asked.candidates, kept, asked.prompts, at)
+    is_closed = at.is_final_residual and not frozen.architecture.has_norm
     known: dict[int, PromptRadius] = {}
     distinct = {id(function): (found, function) for found, function in zip(folds, functions, strict=True)}
     for found, function in effort.pace.each("prompts", distinct.values()):
-        share = replace(effort, pace=effort.pace.share(len(distinct) - len(known)))
-        bracket = _bracket(Question(function, found.winner), share) if found.is_clear else None
+        bracket = None
+        if found.is_clear and is_closed:
+            bracket = _closed_form(found, claim.directions())
+        elif found.is_clear:
+            share = replace(effort, pace=effort.pace.share(len(distinct) - len(known)))
+            bracket = _bracket(Question(function, found.winner), share)
         known[id(function)] = PromptRadius(bracket, function.scale())
     return Radii(at, asked, tuple(known[id(function)] for function in functions))
 
@@ -204,19 +199,9 @@ def _bracket(question: Question, effort: Effort) -> Bracket:
     return find_radius(question, effort)
 
 
-def _closed_form(
-    claim: Claim, folds: Sequence[Fold], functions: Sequence[Disturbed]
-) -> tuple[PromptRadius, ...]:
-    """Return the radii of a circuit without a norm: margins over distances, which are attained."""
-    rows = claim.directions()
-    scales = {id(function): function.scale() for function in functions}
-    made: list[PromptRadius] = []
-    for found, function in zip(folds, functions, strict=True):
-        bracket: Bracket | None = None
-        if found.is_clear:
-            (radius,) = radii([found], rows)
-            size = radius.value
-            eta = None if size is None else violation(found, rows, size)
-            bracket = Bracket(size or Fraction(0), size, is_attained=size is not None, eta=eta, tree=None)
-        made.append(PromptRadius(bracket, scales[id(function)]))
-    return tuple(made)
+def _closed_form(found: Fold, rows: Directions) -> Bracket:
+    """Return a radius in a circuit without a norm: a margin over a distance, which is attained."""
+    (radius,) = radii([found], rows)
+    size = radius.value
+    eta = None if size is None else violation(found, rows, size)
+    return Bracket(size or Fraction(0), size, is_attained=size is not None, eta=eta, tree=None)

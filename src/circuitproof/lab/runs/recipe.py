@@ -1,15 +1,15 @@
 """Recipes: typed TOML that says what to train and how. Every mistake is one sentence with the key's path."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias, assert_never
+from typing import Annotated, ClassVar, TypeAlias
 
 from circuitproof.declare.architecture import Architecture, read_architecture
 from circuitproof.declare.tasks.loading import is_task_file, load_listed_task, task_spec
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.lab.train.loop import SEEDS, TrainingPlan
 from circuitproof.lab.train.tokenised import BytePairs, CorpusSource
 from circuitproof.text.canonical import Digest, digest_file, digest_together
@@ -99,10 +99,7 @@ def read_seed(fields: Fields) -> int:
 
 def _read_architecture(fields: Fields, key: str) -> Architecture:
     with reading_part(fields, key) as part:
-        try:
-            return read_architecture(part)
-        except DeclarationError as error:
-            raise InputError(f"{part.where}: {error}") from error
+        return read_architecture(part)
 
 
 def _read_tasks(folder: Path, fields: Fields, _: str) -> TasksSource:
@@ -132,22 +129,14 @@ def _load(spec: str, where: str) -> Task:
 
 
 def _refuse_misfit(recipe: Recipe, where: str) -> None:
-    for key, found, wanted, who in _needs(recipe):
+    """Refuse an architecture that is too small for the data."""
+    sizes, source, needs = recipe.architecture, recipe.source, list[tuple[str, int, int, str]]()
+    if isinstance(source, TasksSource):
+        for task in source.tasks:
+            needs.append(("vocabulary", sizes.vocabulary, len(task.alphabet), f"task {task.name!r}"))
+            needs.append(("context", sizes.context, task.longest, f"task {task.name!r}"))
+    elif isinstance(source.tokenizer, BytePairs):
+        needs.append(("vocabulary", sizes.vocabulary, source.tokenizer.vocabulary, "the tokenizer"))
+    for key, found, wanted, who in needs:
         if found < wanted:
             raise InputError(f"{where}.architecture.{key} is {found}, {who} needs at least {wanted}")
-
-
-def _needs(recipe: Recipe) -> Iterator[tuple[str, int, int, str]]:
-    """Return what sizes the data need of the architecture: the key, what it is, the least, and for whom."""
-    sizes, source = recipe.architecture, recipe.source
-    match source:
-        case TasksSource(tasks):
-            for task in tasks:
-                yield "vocabulary", sizes.vocabulary, len(task.alphabet), f"task {task.name!r}"
-                yield "context", sizes.context, task.longest, f"task {task.name!r}"
-        case CorpusSource(tokenizer=BytePairs(vocabulary)):
-            yield "vocabulary", sizes.vocabulary, vocabulary, "the tokenizer"
-        case CorpusSource():
-            return
-        case _:
-            assert_never(source)

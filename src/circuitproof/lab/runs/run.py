@@ -8,14 +8,8 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from circuitproof.errors import CircuitproofError, InputError
-from circuitproof.text.canonical import (
-    Digest,
-    nearest_folder,
-    readable_json,
-    refuse_unwritable,
-    write_file,
-)
-from circuitproof.text.codec import Codec, record_to_json
+from circuitproof.text.canonical import Digest, nearest_folder, readable_json, refuse_unwritable, write_file
+from circuitproof.text.codec import Codec, to_json
 from circuitproof.text.locked import locked
 from circuitproof.text.reading import read_json, reading
 
@@ -104,8 +98,8 @@ def begin_run(
 
 
 def write_record(path: Path, record: object) -> None:
-    """Write a dataclass as JSON for people and `read_record`."""
-    write_file(path, readable_json(record_to_json(record)))
+    """Write a dataclass, or whatever has a JSON form of its own, as JSON for people and whoever reads it."""
+    write_file(path, readable_json(to_json(record)))
 
 
 def read_record(path: Path, kind: type[Made]) -> Made:
@@ -134,10 +128,6 @@ def _refuse_full_disk(folder: Path, size: int) -> None:
     free = shutil.disk_usage(nearest_folder(folder / _MARK)).free
     if size > free:
         raise InputError(
-            f"{folder} would grow by about {_megabytes(size)}, but {_megabytes(free)} are free; "
+            f"{folder} would grow by about {size / 1e6:,.0f} MB, but {free / 1e6:,.0f} MB are free; "
             "make room or choose another place"
         )
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.0f} MB"

@@ -9,11 +9,13 @@ a task is its result.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import exp, log
+from functools import partial
+from math import log
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.generator import Pool
 from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode, InputError
@@ -46,8 +48,8 @@ from circuitproof.lab.train.windows import Windows
 from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.properties import four_properties
 from circuitproof.prove.verdict import EXIT_CODES, Verdict, worst
-from circuitproof.text.canonical import Digest, Json, digest_file, digest_together
-from circuitproof.text.codec import Positive, record_to_json
+from circuitproof.text.canonical import digest_file, digest_together
+from circuitproof.text.codec import Positive
 from circuitproof.text.sealed import MANIFEST
 from circuitproof.view.study import Viability
 from circuitproof_check.main import check
@@ -60,11 +62,6 @@ class BaseQuality:
     loss: Positive
     budget: Positive
     """The largest loss; its exponential is the largest perplexity."""
-
-    @property
-    def perplexity(self) -> float:
-        """Return the base's perplexity."""
-        return exp(self.loss)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +104,11 @@ class StudyReport:
     @property
     def exit_code(self) -> ExitCode:
         """Return how it ended: good only if every task has an artifact that is proved and checked."""
-        verdicts = [_verdict(report) for report in self.tasks]
-        return EXIT_CODES[worst(verdicts)]
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the whole report as JSON."""
-        return record_to_json(self)
+        return EXIT_CODES[worst([_verdict(report) for report in self.tasks])]
 
 
 def _verdict(report: TaskReport) -> Verdict:
-    if report.artifact is None or report.checked is None:
-        return Verdict.UNDECIDED
-    if report.checked.outcome != "valid":
+    if report.artifact is None or report.checked is None or report.checked.outcome != "valid":
         return Verdict.UNDECIDED
     return report.artifact.proof.verdict
 
@@ -134,10 +124,6 @@ class _Site:
     quality: Quality
     data: CorpusData
 
-    def of(self, task: str) -> Run:
-        """Return a task's part of the run."""
-        return self.run.within(task)
-
 
 def run_study(
     study: Study, out: Path, base: Path | None = None, tell: Tell = silent, watchers: Watchers | None = None
@@ -147,7 +133,8 @@ def run_study(
         open_model(base).declaration.refuse_inexact("a study")
     sizes = study.removal.source.architecture
     size = 4 * training_size(sizes) + 4 * len(study.tasks) * model_size(sizes)
-    with begin_run(out, study.name, _digest(study, base), size, tell) as run:
+    digest = study.digest if base is None else digest_together(study.digest, digest_file(base / MANIFEST))
+    with begin_run(out, study.name, digest, size, tell) as run:
         tell("reading the corpus")
         corpus = open_corpus(study.corpus, out / CORPUS)
         made = base or _make_base(study, run, watchers or Watchers())
@@ -155,10 +142,6 @@ def run_study(
         found = run.record("base.json", BaseQuality, lambda: _base_quality(site))
         site = replace(site, quality=replace(site.quality, budget=found.budget))
         return StudyReport(made, found, _tasks(site, corpus))
-
-
-def _digest(study: Study, base: Path | None) -> Digest:
-    return study.digest if base is None else digest_together(study.digest, digest_file(base / MANIFEST))
 
 
 def _make_base(study: Study, run: Run, watchers: Watchers) -> Path:
@@ -189,31 +172,24 @@ def _tasks(site: _Site, corpus: TokenisedCorpus) -> tuple[TaskReport, ...]:
     pools = [_pool(site, task, corpus) for task in site.study.tasks]
     viable = [_viability(site, pool) for pool in pools]
     left = [pool.of_strata(one.kept) for pool, one in zip(pools, viable, strict=True) if one.is_viable]
-    outcomes = _localised(site, left)
-    return tuple(
-        _task(site, one, pool.of_strata(one.kept), outcomes)
-        if one.is_viable
-        else TaskReport(task=one.task, viability=one, stopped=f"not viable: {one.sentence}")
-        for pool, one in zip(pools, viable, strict=True)
-    )
+    gates = site.run.folder / "localisation"
+    outcomes = open_gates(_protocol(site, left), gates, site.run.tell) if left else ()
+    return tuple(_task(site, one, pool, outcomes) for pool, one in zip(pools, viable, strict=True))
 
 
 def _pool(site: _Site, task: Templates | ListedTask, corpus: TokenisedCorpus) -> Prompts:
     salt = site.study.salt
     if isinstance(task, Templates):
         assert corpus.tokenizer is not None  # noqa: S101  # a study's corpus has one
-        return task.generator(corpus.tokenizer, salt, site.study.domain.pool)
+        pool = Pool(site.study.domain.fillings, site.study.domain.strata)
+        return task.generator(corpus.tokenizer, salt, pool)
     return TaskPrompts(load_listed_task(str(task.file), site.stored.alphabet), salt)
 
 
 def _viability(site: _Site, pool: Prompts) -> Viability:
-    def measure() -> Viability:
-        rule = site.study.domain
-        return viability_of(site.stored.model, pool, rule.narrow, rule.least, site.study.prompts)
-
-    return site.of(pool.task).record(
-        "viability.json", Viability, measure, f"{pool.task}: does the model do it?"
-    )
+    rule, run = site.study.domain, site.run.within(pool.task)
+    measure = partial(viability_of, site.stored.model, pool, rule.narrow, rule.least, site.study.prompts)
+    return run.record("viability.json", Viability, measure, f"{pool.task}: does the model do it?")
 
 
 def _protocol(site: _Site, pools: Sequence[Prompts]) -> Protocol:
@@ -231,37 +207,35 @@ def _protocol(site: _Site, pools: Sequence[Prompts]) -> Protocol:
     )
 
 
-def _localised(site: _Site, pools: Sequence[Prompts]) -> tuple[Outcome, ...]:
-    """Open the gates of all viable tasks, generation after generation, until all are exact."""
-    if not pools:
-        return ()
-    return open_gates(_protocol(site, pools), site.run.folder / "localisation", site.run.tell)
-
-
 def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outcome]) -> TaskReport:
     """Build, prove and check the artifact of one task on its declared domain."""
+    report = TaskReport(task=viable.task, viability=viable)
+    if not viable.is_viable:
+        return replace(report, stopped=f"not viable: {viable.sentence}")
+    pool = pool.of_strata(viable.kept)
     rounds = rounds_of(_protocol(site, [pool]), pool)
-    domain, run = rounds.everything(len(site.study.generations) - 1), site.of(pool.task)
+    domain, run = rounds.everything(len(site.study.generations) - 1), site.run.within(pool.task)
     circuit = _extracted(site, run, domain)
     own = tuple(one for one in outcomes if one.task == pool.task)
-    report = TaskReport(task=pool.task, viability=viable, outcomes=own, circuit=circuit)
     behaviour, study = Behaviour(domain, circuit), site.study
     installed = find_programs(run, site.stored.model, behaviour, study.grammar, study.deadline)
-    report = replace(report, installed=installed)
+    report = replace(report, outcomes=own, circuit=circuit, installed=installed)
     if not installed.programs:
         return replace(report, stopped="no head of the circuit has a program in bounds")
     if not reads_prompt(installed.circuit_of(behaviour)):
         return replace(report, stopped="without heads that have no program, the circuit reads no prompt")
     again = extract_again(run, site.stored.model, behaviour, installed)
-    return _build(site, run, replace(report, again=again), Behaviour(domain, again))
-
-
-def _build(site: _Site, run: Run, report: TaskReport, behaviour: Behaviour) -> TaskReport:
-    """Heal the model with the programs of a circuit; beside that calibrate, prove and check its artifact."""
-    study, installed = site.study, report.installed
-    programs = {} if installed is None else installed.programs_of(behaviour.circuit)
+    report, programs = replace(report, again=again), installed.programs_of(again)
     if not programs:
         return replace(report, stopped="extracted again, the circuit reads no program")
+    return _build(site, run, report, Behaviour(domain, again), programs)
+
+
+def _build(
+    site: _Site, run: Run, report: TaskReport, behaviour: Behaviour, programs: ProgramHeads
+) -> TaskReport:
+    """Heal the model with the programs of a circuit; beside that calibrate, prove and check its artifact."""
+    study = site.study
     therapist = Therapist(study.healing, study.gates, site.quality, site.data)
     report = replace(report, healed=therapist.heal(run.within("healing"), site.stored, behaviour, programs))
     try:

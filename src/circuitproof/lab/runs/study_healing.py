@@ -1,7 +1,6 @@
 """The limit of healing: a whole model trained to use its programs, and what it decides without them."""
 
 from dataclasses import dataclass
-from math import exp
 from pathlib import Path
 
 from circuitproof.forward.declaration import ProgramHeads
@@ -33,16 +32,6 @@ class Healed:
     within_budget: bool
     uses_programs: bool
     """Whether silencing all programs takes more than the declared share of right decisions."""
-
-    @property
-    def is_right(self) -> bool:
-        """Say whether model and circuit decide every prompt right."""
-        return self.audit.model == self.audit.circuit == self.audit.prompts
-
-    @property
-    def perplexity(self) -> float:
-        """Return the perplexity on the text."""
-        return exp(self.loss)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
@@ -28,9 +29,8 @@ from circuitproof.lab.distill.synthesise import freeze
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.prompts import TaskPrompts
-from circuitproof.lab.runs.run import Run
+from circuitproof.lab.runs.run import Run, write_record
 from circuitproof.prove.fold import fold
-from circuitproof.text.canonical import readable_json, write_file
 from circuitproof.text.codec import Count, Positive
 
 _ANY_DIVERGENCE = 1e9
@@ -57,7 +57,6 @@ class HeadSearch:
 
     @property
     def head(self) -> Head:
-        """Return the head."""
         return Head(self.layer, self.index)
 
 
@@ -86,8 +85,8 @@ class Installed:
 
     def programs_of(self, circuit: Circuit) -> ProgramHeads:
         """Return the programs of the heads that a circuit reads."""
-        read = {edge.source for edge in circuit.live()}
-        return {head: program for head, program in self.programs.items() if head in read}
+        nodes = circuit.live().nodes()
+        return {head: program for head, program in self.programs.items() if head in nodes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +104,8 @@ def find_programs(
     neural meanwhile, and is no part of the circuit in the end. A finished search is not repeated.
     """
     task, found = behaviour.task, Installed(model.architecture.vocabulary, ())
-    for head in heads_of(behaviour):
-        installed = install(model, found.programs)
-
-        def search(head: Head = head, installed: Transformer = installed) -> HeadSearch:
-            return _search(installed, behaviour, head, grammar, deadline)
-
+    for head in (node for node in behaviour.circuit.live().nodes() if isinstance(node, Head)):
+        search = partial(_search, install(model, found.programs), behaviour, head, grammar, deadline)
         name = f"program.{head.layer}.{head.index}.json"
         made = run.record(name, HeadSearch, search, f"{task.name}: a program for {head}")
         found = replace(found, searches=(*found.searches, made))
@@ -140,7 +135,7 @@ def extract_again(run: Run, model: Transformer, behaviour: Behaviour, installed:
         meter = Meter(programmed, behaviour.task, Objective.PROGRAM)
         parts = [(edge,) for edge in start]
         order = arrange(meter, parts, Order.ATTRIBUTION)
-        write_file(path, readable_json(_pruned(meter, order, start).to_json()))
+        write_record(path, _pruned(meter, order, start))
 
     telling = f"{behaviour.task.name}: extracting again among the programs"
     return load_circuit(run.stage("programs.circuit.json", write, telling))
@@ -151,12 +146,6 @@ def _pruned(meter: Meter, order: Sequence[Part], circuit: Circuit) -> Circuit:
     left = [part for part in order if part[0] in circuit]
     smaller = prune(meter, left, Tolerance(_ANY_DIVERGENCE), start=circuit).circuit
     return circuit if len(smaller) == len(circuit) else _pruned(meter, order, smaller)
-
-
-def heads_of(behaviour: Behaviour) -> tuple[Head, ...]:
-    """Return the heads that a circuit reads, in the order of computation."""
-    sources = {edge.source for edge in behaviour.circuit.live()}
-    return tuple(sorted((node for node in sources if isinstance(node, Head)), key=lambda head: head.place))
 
 
 def _search(
@@ -186,32 +175,23 @@ def _search(
 
 
 def _words(task: Task, grammar: Grammar) -> tuple[Word, ...]:
-    """Return what conditions may name: the declared openers of a task that has such, else all that it has."""
+    """Return what conditions may name: of a task with openers these and what is near, else all that it has.
+
+    Near are the first position, the query itself and the two positions before it.
+    """
     every = words_of(task.prompts, grammar)
     if not isinstance(task.answer, OnlyOpener):
         return every
-    openers = {opener for opener, _ in task.answer.answers}
-    tokens = {Word(WordKind.TOKEN, opener) for opener in openers}
-    return tuple(word for word in every if word in tokens or _is_near(word))
-
-
-def _is_near(word: Word) -> bool:
-    """Say whether a word is the first position, the query itself or one of the two before it."""
-    nearest = {WordKind.POSITION: 1, WordKind.DISTANCE: 3, WordKind.TOKEN: 0}
-    return word.number < nearest[word.kind]
+    openers = {Word(WordKind.TOKEN, opener) for opener, _ in task.answer.answers}
+    near = {WordKind.POSITION: 1, WordKind.DISTANCE: 3, WordKind.TOKEN: 0}
+    return tuple(word for word in every if word in openers or word.number < near[word.kind])
 
 
 def _is_right(model: Transformer, behaviour: Behaviour) -> bool:
     """Say whether the circuit decides every prompt right in floats, asked of a few prompts first."""
-    task = behaviour.task
-    for some in (_every(task, _STRIDE), task):
+    task, prompts = behaviour.task, TaskPrompts(behaviour.task, "")
+    for some in (prompts.make_task(prompts.order()[::_STRIDE]), task):
         (score,) = score_circuits(model, some, [behaviour.circuit])
         if score.right < score.prompts:
             return False
     return True
-
-
-def _every(task: Task, stride: int) -> Task:
-    """Return the task on some prompts only."""
-    rows = TaskPrompts(task, "").order()
-    return TaskPrompts(task, "").make_task(rows[::stride])

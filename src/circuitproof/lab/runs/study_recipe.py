@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from circuitproof.declare.programs.candidates import Grammar
-from circuitproof.declare.tasks.generator import Pool
 from circuitproof.errors import InputError
 from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.distill.calibrate import Calibration, Rung
@@ -21,7 +20,7 @@ from circuitproof.lab.runs.viability import Narrowing
 from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.lab.train.tokenised import Bytes, CorpusSource
 from circuitproof.text.canonical import Digest, digest_file, digest_together
-from circuitproof.text.codec import Codec, Count, FolderName, Positive, Radius, Range
+from circuitproof.text.codec import Codec, Count, FolderName, Key, Positive, Radius, Range
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 
 
@@ -49,11 +48,6 @@ class DomainRule:
     least: Count
     """With fewer fillings left, a template goes."""
 
-    @property
-    def pool(self) -> Pool:
-        """Return the pool of a generator."""
-        return Pool(self.fillings, self.strata)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreHealing:
@@ -72,7 +66,7 @@ class Ladder:
 
     rungs: tuple[Rung, ...]
     calibration: Calibration
-    choice: Choice
+    choice: Annotated[Choice, Key("choose")]
     text: Positive
     """The weight of the loss on text."""
 
@@ -112,7 +106,6 @@ class Study:
 
     @property
     def corpus(self) -> CorpusSource:
-        """Return where the text comes from."""
         source = self.removal.source.source
         assert isinstance(source, CorpusSource)  # noqa: S101  # refused otherwise when it is read
         return source
@@ -129,41 +122,24 @@ def load_study(path: Path) -> Study:
         with reading_part(fields, "localisation") as part:
             method = codec.whole(Method, part, rule=Rule.SPARSITY)
         with reading_part(fields, "synthesis") as part:
-            grammar, deadline = codec.record(Grammar, part), part.number("deadline", above=0)
+            search = {"grammar": codec.record(Grammar, part), "deadline": part.number("deadline", above=0)}
         with reading_part(fields, "healing") as part:
             healing = _read_healing(codec, part, removal.plan.seed)
         with reading_part(fields, "calibration") as part:
-            ladder = Ladder(
-                rungs=read_rungs(codec, part),
-                calibration=codec.record(Calibration, part),
-                choice=part.choice("choose", Choice),
-                text=part.number("text", above=0),
-            )
+            rungs, calibration = read_rungs(codec, part), codec.record(Calibration, part)
+            ladder = codec.record(Ladder, part, rungs=rungs, calibration=calibration)
         files = [digest_file(task.file) for task in tasks if isinstance(task, ListedTask)]
-        study = codec.record(
-            Study,
-            fields,
-            removal=removal,
-            domain=codec.part(DomainRule, fields, "domain"),
-            tasks=tasks,
-            method=method,
-            grammar=grammar,
-            deadline=deadline,
-            healing=healing,
-            gates=codec.part(LesionGates, fields, "gates"),
-            ladder=ladder,
-            digest=digest_together(digest_file(path), removal.digest, *files),
-        )
+        digest = digest_together(digest_file(path), removal.digest, *files)
+        tables = {"method": method, "healing": healing, "ladder": ladder, **search}
+        study = codec.record(Study, fields, removal=removal, tasks=tasks, digest=digest, **tables)
     _refuse_misfit(study, path.name)
     return study
 
 
 def _read_task(codec: Codec, fields: Fields) -> Templates | ListedTask:
-    return (
-        ListedTask(codec.value(Path, fields, "task"))
-        if fields.has("task")
-        else codec.record(Templates, fields)
-    )
+    if fields.has("task"):
+        return ListedTask(codec.value(Path, fields, "task"))
+    return codec.record(Templates, fields)
 
 
 def _read_healing(codec: Codec, fields: Fields, seed: int) -> CoreHealing:
@@ -172,12 +148,10 @@ def _read_healing(codec: Codec, fields: Fields, seed: int) -> CoreHealing:
     known = {str(term): term for term in TERMS[treatment]}
     if terms.keys() != known.keys():
         raise InputError(f"{fields.path('terms')} are {', '.join(terms)}, want {', '.join(known)}")
-    return CoreHealing(
-        plan=codec.record(TrainingPlan, fields, seed=seed, initial_deviation=0.0),
-        draw=codec.record(Draw, fields, seed=seed),
-        weighing=Weighing(treatment, {known[name]: weight for name, weight in terms.items()}),
-        text=fields.number("text", above=0),
-    )
+    plan = codec.record(TrainingPlan, fields, seed=seed, initial_deviation=0.0)
+    draw = codec.record(Draw, fields, seed=seed)
+    weighing = Weighing(treatment, {known[name]: weight for name, weight in terms.items()})
+    return codec.record(CoreHealing, fields, plan=plan, draw=draw, weighing=weighing)
 
 
 def _refuse_misfit(study: Study, where: str) -> None:

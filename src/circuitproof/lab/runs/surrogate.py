@@ -12,7 +12,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.extraction import Method, find_circuits, write_extraction
-from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
+from circuitproof.lab.runs.run import Run, Tell, begin_run, silent, write_record
 from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.surrogate_recipe import (
     StoredTeacher,
@@ -27,7 +27,7 @@ from circuitproof.lab.surrogate.lesson import Lesson, lesson_of, read_lesson
 from circuitproof.lab.surrogate.network import WEIGHTS, open_network, write_network
 from circuitproof.lab.surrogate.refutation import read_refuted
 from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation
-from circuitproof.lab.surrogate.study import Study, run_study
+from circuitproof.lab.surrogate.study import run_study
 from circuitproof.lab.surrogate.teachers import Question, circuit_relation, plain_rendering
 from circuitproof.lab.train.data import TaskData
 from circuitproof.lab.train.loop import Watcher, train
@@ -46,14 +46,10 @@ def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tu
     """Run every study of a recipe into a folder of its own in `out`; what is finished is not repeated."""
     for name in recipe.solvers:
         find_solver(name)
-    size = sum(map(_size, recipe.studies))
+    trained = [one.teacher for one in recipe.studies if isinstance(one.teacher, TrainedTeacher)]
+    size = sum(training_size(teacher.architecture) for teacher in trained)
     with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
         return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
-
-
-def _size(study: StudyRecipe) -> int:
-    teacher = study.teacher
-    return training_size(teacher.architecture) if isinstance(teacher, TrainedTeacher) else 0
 
 
 def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> Lesson:
@@ -67,11 +63,8 @@ def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> Lesson:
 def _teach(study: StudyRecipe, run: Run) -> Relation:
     """Return what the teacher answers; a teacher of other words than the study's is refused."""
     question = study.question
-
-    def write(path: Path) -> None:
-        write_file(path, readable_json(_relation(study, run).to_json()))
-
-    relation = load_relation(run.stage(TEACHER, write, f"{question.name}: teacher"))
+    told = f"{question.name}: teacher"
+    relation = load_relation(run.stage(TEACHER, lambda path: write_record(path, _relation(study, run)), told))
     if (relation.words.tokens, relation.answers) != (question.words.tokens, question.answers):
         raise InputError(
             f"teacher {question.name!r} has tokens {list(relation.words.tokens.names)} and answers "
@@ -112,9 +105,8 @@ def _relation(study: StudyRecipe, run: Run) -> Relation:
 def rule_task(question: Question, teacher: TrainedTeacher) -> Task:
     """Return the task that a teacher is trained on: every word, with the rule's answer."""
     names = dict.fromkeys((*question.words.tokens.names, *question.answers.names))
-    alphabet = Alphabet(tuple(names))
+    alphabet, prompts = Alphabet(tuple(names)), tuple(question.words)
     candidates = alphabet.tokens(question.answers.names)
-    prompts = tuple(question.words)
     return Task(
         name=question.name,
         alphabet=alphabet,
@@ -144,24 +136,16 @@ def _study(recipe: SurrogateRecipe, study: StudyRecipe, relation: Relation, path
     solvers = tuple(map(find_solver, recipe.solvers))
     examiners = Examiners(solvers, recipe.seconds, path.parent / DISPUTE)
     found = run_study(relation, network, study.plan, examiners)
-    content: dict[str, Json] = {
+    tested = {"explanation": found.explanation, "repair": found.repair}
+    content: Json = {
         "teacher_digest": str(relation.digest),
         "surrogate_digest": str(read_manifest(surrogate)[WEIGHTS]),
         "lesson": lesson_of(found, relation, len(study.plan.data)).to_json(),
-        **_programs(found),
+        "programs": {name: None if one is None else one.program.to_json() for name, one in tested.items()},
+        "trials": to_json(found.trials),
     }
-    refuted: list[Json] = [refutation.to_json() for refutation in found.refutations]
-    write_file(path.parent / REFUTATIONS, readable_json({"refutations": refuted}))
+    write_file(path.parent / REFUTATIONS, readable_json({"refutations": to_json(found.refutations)}))
     write_file(path, readable_json(content))
-
-
-def _programs(found: Study) -> dict[str, Json]:
-    """Return the programs that were tested, and those that were given up for an input."""
-    tested = {"explanation": found.explanation, "repair": found.repair}
-    programs: dict[str, Json] = {
-        name: None if one is None else one.program.to_json() for name, one in tested.items()
-    }
-    return {"programs": programs, "trials": to_json(found.trials)}
 
 
 def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
@@ -177,11 +161,9 @@ def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
             fields.value(key)
         with reading_part(fields, "lesson") as part:
             lesson = read_lesson(part)
-    if _refuted(path.parent / REFUTATIONS, relation) != tuple(closed.template for closed in lesson.closed):
-        raise InputError(f"{path.parent / REFUTATIONS} refutes other templates than {path} says")
+    file = path.parent / REFUTATIONS
+    with reading(read_json(file), str(file)) as fields:
+        refuted = fields.each("refutations", lambda part: read_refuted(part, relation))
+    if refuted != tuple(closed.template for closed in lesson.closed):
+        raise InputError(f"{file} refutes other templates than {path} says")
     return lesson
-
-
-def _refuted(path: Path, relation: Relation) -> tuple[str, ...]:
-    with reading(read_json(path), str(path)) as fields:
-        return fields.each("refutations", lambda part: read_refuted(part, relation))

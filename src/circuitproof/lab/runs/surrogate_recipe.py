@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, TypeAlias, assert_never
 
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.lab.runs.recipe import codec_in, read_seed
 from circuitproof.lab.surrogate.fitting import Fitting
 from circuitproof.lab.surrogate.machines import TEMPLATES, find_template, ladder, read_program
@@ -28,6 +28,7 @@ class TrainedTeacher:
 
     tag: ClassVar[str] = "trained"
     files: ClassVar[tuple[Path, ...]] = ()
+    """Those that say what is taught."""
     rule: FilledTemplate
     architecture: Architecture
     batch: Count
@@ -47,7 +48,6 @@ class StoredTeacher:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return the files that say what is taught."""
         manifest = self.model / MANIFEST
         return (manifest,) if self.circuit is None else (manifest, self.circuit)
 
@@ -61,7 +61,6 @@ class TableTeacher:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return the files that say what is taught."""
         return (self.path,)
 
 
@@ -106,14 +105,11 @@ def load_surrogate_recipe(path: Path) -> SurrogateRecipe:
 
 
 def _read_study(fields: Fields, folder: Path, seed: int) -> StudyRecipe:
-    try:
-        question = _read_question(fields)
-        codec = _codec(question, folder, seed)
-        fitting = codec.part(Fitting, fields, "surrogate", seed=seed)
-        plan = _read_study_plan(codec, fields, question)
-        study = codec.record(StudyRecipe, fields, question=question, fitting=fitting, plan=plan)
-    except DeclarationError as error:
-        raise InputError(f"{fields.where}: {error}") from error
+    question = _read_question(fields)
+    codec = _codec(question, folder, seed)
+    fitting = codec.part(Fitting, fields, "surrogate", seed=seed)
+    plan = _read_study_plan(codec, fields, question)
+    study = codec.record(StudyRecipe, fields, question=question, fitting=fitting, plan=plan)
     _refuse_misfit(study, fields.path("teacher"))
     return study
 

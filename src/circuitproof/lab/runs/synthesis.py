@@ -68,7 +68,6 @@ class Report:
                 assert_never(self.synthesis.outcome)
 
     def to_json(self) -> Json:
-        """Return the report as JSON."""
         return {
             **self.synthesis.to_json(),
             "tasks": {name: str(digest) for name, digest in self.tasks},

@@ -1,14 +1,11 @@
 """The stage before a proof: a circuit without the edges that no decision depends on, kept on disk."""
 
-from pathlib import Path
-
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
-from circuitproof.lab.runs.run import Run
+from circuitproof.lab.runs.run import Run, write_record
 from circuitproof.prove.trim import trim
-from circuitproof.text.canonical import readable_json, write_file
 
 
 def trimmed(run: Run, name: str, frozen: Frozen, task: Task, circuit: Circuit) -> Circuit:
@@ -16,8 +13,5 @@ def trimmed(run: Run, name: str, frozen: Frozen, task: Task, circuit: Circuit) -
 
     Extraction also keeps edges that only make decisions surer; of such an edge, necessity would be refuted.
     """
-
-    def write(path: Path) -> None:
-        write_file(path, readable_json(trim(frozen, task, circuit).to_json()))
-
-    return load_circuit(run.stage(name, write, f"trimming {task.name}"))
+    told = f"trimming {task.name}"
+    return load_circuit(run.stage(name, lambda path: write_record(path, trim(frozen, task, circuit)), told))

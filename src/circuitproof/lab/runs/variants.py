@@ -1,6 +1,6 @@
 """Variants of a language model, trained alike and measured on the same windows: what each operator costs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -9,13 +9,13 @@ from typing import TypeAlias
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.reports.changes import COMPARISON
 from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
-from circuitproof.lab.runs.run import Run, begin_run
+from circuitproof.lab.runs.run import Run, begin_run, write_record
 from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, material_of, train_recipe
 from circuitproof.lab.runs.variants_recipe import Removal, Reported, Variant, VariantsRecipe
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.loop import Watcher
-from circuitproof.text.canonical import Json, readable_json, write_file
+from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json, to_json
 
 Watch: TypeAlias = Callable[[str, int], Watcher]
@@ -83,7 +83,6 @@ class Comparison:
     gate: Gate | None
 
     def to_json(self) -> Json:
-        """Return it as JSON."""
         gate = None if self.gate is None else {**record_to_json(self.gate), "passes": self.gate.passes}
         return {"variants": to_json(self.rows), "gate": gate}
 
@@ -96,13 +95,7 @@ class _Job:
     data: CorpusData
 
     def place(self, name: str, seed: int) -> Path:
-        """Return the folder of one run."""
         return self.run.folder / name / f"seed-{seed}"
-
-    @property
-    def corpus(self) -> Path:
-        """Return where the tokens are that all share."""
-        return self.run.folder / CORPUS
 
 
 def compare_variants(recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int | None = None) -> Comparison:
@@ -116,36 +109,33 @@ def compare_variants(recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int
         data = material_of(recipe.base, out / CORPUS).data
         assert isinstance(data, CorpusData)  # noqa: S101  # a recipe of variants has a corpus
         found = _compare(_Job(recipe, run, watch, data), recipe.seeds[:seeds])
-        write_file(out / COMPARISON, readable_json(found.to_json()))
+        write_record(out / COMPARISON, found)
         return found
 
 
 def _compare(job: _Job, seeds: Sequence[int]) -> Comparison:
-    recipe, measured = job.recipe, dict[str, list[Measured]]()
+    measured: dict[str, list[Measured]] = {name: [] for name in job.recipe.names}
     for seed in seeds:
-        for variant in recipe.variants:
-            measured.setdefault(variant.name, []).append(_variant(job, variant, seed))
-        if recipe.removal is not None:
-            measured.setdefault(recipe.removal.name, []).append(_removal(job, recipe.removal, seed))
-    return _comparison(recipe, measured)
+        for entry in job.recipe.entries:
+            _train(job, entry, seed)
+            measured[entry.name].append(_measured(job, entry.name, seed))
+    return _comparison(job.recipe, measured)
 
 
-def _variant(job: _Job, variant: Variant, seed: int) -> Measured:
-    place, recipe = job.place(variant.name, seed), job.recipe.recipe_of(variant, seed)
-    watcher = job.watch(f"{variant.name}, seed {seed}", recipe.plan.steps)
-    train_recipe(recipe, place, watcher, corpus=job.corpus)
-    return _measured(job, place, seed)
+def _train(job: _Job, entry: Variant | Removal, seed: int) -> None:
+    place, title, corpus = job.place(entry.name, seed), f"{entry.name}, seed {seed}", job.run.folder / CORPUS
+    if isinstance(entry, Variant):
+        recipe = job.recipe.recipe_of(entry, seed)
+        train_recipe(recipe, place, job.watch(title, recipe.plan.steps), corpus=corpus)
+    else:
+        recipe, source = job.recipe.removal_of(entry, seed), job.place(entry.source, seed) / MODEL
+        watchers = Watchers(removal=job.watch(title, recipe.plan.steps))
+        remove_norms(recipe, source, place, watchers, corpus=corpus)
 
 
-def _removal(job: _Job, removal: Removal, seed: int) -> Measured:
-    place, recipe = job.place(removal.name, seed), job.recipe.removal_of(removal, seed)
-    watcher = job.watch(f"{removal.name}, seed {seed}", recipe.plan.steps)
-    source = job.place(removal.source, seed) / MODEL
-    remove_norms(recipe, source, place, Watchers(removal=watcher), corpus=job.corpus)
-    return _measured(job, place, seed)
+def _measured(job: _Job, name: str, seed: int) -> Measured:
+    place = job.place(name, seed)
 
-
-def _measured(job: _Job, place: Path, seed: int) -> Measured:
     def measure() -> Measured:
         model = load_model(place / MODEL).model
         found = job.data.measure_whole(model)
@@ -156,39 +146,37 @@ def _measured(job: _Job, place: Path, seed: int) -> Measured:
 
 
 def _comparison(recipe: VariantsRecipe, measured: dict[str, list[Measured]]) -> Comparison:
-    papers = [one.paper for one in recipe.variants] + [recipe.removal.paper if recipe.removal else None]
-    base = measured[recipe.names[0]]
+    losses = {name: [one.loss for one in runs] for name, runs in measured.items()}
+    perplexities = {name: [one.perplexity for one in runs] for name, runs in measured.items()}
+    first = recipe.variants[0]
     rows = [
         VariantRow(
-            name=name,
-            runs=tuple(measured[name]),
-            loss=_range([one.loss for one in measured[name]]),
-            loss_change=_range(_losses_above(measured[name], base)),
-            perplexity=_range([one.perplexity for one in measured[name]]),
-            perplexity_change=_range(
-                [one.perplexity - first.perplexity for one, first in zip(measured[name], base, strict=True)]
-            ),
-            paper=paper,
-            paper_change=_paper_change(paper, papers[0]),
+            name=one.name,
+            runs=tuple(measured[one.name]),
+            loss=_range(losses[one.name]),
+            loss_change=_above(losses[one.name], losses[first.name]),
+            perplexity=_range(perplexities[one.name]),
+            perplexity_change=_above(perplexities[one.name], perplexities[first.name]),
+            paper=one.paper,
+            paper_change=_paper_change(one.paper, first.paper),
         )
-        for name, paper in zip(recipe.names, papers, strict=False)
+        for one in recipe.entries
     ]
-    return Comparison(tuple(rows), None if recipe.removal is None else _gate(recipe.removal, measured))
+    return Comparison(tuple(rows), None if recipe.removal is None else _gate(recipe.removal, losses))
 
 
-def _gate(removal: Removal, measured: dict[str, list[Measured]]) -> Gate:
-    found = measured[removal.name]
+def _gate(removal: Removal, losses: Mapping[str, Sequence[float]]) -> Gate:
     return Gate(
         name=removal.name,
         source=removal.source,
-        above_source=_range(_losses_above(found, measured[removal.source])),
+        above_source=_above(losses[removal.name], losses[removal.source]),
         against=removal.gate,
-        above_gate=_range(_losses_above(found, measured[removal.gate])),
+        above_gate=_above(losses[removal.name], losses[removal.gate]),
     )
 
 
-def _losses_above(runs: Sequence[Measured], others: Sequence[Measured]) -> list[float]:
-    return [one.loss - other.loss for one, other in zip(runs, others, strict=True)]
+def _above(values: Sequence[float], others: Sequence[float]) -> Spread:
+    return _range([value - other for value, other in zip(values, others, strict=True)])
 
 
 def _paper_change(paper: Reported | None, base: Reported | None) -> tuple[float, float] | None:

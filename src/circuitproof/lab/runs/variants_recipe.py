@@ -58,12 +58,15 @@ class VariantsRecipe:
     digest: Digest
 
     @property
+    def entries(self) -> tuple[Variant | Removal, ...]:
+        """Return all variants in the order of the table, the removal last."""
+        return self.variants if self.removal is None else (*self.variants, self.removal)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of all variants, in the order of the table."""
-        return (*(one.name for one in self.variants), *((self.removal.name,) if self.removal else ()))
+        return tuple(one.name for one in self.entries)
 
     def recipe_of(self, variant: Variant, seed: int) -> Recipe:
-        """Return the recipe of one training."""
         sizes = self.base.architecture
         changed = replace(
             sizes,
@@ -71,17 +74,10 @@ class VariantsRecipe:
             attention=variant.attention or sizes.attention,
             activation=variant.activation or sizes.activation,
         )
-        plan = replace(self.base.plan, seed=seed)
-        return replace(
-            self.base,
-            name=variant.name,
-            architecture=changed,
-            plan=plan,
-            digest=self._digest(variant.name, seed),
-        )
+        plan, digest = replace(self.base.plan, seed=seed), self._digest(variant.name, seed)
+        return replace(self.base, name=variant.name, architecture=changed, plan=plan, digest=digest)
 
     def removal_of(self, removal: Removal, seed: int) -> NormRecipe:
-        """Return the recipe of one removal."""
         plan = replace(removal.recipe.plan, seed=seed)
         return replace(removal.recipe, plan=plan, digest=self._digest(removal.name, seed))
 

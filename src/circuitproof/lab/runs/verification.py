@@ -56,7 +56,6 @@ class Place:
     positions: str = Span.LAST
 
     def interface(self, graph: Graph) -> Interface:
-        """Return the place in a model."""
         return parse_interface(self.at, graph, parse_positions(self.positions))
 
     def of(self, prop: Property, graph: Graph) -> Property:
@@ -120,12 +119,10 @@ class Verification(Told):
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict on the whole claim."""
         return self.battery.verdict
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """Return the answer to each property."""
         return self.battery.answers
 
     def told(self) -> Iterator[Said]:
@@ -140,23 +137,18 @@ class Verification(Told):
             )
         for one in self.counterexamples():
             yield from counterexample_lines(claim.task, one)
-        yield from self._frontier_lines()
-        yield drawn(claim.circuit, claim.frozen.programs)
-
-    def _frontier_lines(self) -> Iterator[str]:
         if self.frontier is not None:
             from circuitproof.lab.runs.limits import frontier_lines
 
             yield from frontier_lines(self.frontier)
+        yield drawn(claim.circuit, claim.frozen.programs)
 
     def counterexamples(self) -> Iterator[Counterexample]:
         """Return what refutes each refuted property."""
-        for answer in self.battery.answers:
-            if (found := counterexample(self.battery.claim, answer)) is not None:
-                yield found
+        found = (counterexample(self.battery.claim, answer) for answer in self.battery.answers)
+        return (one for one in found if one is not None)
 
     def to_json(self) -> Json:
-        """Return the whole result as JSON."""
         claim = self.battery.claim
         return {
             "verdict": str(self.verdict),
@@ -173,24 +165,22 @@ class Verification(Told):
         """Return what is told of a list, or of a pattern."""
         task = self.battery.claim.task
         if isinstance(task.domain, Domain):
-            floats = self.floats if isinstance(self.floats, Floats) else None
-            error = None if floats is None else "infinite" if floats.error == inf else floats.error
-            agreement = None if floats is None else floats.agreement
-            measured: dict[str, Json] = {"float_error": error, "float_agreement": agreement}
+            measured: dict[str, Json] = {"float_error": None, "float_agreement": None}
+            if isinstance(self.floats, Floats):
+                error = "infinite" if self.floats.error == inf else self.floats.error
+                measured = {"float_error": error, "float_agreement": self.floats.agreement}
             return {"prompts": task.size, "ties": self.battery.ties, **measured}
+        frontier: Json = None
+        if self.frontier is not None:
+            from circuitproof.lab.runs.limits import frontier_to_json
+
+            frontier = frontier_to_json(self.frontier)
         return {
             "pattern": print_pattern(task.domain),
             "prompts": write_rational(Fraction(task.size)),
             "seconds": round(self.seconds, 3),
-            "frontier": self._frontier_to_json(),
+            "frontier": frontier,
         }
-
-    def _frontier_to_json(self) -> Json:
-        if self.frontier is None:
-            return None
-        from circuitproof.lab.runs.limits import frontier_to_json
-
-        return frontier_to_json(self.frontier)
 
 
 def _answer_to_json(claim: Claim, answer: Answer) -> Json:
@@ -215,16 +205,13 @@ def verify(request: Request, out: Path | None) -> Verification:
     if out is not None:
         with keeping(Verification(battery, seconds)):
             write_bundle(out, battery)
-    floats = measured(request, battery) if request.measures_floats else None
-    return Verification(battery, seconds, floats, _limits(request, battery), out)
+    floats = measure_floats(battery, request.effort.pace) if request.measures_floats else None
+    frontier = None
+    if request.find_limits:
+        from circuitproof.lab.runs.limits import limits_of  # a list needs none of the room of patterns
 
-
-def _limits(request: Request, battery: Battery) -> "Frontier | None":
-    if not request.find_limits:
-        return None
-    from circuitproof.lab.runs.limits import limits_of  # a list needs none of the room of patterns
-
-    return limits_of(battery, request.effort)
+        frontier = limits_of(battery, request.effort)
+    return Verification(battery, seconds, floats, frontier, out)
 
 
 def listed_claim_of(request: Request) -> Claim:
@@ -280,31 +267,27 @@ def parse_properties(
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(prop.kind)))
 
 
-def measured(request: Request, battery: Battery) -> Floats | Unmeasured:
-    """Measure what torch makes of a claim, if there is still time for it."""
-    if request.effort.pace.is_over:
-        return Unmeasured("the work was ended first")
-    return measure_floats(battery.claim.frozen.file.path.parent, battery)
-
-
-def measure_floats(path: Path, battery: Battery) -> Floats | Unmeasured:
+def measure_floats(battery: Battery, pace: Pace) -> Floats | Unmeasured:
     """Measure in torch how far logits are from the exact ones, and where circuit and model decide alike.
 
     What was proved does not depend on it, so a failure is told and not raised.
     """
+    if pace.is_over:
+        return Unmeasured("the work was ended first")
     if find_spec("torch") is None:
         return Unmeasured("torch is not installed")
     try:
-        return _measured(path, battery)
+        return _measured(battery)
     except (CircuitproofError, RuntimeError, MemoryError) as error:
         return Unmeasured(str(error) or type(error).__name__)
 
 
-def _measured(path: Path, battery: Battery) -> Floats:
+def _measured(battery: Battery) -> Floats:
     from circuitproof.lab.model.checkpoint import load_model
     from circuitproof.lab.model.decisions import task_logits
 
-    claim, model = battery.claim, load_model(path).model
+    claim = battery.claim
+    model = load_model(claim.frozen.file.path.parent).model
     circuit = task_logits(model, claim.task, [claim.circuit])[0].tolist()
     alone = task_logits(model, claim.task)[0].tolist()
     exact = [found.logits for found in battery.folded.of(claim.circuit)]
