@@ -1,10 +1,10 @@
 """Recipes: typed TOML that says what to train and how. Every mistake is one sentence with the key's path."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias, assert_never
 
 from circuitproof.declare.architecture import Architecture, read_architecture
 from circuitproof.declare.tasks.loading import is_task_file, load_listed_task, task_spec
@@ -129,14 +129,22 @@ def _load(spec: str, where: str) -> Task:
 
 
 def _refuse_misfit(recipe: Recipe, where: str) -> None:
-    """Refuse an architecture that is too small for the data."""
-    sizes, source, needs = recipe.architecture, recipe.source, list[tuple[str, int, int, str]]()
-    if isinstance(source, TasksSource):
-        for task in source.tasks:
-            needs.append(("vocabulary", sizes.vocabulary, len(task.alphabet), f"task {task.name!r}"))
-            needs.append(("context", sizes.context, task.longest, f"task {task.name!r}"))
-    elif isinstance(source.tokenizer, BytePairs):
-        needs.append(("vocabulary", sizes.vocabulary, source.tokenizer.vocabulary, "the tokenizer"))
-    for key, found, wanted, who in needs:
+    for key, found, wanted, who in _needs(recipe):
         if found < wanted:
             raise InputError(f"{where}.architecture.{key} is {found}, {who} needs at least {wanted}")
+
+
+def _needs(recipe: Recipe) -> Iterator[tuple[str, int, int, str]]:
+    """Return what sizes the data need of the architecture: the key, what it is, the least, and for whom."""
+    sizes, source = recipe.architecture, recipe.source
+    match source:
+        case TasksSource(tasks):
+            for task in tasks:
+                yield "vocabulary", sizes.vocabulary, len(task.alphabet), f"task {task.name!r}"
+                yield "context", sizes.context, task.longest, f"task {task.name!r}"
+        case CorpusSource(tokenizer=BytePairs(vocabulary)):
+            yield "vocabulary", sizes.vocabulary, vocabulary, "the tokenizer"
+        case CorpusSource():
+            return
+        case _:
+            assert_never(source)
