@@ -14,15 +14,13 @@ if TYPE_CHECKING:
 
 
 def construct(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A construction.", show_default=False)],
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A construction.")],
     out: RunFolder = None,
     base: Annotated[
-        Path | None,
-        typer.Option("--base", help="A model directory to build on instead.", show_default=False),
+        Path | None, typer.Option("--base", help="A model directory to build on instead.")
     ] = None,
     figure: Annotated[
-        Path | None,
-        typer.Option("--figure", help="Draw the lesions into this .png or .svg.", show_default=False),
+        Path | None, typer.Option("--figure", help="Draw the lesions into this .png or .svg.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

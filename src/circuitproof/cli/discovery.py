@@ -16,7 +16,6 @@ _Thresholds = Annotated[
         "--threshold",
         help="By how many nats the divergence may rise; repeat for several. "
         "[default: 0.0001, 0.001, 0.01, 0.1, 1]",
-        show_default=False,
     ),
 ]
 
@@ -72,9 +71,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
 
 
 def circuit(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A circuit in any spelling.", show_default=False)
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A circuit in any spelling.")],
     live: Annotated[
         bool, typer.Option("--live", help="Leave out edges that cannot reach the logits.")
     ] = False,
@@ -94,9 +91,7 @@ def circuit(
 
 
 def import_release(
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="A release directory.", show_default=False)
-    ],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A release directory.")],
     out: Out,
     as_json: AsJson = False,
 ) -> None:

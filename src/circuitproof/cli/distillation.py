@@ -47,10 +47,7 @@ def distill(
     recipe: RecipeFile,
     out: RunFolder = None,
     seed: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--seed", help="A seed; repeat for several. [default: the recipe's]", show_default=False
-        ),
+        list[int] | None, typer.Option("--seed", help="A seed; repeat for several. [default: the recipe's]")
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="How many seeds run at a time.")] = 1,
     as_json: AsJson = False,

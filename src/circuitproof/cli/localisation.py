@@ -13,19 +13,16 @@ if TYPE_CHECKING:
 
 
 def localise(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A protocol.", show_default=False)],
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A protocol.")],
     out: RunFolder = None,
     ledger: Annotated[
         Path | None,
         typer.Option(
-            "--ledger",
-            help="A ledger to share with other runs. [default: one in the run's folder]",
-            show_default=False,
+            "--ledger", help="A ledger to share with other runs. [default: one in the run's folder]"
         ),
     ] = None,
     figure: Annotated[
-        Path | None,
-        typer.Option("--figure", help="Draw the frontier into this .png or .svg.", show_default=False),
+        Path | None, typer.Option("--figure", help="Draw the frontier into this .png or .svg.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -52,11 +49,8 @@ def localise(
 
 
 def ledger(
-    file: Annotated[Path, typer.Argument(metavar="LEDGER", help="A ledger file.", show_default=False)],
-    head: Annotated[
-        str | None,
-        typer.Option("--head", help="A line's digest that must be there.", show_default=False),
-    ] = None,
+    file: Annotated[Path, typer.Argument(metavar="LEDGER", help="A ledger file.")],
+    head: Annotated[str | None, typer.Option("--head", help="A line's digest that must be there.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a ledger's chain and list what was declared, looked at, burned and measured."""

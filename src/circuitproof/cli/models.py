@@ -40,7 +40,6 @@ def install(
             "--program",
             metavar="HEAD=FILE",
             help="A head and the file of its program, 1.0=quotes.program; repeat for several.",
-            show_default=False,
         ),
     ],
     out: Out,
@@ -60,11 +59,7 @@ def install(
 def import_hf(
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="DIR|NAME",
-            help="A Hugging Face GPT-2: a directory, or its name on the Hub.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="DIR|NAME", help="A Hugging Face GPT-2: a directory, or its name on the Hub."),
     ],
     out: Out,
     compare: Annotated[

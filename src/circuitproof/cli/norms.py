@@ -14,16 +14,12 @@ if TYPE_CHECKING:
 
 
 def remove_norm(
-    recipe: Annotated[
-        Path, typer.Argument(metavar="RECIPE", help="A recipe of a removal.", show_default=False)
-    ],
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe of a removal.")],
     out: RunFolder = None,
     model: Annotated[
         Path | None,
         typer.Option(
-            "--model",
-            help="A model directory with LayerNorm. [default: trained as the recipe's source says]",
-            show_default=False,
+            "--model", help="A model directory with LayerNorm. [default: trained as the recipe's source says]"
         ),
     ] = None,
     as_json: AsJson = False,

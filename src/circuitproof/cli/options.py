@@ -17,27 +17,22 @@ def _refuse_nan(seconds: float | None) -> float | None:
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
-ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
-Out = Annotated[Path, typer.Option("--out", help="Where the result is written.", show_default=False)]
-RecipeFile = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.", show_default=False)]
-RunFolder = Annotated[
-    Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
-]
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.")]
+Out = Annotated[Path, typer.Option("--out", help="Where the result is written.")]
+RecipeFile = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.")]
+RunFolder = Annotated[Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]")]
 _TASK = "A task by name, or its file (.toml or .json)"
 TaskNames = Annotated[
     list[str] | None,
-    typer.Option(
-        "--task", help=f"{_TASK}; repeat for several. [default: all that are shipped]", show_default=False
-    ),
+    typer.Option("--task", help=f"{_TASK}; repeat for several. [default: all that are shipped]"),
 ]
-Tasks = Annotated[list[str], typer.Option("--task", help=f"{_TASK}; repeat for several.", show_default=False)]
+Tasks = Annotated[list[str], typer.Option("--task", help=f"{_TASK}; repeat for several.")]
 CircuitFiles = Annotated[
     list[Path] | None,
     typer.Option(
         "--circuit",
         help="A circuit file in our spelling, the release's or EAP-IG's; repeat for several. "
         "[default: all edges, the most harmful single deletion, none]",
-        show_default=False,
     ),
 ]
 At = Annotated[
@@ -51,7 +46,7 @@ Perturbed = Annotated[
     str, typer.Option("--positions", help="Which positions to perturb: last, all, or such as 0,3.")
 ]
 Parts = Annotated[int, typer.Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
-ModelOption = Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)]
+ModelOption = Annotated[Path, typer.Option("--model", help="A model directory.")]
 TaskName = Annotated[str, typer.Option("--task", help=f"{_TASK}.", show_default=False)]
 CircuitFile = Annotated[Path | None, typer.Option("--circuit", help="A circuit file. [default: all edges]")]
 Properties = Annotated[
@@ -60,7 +55,6 @@ Properties = Annotated[
         "--property",
         help="What to claim; repeat for several. [default: equivalence, invariance, necessity, and with "
         "--epsilon robustness]",
-        show_default=False,
     ),
 ]
 Epsilon = Annotated[str | None, typer.Option("--epsilon", help="The size of perturbations, such as 1/100.")]
@@ -94,4 +88,4 @@ Deadline = Annotated[
         show_default=False,
     ),
 ]
-BundleOut = Annotated[Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)]
+BundleOut = Annotated[Path | None, typer.Option("--out", help="Write the bundle here.")]

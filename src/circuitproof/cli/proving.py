@@ -82,7 +82,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
     model: ModelOption,
-    task: Annotated[Path, typer.Option("--task-file", help="A task file.", show_default=False)],
+    task: Annotated[Path, typer.Option("--task-file", help="A task file.")],
     pattern: PatternText = None,
     circuit: CircuitFile = None,
     properties: Properties = None,

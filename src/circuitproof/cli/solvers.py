@@ -33,10 +33,7 @@ Engines = Annotated[
     ),
 ]
 Anchors = Annotated[
-    int | None,
-    typer.Option(
-        "--anchors", min=1, help="Ask solvers about so many prompts. [default: all]", show_default=False
-    ),
+    int | None, typer.Option("--anchors", min=1, help="Ask solvers about so many prompts. [default: all]")
 ]
 Seconds = Annotated[
     float, typer.Option("--seconds", min=0.001, max=1e6, help="What a solver has for a query.")
@@ -84,8 +81,7 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     out: Out,
     circuit: CircuitFile = None,
     properties: Annotated[
-        list[Kind] | None,
-        typer.Option("--property", help="What to claim; repeat for several.", show_default=False),
+        list[Kind] | None, typer.Option("--property", help="What to claim; repeat for several.")
     ] = None,
     epsilon: Epsilon = None,
     at: At = "logits input",
@@ -118,14 +114,9 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
-    models: Annotated[
-        list[Path], typer.Argument(metavar="MODEL...", help="Model directories.", show_default=False)
-    ],
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Model directories.")],
     circuits: Annotated[
-        list[Path],
-        typer.Option(
-            "--circuit", help="A circuit for all models, or one for each, in order.", show_default=False
-        ),
+        list[Path], typer.Option("--circuit", help="A circuit for all models, or one for each, in order.")
     ],
     task: TaskName = "quotes",
     epsilon: Annotated[str, typer.Option("--epsilon", help="The size of perturbations.")] = "1/100",

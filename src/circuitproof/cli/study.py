@@ -34,11 +34,7 @@ def run(
     out: RunFolder = None,
     base: Annotated[
         Path | None,
-        typer.Option(
-            "--base",
-            help="A model directory to study. [default: made as the recipe says]",
-            show_default=False,
-        ),
+        typer.Option("--base", help="A model directory to study. [default: made as the recipe says]"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -13,11 +13,7 @@ if TYPE_CHECKING:
     from circuitproof.lab.surrogate.lesson import Account, Lesson
 
 
-def surrogate(
-    recipe: RecipeFile,
-    out: RunFolder = None,
-    as_json: AsJson = False,
-) -> None:
+def surrogate(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) -> None:
     """Test explanations of teachers through surrogates: fit, prove or refute, and repair what is refuted.
 
     Exit code 0 if every teacher ends with a proved program; 1 if the family has none for some teacher.
@@ -34,13 +30,7 @@ def surrogate(
 
 def show_lessons(lessons: Sequence["Lesson"]) -> None:
     """Print a row per teacher, and below what was found about each."""
-    columns = (
-        "teacher",
-        "data agreement#",
-        "surrogate-teacher agreement#",
-        "program equivalence",
-        "outcome",
-    )
+    columns = ("teacher", "data agreement#", "surrogate-teacher agreement#", "program equivalence", "outcome")
     show_table("explanations tested through surrogates", columns, [_row(lesson) for lesson in lessons])
     for lesson in lessons:
         show_line("")

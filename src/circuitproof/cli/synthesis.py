@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 _Circuits = Annotated[
     list[Path] | None,
     typer.Option(
-        "--circuit",
-        help="A circuit file for each task, in order. [default: the whole model alone]",
-        show_default=False,
+        "--circuit", help="A circuit file for each task, in order. [default: the whole model alone]"
     ),
 ]
 _Conditions = Annotated[int, typer.Option("--conditions", min=1, help="The most conditions of a rule.")]
@@ -46,7 +44,7 @@ _Growth = Annotated[
 def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each recorded
     model: ModelOption,
     task: Tasks,
-    head: Annotated[str, typer.Option("--head", help="Layer and index of a head: 1.0.", show_default=False)],
+    head: Annotated[str, typer.Option("--head", help="Layer and index of a head: 1.0.")],
     out: Out,
     circuit: _Circuits = None,
     rules: Annotated[int, typer.Option("--rules", min=1, help="The most rules of a program.")] = 2,
@@ -95,9 +93,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
 
 
 def recheck(
-    certificate: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A certificate of unrealisability.", show_default=False)
-    ],
+    certificate: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate of unrealisability.")],
     model: ModelOption,
     task: Tasks,
     as_json: AsJson = False,

@@ -14,28 +14,14 @@ if TYPE_CHECKING:
 
 def task(
     name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME|FILE",
-            help="A task by name, or its file (.toml or .json).",
-            show_default=False,
-        ),
+        str, typer.Argument(metavar="NAME|FILE", help="A task by name, or its file (.toml or .json).")
     ],
     model: Annotated[
         Path | None,
-        typer.Option(
-            "--model",
-            help="The model that names the tokens, where the file leaves that to it.",
-            show_default=False,
-        ),
+        typer.Option("--model", help="The model that names the tokens, where the file leaves that to it."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Write the declaration here, for circuitproof-check --task.",
-            show_default=False,
-        ),
+        Path | None, typer.Option("--out", help="Write the declaration here, for circuitproof-check --task.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -7,11 +7,7 @@ from circuitproof.cli.show import progress, show_json, show_note, show_result, s
 from circuitproof.text.codec import to_json
 
 
-def train(
-    recipe: RecipeFile,
-    out: RunFolder = None,
-    as_json: AsJson = False,
-) -> None:
+def train(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) -> None:
     """Train the model of a recipe; an interrupted run goes on where it stopped.
 
     Started by torchrun, the processes share every batch: as many pieces as there are of them, or a multiple.

@@ -21,8 +21,7 @@ def variants(
         typer.Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
     ] = None,
     figure: Annotated[
-        Path | None,
-        typer.Option("--figure", help="Draw the changes into this .png or .svg.", show_default=False),
+        Path | None, typer.Option("--figure", help="Draw the changes into this .png or .svg.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -8,29 +8,18 @@ import typer
 
 from circuitproof.cli.options import AsJson, Deadline, Out
 
-ShownPath = Annotated[
-    Path, typer.Argument(metavar="PATH", help="A bundle directory or a run folder.", show_default=False)
-]
-Against = Annotated[
-    Path | None,
-    typer.Option("--against", help="The model directory that it must be about.", show_default=False),
-]
+ShownPath = Annotated[Path, typer.Argument(metavar="PATH", help="A bundle directory or a run folder.")]
+Against = Annotated[Path | None, typer.Option("--against", help="The model directory that it must be about.")]
 Operations = Annotated[
-    int | None,
-    typer.Option(
-        "--operations", min=1, help="How much work checking may be, as in the checker.", show_default=False
-    ),
+    int | None, typer.Option("--operations", min=1, help="How much work checking may be, as in the checker.")
 ]
-TaskFile = Annotated[
-    Path | None, typer.Option("--task", help="The declaration of its task, as JSON.", show_default=False)
-]
+TaskFile = Annotated[Path | None, typer.Option("--task", help="The declaration of its task, as JSON.")]
 
 
 def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is compared with
     path: ShownPath,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Where the page is written. [default: PATH.html]", show_default=False),
+        Path | None, typer.Option("--out", help="Where the page is written. [default: PATH.html]")
     ] = None,
     against: Against = None,
     task: TaskFile = None,
@@ -57,10 +46,7 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
 
 def figures(
     paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RUN...", help="Run folders, bundles, files of cost --json.", show_default=False
-        ),
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders, bundles, files of cost --json.")
     ],
     out: Out,
     as_json: AsJson = False,
@@ -107,7 +93,7 @@ def explain(
     prompt: Annotated[
         str, typer.Argument(metavar="PROMPT", help="Names or numbers of tokens, or #3 for the fourth prompt.")
     ],
-    bundle: Annotated[Path, typer.Option("--bundle", help="A bundle directory.", show_default=False)],
+    bundle: Annotated[Path, typer.Option("--bundle", help="A bundle directory.")],
     deadline: Deadline = 10.0,
     operations: Operations = None,
     as_json: AsJson = False,
