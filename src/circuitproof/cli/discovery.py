@@ -1,10 +1,12 @@
 """Commands that find and convert circuits."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, TaskName
 from circuitproof.cli.show import show_json, show_line, show_note, show_told
 from circuitproof.errors import ExitCode
@@ -44,11 +46,8 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     as_json: AsJson = False,
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
-    from circuitproof.cli.keeping import kept
-    from circuitproof.cli.pacing import paced
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
     from circuitproof.lab.runs.extraction import extract as extract_circuit
-    from circuitproof.text.locked import claimed
 
     method = Method(
         objective=objective,
@@ -58,10 +57,8 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
         rule=rule,
         thresholds=tuple(threshold or THRESHOLDS),
     )
-    with claimed(out), paced(deadline, as_json=as_json) as pace:
-        extracted = kept(lambda: extract_circuit(model, task, method, out, pace))
-    extracted.show(lambda found: show_told(found.told()), as_json=as_json)
-    found = extracted.found
+    work = partial(extract_circuit, model, task, method, out)
+    found = show_kept(work, show_told, out, deadline, as_json=as_json)
     if not as_json:
         show_line(f"{out} holds the circuit, {report_path(out)} the report")
     if not found.is_whole:

@@ -1,6 +1,6 @@
 """The command that distils neural heads into programs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,7 +59,7 @@ def distill(
     loaded = load_distillation_recipe(recipe)
     loaded = loaded.with_seeds(seed) if seed else loaded
     reports = distill_recipe(loaded, out or Path("build") / loaded.name, jobs, show_stage)
-    show_result([report.to_json() for report in reports], lambda: _show(reports), as_json=as_json)
+    show_result(reports, _show, as_json=as_json)
     raise typer.Exit(ExitCode.GOOD if all(report.is_held for report in reports) else ExitCode.REFUTED)
 
 
@@ -68,8 +68,7 @@ def show_stage(seed: int, stage: str) -> None:
     show_note(f"seed {seed}: {stage}")
 
 
-def _show(reports: "Iterable[SeedReport]") -> None:
-    found = list(reports)
+def _show(found: "Sequence[SeedReport]") -> None:
     if rounds := [row for report in found for row in _round_rows(report)]:
         show_table("what became of each behaviour, measured in FP32", _ROUNDS, rounds)
     if programs := [row for report in found for row in _program_rows(report)]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, ModelPath, Out
-from circuitproof.cli.show import show_json, show_line
+from circuitproof.cli.show import show_json, show_line, show_result
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.hugging_face_gate import Agreement
@@ -25,11 +25,7 @@ def model(
 
     if seal:
         seal_model(path)
-    found = describe(path)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        _show(found)
+    show_result(describe(path), _show, as_json=as_json)
 
 
 def install(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, RunFolder
-from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
+from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.norm_removal import Fold, NormRemoval
@@ -32,21 +32,12 @@ def remove_norm(
     loaded = load_norm_recipe(recipe)
     before = 0 if model is not None else loaded.source.plan.steps
     with progress(f"removing norms for {loaded.name}", before + loaded.plan.steps) as bar:
-        task = bar.task_ids[0]
-
-        def watcher(offset: int, what: str) -> Watcher:
-            return Watcher(
-                lambda step, loss: bar.update(
-                    task,
-                    completed=offset + step,
-                    note=f"{what}, {step_note(bar, loss, loaded.source.tokens_per_step)}",
-                )
-            )
-
-        watchers = Watchers(watcher(0, "source"), watcher(before, "removal"))
+        tokens = loaded.source.tokens_per_step
+        source, removal = steps_on(bar, tokens, what="source, "), steps_on(bar, tokens, before, "removal, ")
+        watchers = Watchers(Watcher(source), Watcher(removal))
         found = remove_norms(loaded, model, out or Path("build") / loaded.name, watchers)
-        bar.update(task, completed=before + loaded.plan.steps)
-    show_result(found.to_json(), lambda: _show(found), as_json=as_json)
+        bar.update(bar.task_ids[0], completed=before + loaded.plan.steps)
+    show_result(found, _show, as_json=as_json)
 
 
 def _show(found: "NormRemoval") -> None:

@@ -2,7 +2,7 @@
 
 from math import isnan
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,11 @@ def _refuse_nan(seconds: float | None) -> float | None:
     if seconds is not None and isnan(seconds):
         raise typer.BadParameter("nan is no number of seconds")
     return seconds
+
+
+def drawing_of(what: str) -> Any:  # noqa: ANN401  # as typer.Option itself
+    """Return the option of a command that can draw what it found."""
+    return typer.Option("--figure", help=f"Draw the {what} into this .png or .svg.")
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]

@@ -1,10 +1,12 @@
 """Commands that answer a claim."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
     AsJson,
     At,
@@ -23,9 +25,13 @@ from circuitproof.cli.options import (
     Regions,
     TaskName,
 )
-from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds
+from circuitproof.cli.show import show_note, show_told
+from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
 from circuitproof.prove.effort import Method
 from circuitproof.solvers.choices import Branching, Engine
+
+if TYPE_CHECKING:
+    from circuitproof.lab.runs.verification import Request
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -56,7 +62,6 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     as_json: AsJson = False,
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
-    from circuitproof.cli.answering import show_answers_to
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
     from circuitproof.prove.effort import Effort
 
@@ -72,12 +77,22 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         find_limits=limits,
     )
     if engine is not Engine.EXACT:
-        from circuitproof.cli.solvers import show_cross_check
         from circuitproof.lab.runs.cross_check import Asking
 
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
         show_cross_check(request, asking, out, deadline, as_json=as_json)
-    show_answers_to(request, out, deadline, as_json=as_json)
+    _show_answers(request, out, deadline, as_json=as_json)
+
+
+def _show_answers(request: "Request", out: Path | None, deadline: float | None, *, as_json: bool) -> NoReturn:
+    from circuitproof.lab.runs.verification import Unmeasured
+    from circuitproof.lab.runs.verification import verify as answer
+    from circuitproof.prove.verdict import EXIT_CODES
+
+    found = show_kept(lambda pace: answer(request.at(pace), out), show_told, out, deadline, as_json=as_json)
+    if isinstance(found.floats, Unmeasured):
+        show_note(f"no floats measured, which changes nothing of the answers: {found.floats.reason}")
+    raise typer.Exit(EXIT_CODES[found.verdict])
 
 
 def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -121,14 +136,9 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     as_json: AsJson = False,
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
-    from circuitproof.cli.keeping import kept
-    from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_told
     from circuitproof.lab.runs.minimality import find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
-    from circuitproof.text.locked import claimed
 
-    with claimed(out), paced(deadline, as_json=as_json) as pace:
-        searched = kept(lambda: find_minimum(model, task, most=most, budget=budget, out=out, pace=pace))
-    searched.show(lambda found: show_told(found.told()), as_json=as_json)
-    raise typer.Exit(EXIT_CODES[searched.found.verdict])
+    search = partial(find_minimum, model, task, most=most, budget=budget, out=out)
+    found = show_kept(lambda pace: search(pace=pace), show_told, out, deadline, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[found.verdict])

@@ -1,10 +1,12 @@
 """Commands that put claims to solvers, and count what that costs."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
     AsJson,
     At,
@@ -16,8 +18,12 @@ from circuitproof.cli.options import (
     Perturbed,
     TaskName,
 )
+from circuitproof.cli.pacing import paced
+from circuitproof.cli.show import show_line, show_result, show_table
+from circuitproof.errors import ExitCode
 from circuitproof.prove.properties import Kind
 from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.text.reading import Fields
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.cost import Account, Costs
@@ -48,20 +54,15 @@ def show_cross_check(
     request: "Request", asking: "Asking", out: Path | None, deadline: float | None, *, as_json: bool
 ) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
-    from circuitproof.cli.keeping import kept
-    from circuitproof.cli.pacing import paced
     from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
-    from circuitproof.text.locked import claimed
 
-    with claimed(out), paced(deadline, as_json=as_json) as pace:
-        checked = kept(lambda: cross_check(request.at(pace), asking, out))
-    checked.show(_show_compared, as_json=as_json)
-    raise typer.Exit(EXIT_CODES[checked.found.verdict])
+    answer = partial(cross_check, asking=asking, out=out)
+    found = show_kept(lambda pace: answer(request.at(pace)), _show_compared, out, deadline, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[found.verdict])
 
 
 def _show_compared(found: "CrossCheck") -> None:
-    from circuitproof.cli.show import show_line, show_table
     from circuitproof.view.answers import claim_title
     from circuitproof.view.counterexamples import counterexample_lines
 
@@ -92,8 +93,6 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     as_json: AsJson = False,
 ) -> None:
     """Write every query of a claim as an SMT-LIB file that says what each answer means."""
-    from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_json, show_line
     from circuitproof.lab.runs.cross_check import Asking, write_queries
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
 
@@ -107,10 +106,8 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     asking = Asking(engine=Engine.ALL, branching=branches, anchors=anchors)
     with paced(deadline, as_json=as_json) as pace:
         count = write_queries(request.at(pace), asking, out)
-    if as_json:
-        show_json({"queries": count, "folder": str(out)})
-    else:
-        show_line(f"{out} holds {count} queries")
+    told = {"queries": count, "folder": str(out)}
+    show_result(told, lambda _: show_line(f"{out} holds {count} queries"), as_json=as_json)
 
 
 def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
@@ -130,11 +127,7 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
     as_json: AsJson = False,
 ) -> None:
     """Count what the four properties of circuits assert, by source, and per edge beside the paper's."""
-    from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_json
-    from circuitproof.errors import ExitCode
     from circuitproof.lab.runs.cost import CostRequest, count_costs
-    from circuitproof.text.reading import Fields
 
     with paced(deadline, as_json=as_json) as pace:
         found = count_costs(
@@ -150,15 +143,11 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
                 pace=pace,
             )
         )
-    if as_json:
-        show_json(found.to_json())
-    else:
-        _show_costs(found)
+    show_result(found, _show_costs, as_json=as_json)
     raise typer.Exit(ExitCode.UNDECIDED if found.overdue else ExitCode.GOOD)
 
 
 def _show_costs(found: "Costs") -> None:
-    from circuitproof.cli.show import show_line, show_table
     from circuitproof.lab.runs.cost import PAPER_PER_EDGE, explain
 
     columns = (

@@ -12,9 +12,9 @@ from circuitproof.cli.show import (
     show_line,
     show_note,
     show_result,
+    show_said,
     show_table,
-    show_told,
-    step_note,
+    steps_on,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def run(
         found = run_study(study, folder, base, _teller(study, bar), _watchers(study, bar))
     page = folder / PAGE
     write_file(page, report_on(folder, Beside()).html.encode())
-    show_result({**found.to_json(), "page": str(page)}, lambda: _show(found, page), as_json=as_json)
+    show_result({**found.to_json(), "page": str(page)}, lambda _: _show(found, page), as_json=as_json)
     raise typer.Exit(found.exit_code)
 
 
@@ -71,16 +71,9 @@ def _watchers(study: "Study", bar: "Progress") -> "Watchers":
     from circuitproof.lab.runs.norm_removal import Watchers
     from circuitproof.lab.train.loop import Watcher
 
-    tokens = study.removal.source.tokens_per_step
-
-    def watcher(offset: int) -> Watcher:
-        return Watcher(
-            lambda step, loss: bar.update(
-                bar.task_ids[0], completed=offset + step, note=step_note(bar, loss, tokens)
-            )
-        )
-
-    return Watchers(watcher(0), watcher(study.removal.source.plan.steps))
+    source = study.removal.source
+    before, tokens = source.plan.steps, source.tokens_per_step
+    return Watchers(Watcher(steps_on(bar, tokens)), Watcher(steps_on(bar, tokens, before)))
 
 
 def _show(found: "StudyReport", page: Path) -> None:
@@ -108,7 +101,7 @@ def _show_task(report: "TaskReport") -> None:
     if report.artifact is not None:
         _show_ladder(report.artifact)
         title = f"{report.task}: {report.artifact.proof.verdict}"
-        show_told([answers_table(title, report.artifact.proof.battery)])
+        show_said(answers_table(title, report.artifact.proof.battery))
     if report.checked is not None:
         show_line(f"the checker says {report.checked.outcome}: {report.checked.reason}")
     if report.beyond is not None:

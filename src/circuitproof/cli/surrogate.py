@@ -24,11 +24,11 @@ def surrogate(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False
 
     loaded = load_surrogate_recipe(recipe)
     lessons = run_surrogate(loaded, out or Path("build") / loaded.name, show_note)
-    show_result([lesson.to_json() for lesson in lessons], lambda: show_lessons(lessons), as_json=as_json)
+    show_result(lessons, _show, as_json=as_json)
     raise typer.Exit(EXIT_CODES[worst([lesson.verdict for lesson in lessons])])
 
 
-def show_lessons(lessons: Sequence["Lesson"]) -> None:
+def _show(lessons: Sequence["Lesson"]) -> None:
     """Print a row per teacher, and below what was found about each."""
     columns = ("teacher", "data agreement#", "surrogate-teacher agreement#", "program equivalence", "outcome")
     show_table("explanations tested through surrogates", columns, [_row(lesson) for lesson in lessons])

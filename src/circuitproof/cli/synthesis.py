@@ -1,10 +1,12 @@
 """Commands that look for programs in the place of heads."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, Tasks
 from circuitproof.cli.show import show_json, show_line, show_table
 from circuitproof.declare.programs.syntax import Pick
@@ -62,14 +64,11 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     as_json: AsJson = False,
 ) -> None:
     """Find a program that can take a head's place, accepted exactly, or certify that none in bounds can."""
-    from circuitproof.cli.keeping import kept
-    from circuitproof.cli.pacing import paced
     from circuitproof.declare.programs.candidates import Grammar
     from circuitproof.lab.distill.synthesis import Bounds
     from circuitproof.lab.runs.synthesis import Request, parse_brackets
     from circuitproof.lab.runs.synthesis import synthesise as synthesise_program
     from circuitproof.prove.verdict import EXIT_CODES
-    from circuitproof.text.locked import claimed
 
     grammar = Grammar(
         rules=rules,
@@ -83,10 +82,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
         grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
     )
     asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
-    with claimed(out), paced(deadline, as_json=as_json) as pace:
-        searched = kept(lambda: synthesise_program(asked, out, pace))
-    searched.show(_show, as_json=as_json)
-    found = searched.found
+    found = show_kept(partial(synthesise_program, asked, out), _show, out, deadline, as_json=as_json)
     if not as_json:
         _show_places(found, out)
     raise typer.Exit(EXIT_CODES[found.verdict])

@@ -31,7 +31,7 @@ def task(
     found = find_declared(name, model)
     if out is not None:
         write_declaration(found, out)
-    show_result(found.to_json(), lambda: _show(found, out), as_json=as_json)
+    show_result(found, lambda task: _show(task, out), as_json=as_json)
 
 
 def _show(found: "DeclaredTask", out: Path | None) -> None:

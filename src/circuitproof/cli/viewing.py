@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from circuitproof.cli.options import AsJson, Deadline, Out
+from circuitproof.cli.pacing import paced
+from circuitproof.cli.show import show_json, show_line, show_result, show_said
 
 ShownPath = Annotated[Path, typer.Argument(metavar="PATH", help="A bundle directory or a run folder.")]
 Against = Annotated[Path | None, typer.Option("--against", help="The model directory that it must be about.")]
@@ -27,7 +29,6 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
-    from circuitproof.cli.show import show_json, show_line, show_told
     from circuitproof.text.canonical import refuse_unwritable, write_file
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
@@ -39,7 +40,8 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
     if as_json:
         show_json({"page": str(place), "says": made.says})
     else:
-        show_told([] if made.bundles is None else [made.bundles])
+        if made.bundles is not None:
+            show_said(made.bundles)
         show_line(f"{place} holds the page of {path}: {made.says}")
     raise typer.Exit(made.exit_code)
 
@@ -52,21 +54,19 @@ def figures(
     as_json: AsJson = False,
 ) -> None:
     """Draw every figure that runs and bundles give, as SVG and PNG, and say which are not there and why."""
-    from circuitproof.cli.show import show_line, show_result
     from circuitproof.lab.reports.gallery import write_figures
     from circuitproof.text.codec import to_json
 
     found = write_figures(paths, out)
-
-    def tell() -> None:
-        for one in found:
-            if one.name is not None:
-                show_line(f"{out / one.name}.svg and .png: the {one.kind} of {one.about}")
-        for one in found:
-            if one.name is None:
-                show_line(f"no {one.kind} of {one.about}: {one.reason}")
-
-    show_result(to_json(found), tell, as_json=as_json)
+    if as_json:
+        show_json(to_json(found))
+        return
+    for one in found:
+        if one.name is not None:
+            show_line(f"{out / one.name}.svg and .png: the {one.kind} of {one.about}")
+    for one in found:
+        if one.name is None:
+            show_line(f"no {one.kind} of {one.about}: {one.reason}")
 
 
 def show(
@@ -77,7 +77,6 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print what the page of a bundle or a run says, in 80 columns."""
-    from circuitproof.cli.show import show_json
     from circuitproof.view.reporting import json_of, look_at, outcome_of, text_of
     from circuitproof_check.main import Beside
 
@@ -102,15 +101,10 @@ def explain(
 
     After a norm, what flips it is searched for, 10 seconds unless a deadline is given.
     """
-    from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_json, show_line
     from circuitproof.view.explain import explain as explain_it
     from circuitproof.view.story import tell
     from circuitproof_check.main import Beside
 
     with paced(deadline, as_json=as_json) as pace:
         found = explain_it(tell(bundle, Beside(operations=operations)), prompt, pace)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        show_line(repr(found))
+    show_result(found, lambda explained: show_line(repr(explained)), as_json=as_json)
