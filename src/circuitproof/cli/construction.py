@@ -61,17 +61,8 @@ def _show(artifact: "Artifact") -> None:
         )
         for state in artifact.states
     ]
-    columns = (
-        "state",
-        "model#",
-        "circuit#",
-        "heads silenced#",
-        "circuit, each silenced#",
-        "no circuit#",
-        "worst radius#",
-        "loss#",
-        "passes",
-    )
+    audited = ("model#", "circuit#", "heads silenced#", "circuit, each silenced#", "no circuit#")
+    columns = ("state", *audited, "worst radius#", "loss#", "passes")
     count = artifact.states[0].audit.prompts
     show_table(f"{artifact.task}: right of {count} prompts, in FP32; * is the model of record", columns, rows)
     proof, claim = artifact.proof, artifact.proof.battery.claim

@@ -9,38 +9,18 @@ import typer
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 from circuitproof.errors import ExitCode
+from circuitproof.prove.properties import Kind
 
 if TYPE_CHECKING:
     from circuitproof.declare.circuits.graph import Head
     from circuitproof.lab.distill.migrate import Migration
     from circuitproof.lab.runs.distillation import Round, SeedReport
 
-_ROUNDS = (
-    "seed#",
-    "round",
-    "task",
-    "model#",
-    "circuit#",
-    "without programs#",
-    "KL of that#",
-    "weakest alone#",
-    "idle in model",
-    "in circuit",
-    "arrived",
-    "fate",
-)
-_PROOFS = (
-    "seed#",
-    "task",
-    "edges#",
-    "neural heads",
-    "equivalence",
-    "invariance",
-    "necessity",
-    "robustness",
-    "checker",
-    "QK parameters#",
-)
+_RIGHT = ("model#", "circuit#", "without programs#")
+_HEADS = ("idle in model", "in circuit", "arrived")
+_ROUNDS = ("seed#", "round", "task", *_RIGHT, "KL of that#", "weakest alone#", *_HEADS, "fate")
+_PROVED = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY, Kind.ROBUSTNESS)
+_PROOFS = ("seed#", "task", "edges#", "neural heads", *_PROVED, "checker", "QK parameters#")
 
 
 def distill(
@@ -114,9 +94,6 @@ def _program_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
 
 
 def _proof_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
-    from circuitproof.prove.properties import Kind
-
-    kinds = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY, Kind.ROBUSTNESS)
     for proof in report.proofs:
         scoring = report.rounds[-1].scoring
         yield (
@@ -124,7 +101,7 @@ def _proof_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
             proof.task,
             f"{len(proof.circuit)}",
             _names(proof.neural) or "none",
-            *(str(proof.verdicts[kind]) for kind in kinds),
+            *(str(proof.verdicts[kind]) for kind in _PROVED),
             proof.checker.name.lower(),
             f"{scoring.without_programs} -> {scoring.with_programs}",
         )

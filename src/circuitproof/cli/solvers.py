@@ -150,23 +150,14 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
 def _show_costs(found: "Costs") -> None:
     from circuitproof.lab.runs.cost import PAPER_PER_EDGE, explain
 
-    columns = (
-        "circuit",
-        "claim",
-        "edges#",
-        "per edge#",
-        "paper#",
-        "norm#",
-        "attention#",
-        "mlp#",
-        "embedding#",
-    )
-    more = ("decision#", "per norm#", "products#", "branches#", "encode s#", "solve s", "total#")
+    sources = ("norm#", "attention#", "mlp#", "embedding#", "decision#")
+    work = ("per norm#", "products#", "branches#", "encode s#", "solve s", "total#")
+    columns = ("circuit", "claim", "edges#", "per edge#", "paper#", *sources, *work)
     rows = [
         (*_counts(one), f"{one.total.total}" if found.is_matched else "not compared")
         for one in found.accounts
     ]
-    show_table("assertions of the four properties", (*columns, *more), rows)
+    show_table("assertions of the four properties", columns, rows)
     for model in found.overdue:
         show_line(f"the work was ended before all of {model} was counted")
     for sentence in explain(found):

@@ -18,15 +18,10 @@ from circuitproof.cli.show import (
 )
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from circuitproof.lab.runs.construction import Artifact, State
-    from circuitproof.lab.runs.norm_removal import Watchers
-    from circuitproof.lab.runs.run import Tell
     from circuitproof.lab.runs.study import StudyReport, TaskReport
-    from circuitproof.lab.runs.study_recipe import Study
-
-PAGE = "report.html"
+    from circuitproof.lab.runs.study_healing import Healed
+    from circuitproof.lab.runs.study_programs import Installed
 
 
 def run(
@@ -39,41 +34,30 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Study a language model from text to a proved artifact and a page; an interrupted run goes on."""
+    from circuitproof.lab.runs.norm_removal import Watchers
     from circuitproof.lab.runs.study import run_study
     from circuitproof.lab.runs.study_recipe import load_study
+    from circuitproof.lab.train.loop import Watcher
     from circuitproof.text.canonical import write_file
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
 
     study = load_study(recipe)
     folder = out or Path("build") / study.name
-    with progress(study.name, _steps(study)) as bar:
-        found = run_study(study, folder, base, _teller(study, bar), _watchers(study, bar))
-    page = folder / PAGE
+    source = study.removal.source
+    before, tokens = source.plan.steps, source.tokens_per_step
+    with progress(study.name, before + study.removal.plan.steps) as bar:
+
+        def tell(stage: str) -> None:
+            bar.update(bar.task_ids[0], description=f"{study.name}: {stage}", note="")
+            show_note(f"{study.name}: {stage}")
+
+        watchers = Watchers(Watcher(steps_on(bar, tokens)), Watcher(steps_on(bar, tokens, before)))
+        found = run_study(study, folder, base, tell, watchers)
+    page = folder / "report.html"
     write_file(page, report_on(folder, Beside()).html.encode())
     show_result({**found.to_json(), "page": str(page)}, lambda _: _show(found, page), as_json=as_json)
     raise typer.Exit(found.exit_code)
-
-
-def _steps(study: "Study") -> int:
-    return study.removal.source.plan.steps + study.removal.plan.steps
-
-
-def _teller(study: "Study", bar: "Progress") -> "Tell":
-    def tell(stage: str) -> None:
-        bar.update(bar.task_ids[0], description=f"{study.name}: {stage}", note="")
-        show_note(f"{study.name}: {stage}")
-
-    return tell
-
-
-def _watchers(study: "Study", bar: "Progress") -> "Watchers":
-    from circuitproof.lab.runs.norm_removal import Watchers
-    from circuitproof.lab.train.loop import Watcher
-
-    source = study.removal.source
-    before, tokens = source.plan.steps, source.tokens_per_step
-    return Watchers(Watcher(steps_on(bar, tokens)), Watcher(steps_on(bar, tokens, before)))
 
 
 def _show(found: "StudyReport", page: Path) -> None:
@@ -95,9 +79,9 @@ def _show_task(report: "TaskReport") -> None:
     if report.outcomes:
         _show_gates(report)
     if report.installed is not None:
-        _show_programs(report)
+        _show_programs(report, report.installed)
     if report.healed is not None:
-        _show_healed(report)
+        _show_healed(report.healed)
     if report.artifact is not None:
         _show_ladder(report.artifact)
         title = f"{report.task}: {report.artifact.proof.verdict}"
@@ -128,8 +112,7 @@ def _show_gates(report: "TaskReport") -> None:
     show_table(f"{report.task}: the selected circuits at their gates, in FP32", columns, rows)
 
 
-def _show_programs(report: "TaskReport") -> None:
-    assert report.installed is not None  # noqa: S101  # asked by the caller
+def _show_programs(report: "TaskReport", installed: "Installed") -> None:
     rows = [
         (
             str(one.head),
@@ -138,20 +121,18 @@ def _show_programs(report: "TaskReport") -> None:
             f"{one.tried}/{one.meanings}",
             f"{one.seconds:.1f}",
         )
-        for one in report.installed.searches
+        for one in installed.searches
     ]
     edges = 0 if report.circuit is None else len(report.circuit)
     title = f"{report.task}: programs for the heads of {edges} edges extracted on the whole domain"
     show_table(title, ("head", "program", "overlap#", "tried#", "seconds#"), rows)
-    exact, prompts = report.installed.exact, report.viability.wanted
+    exact, prompts = installed.exact, report.viability.wanted
     show_line(f"with these programs the circuit decides {exact} of {prompts} prompts right, exactly")
     if report.again is not None:
         show_line(f"extracted again among them, {len(report.again)} edges are left")
 
 
-def _show_healed(report: "TaskReport") -> None:
-    healed = report.healed
-    assert healed is not None  # noqa: S101  # asked by the caller
+def _show_healed(healed: "Healed") -> None:
     audit = healed.audit
     show_line(
         f"healed as a whole for {healed.steps} steps: {audit.model}/{audit.prompts} right, circuit "

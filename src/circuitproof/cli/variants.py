@@ -47,20 +47,11 @@ def variants(
 
 def _show(found: "Comparison") -> None:
     seeds = len(found.rows[0].runs)
-    columns = (
-        "variant",
-        "loss#",
-        "Δ loss#",
-        "paper#",
-        "perplexity#",
-        "Δ perplexity#",
-        "paper#",
-        "parameters#",
-    )
+    mean = "one seed" if seeds == 1 else f"mean of {seeds} seeds"
+    measures = ("loss#", "Δ loss#", "paper#", "perplexity#", "Δ perplexity#", "paper#")
     show_table(
-        "loss on held-out text, perplexity on the second corpus, in FP32; "
-        + ("one seed" if seeds == 1 else f"mean of {seeds} seeds"),
-        columns,
+        f"loss on held-out text, perplexity on the second corpus, in FP32; {mean}",
+        ("variant", *measures, "parameters#"),
         [_cells(row) for row in found.rows],
     )
     if (gate := found.gate) is not None:
