@@ -38,7 +38,7 @@ COMMANDS = {
     "run": Entry("study", _FIND, resumes=True),
     "verify": Entry("proving", _PROVE),
     "verify-pattern": Entry("proving", _PROVE),
-    "radius": Entry("radii", _PROVE),
+    "radius": Entry("proving", _PROVE),
     "minimal": Entry("proving", _PROVE),
     "cost": Entry("solvers", _PROVE),
     "install": Entry("models", _CHANGE),

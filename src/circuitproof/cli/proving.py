@@ -1,4 +1,4 @@
-"""Commands that answer a claim."""
+"""Commands that answer a claim, measure how robust decisions are, and find the fewest edges."""
 
 from functools import partial
 from pathlib import Path
@@ -25,9 +25,10 @@ from circuitproof.cli.options import (
     Regions,
     TaskName,
 )
-from circuitproof.cli.show import show_note, show_told
+from circuitproof.cli.pacing import paced
+from circuitproof.cli.show import show_note, show_result, show_told
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
-from circuitproof.prove.effort import Method
+from circuitproof.prove.effort import Effort, Method
 from circuitproof.solvers.choices import Branching, Engine
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
-    from circuitproof.prove.effort import Effort
 
     request = Request(
         model=model,
@@ -124,6 +124,27 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
         out=out,
         as_json=as_json,
     )
+
+
+def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
+    model: ModelPath,
+    task: TaskName,
+    circuit: CircuitFile = None,
+    at: At = "logits input",
+    positions: Perturbed = "last",
+    budget: Parts = 5_000,
+    deadline: Deadline = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find how large a perturbation must be to change each decision: exactly, or between proved bounds."""
+    from circuitproof.lab.runs.radii import find_radii
+    from circuitproof.lab.runs.verification import Place
+
+    with paced(deadline, as_json=as_json) as pace:
+        effort = Effort(budget=budget, pace=pace)
+        found = find_radii(model, task, circuit, Place(at, positions), effort)
+    show_result(found, show_told, as_json=as_json)
+    raise typer.Exit(found.exit_code)
 
 
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds

@@ -96,13 +96,8 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     from circuitproof.lab.runs.cross_check import Asking, write_queries
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
 
-    request = Request(
-        model=model,
-        circuit=circuit,
-        task=task,
-        properties=parse_properties(properties or [], epsilon),
-        place=Place(at, positions),
-    )
+    asked, place = parse_properties(properties or [], epsilon), Place(at, positions)
+    request = Request(model=model, circuit=circuit, task=task, properties=asked, place=place)
     asking = Asking(engine=Engine.ALL, branching=branches, anchors=anchors)
     with paced(deadline, as_json=as_json) as pace:
         count = write_queries(request.at(pace), asking, out)
