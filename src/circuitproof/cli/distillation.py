@@ -8,6 +8,7 @@ import typer
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
+from circuitproof.declare.programs.text import to_text
 from circuitproof.errors import ExitCode
 from circuitproof.prove.properties import Kind
 
@@ -87,8 +88,6 @@ def _measured(done: "Round", migration: "Migration") -> tuple[str, ...]:
 
 
 def _program_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
-    from circuitproof.declare.programs.text import to_text
-
     for head, program in report.rounds[-1].programs.items() if report.rounds else ():
         yield (f"{report.seed}", _names([head]), "; ".join(to_text(program).splitlines()))
 

@@ -7,6 +7,8 @@ import typer
 
 from circuitproof.cli.options import AsJson, ModelPath, Out
 from circuitproof.cli.show import show_json, show_line, show_result
+from circuitproof.declare.programs.text import to_text
+from circuitproof.text.canonical import readable_json
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.hugging_face_gate import Agreement
@@ -109,9 +111,6 @@ def export_hf(path: ModelPath, out: Out, as_json: AsJson = False) -> None:
 
 
 def _show(found: "Described") -> None:
-    from circuitproof.declare.programs.text import to_text
-    from circuitproof.text.canonical import readable_json
-
     declared, sizes = found.declaration, found.declaration.architecture
     show_line(
         f"{found.path}: {found.parameters} parameters in {found.tensors} tensors, all finite; "

@@ -41,30 +41,17 @@ def remove_norm(
 
 
 def _show(found: "NormRemoval") -> None:
-    norms = [
-        (norm.name, f"{norm.first}", f"{norm.last}", f"{norm.deviation:.6f}")
-        for norm in found.attenuation.norms
-    ]
-    show_table(
-        "norms by depth, and the deviations at which they are fixed",
-        ("norm", "fades from#", "gone at#", "deviation#"),
-        norms,
-    )
-    show_table(
-        "the model meanwhile, measured in FP32",
-        ("step", *(f"{name}#" for name in found.attenuation.evaluations[-1].measures)),
-        _measures(found),
-    )
+    norms, evaluations = found.attenuation.norms, found.attenuation.evaluations
+    faded = [(norm.name, f"{norm.first}", f"{norm.last}", f"{norm.deviation:.6f}") for norm in norms]
+    columns = ("norm", "fades from#", "gone at#", "deviation#")
+    show_table("norms by depth, and the deviations at which they are fixed", columns, faded)
+    between = [(f"{evaluation.step}", evaluation) for evaluation in evaluations]
+    stages = [("with norms", found.fold.source), *between, ("folded", found.fold.folded)]
+    names = tuple(evaluations[-1].measures)
+    rows = [(step, *(_cell(found, measured, name) for name in names)) for step, measured in stages]
+    show_table("the model meanwhile, measured in FP32", ("step", *(f"{name}#" for name in names)), rows)
     show_line(_fold_words(found.fold))
     show_line(f"{found.model} holds the model without norms")
-
-
-def _measures(found: "NormRemoval") -> list[tuple[str, ...]]:
-    rows = [("with norms", found.fold.source)]
-    rows += [(f"{evaluation.step}", evaluation) for evaluation in found.attenuation.evaluations]
-    rows += [("folded", found.fold.folded)]
-    names = tuple(found.attenuation.evaluations[-1].measures)
-    return [(step, *(_cell(found, evaluation, name) for name in names)) for step, evaluation in rows]
 
 
 def _cell(found: "NormRemoval", evaluation: "Evaluation", name: str) -> str:

@@ -152,7 +152,7 @@ def progress_bars(*, are_left: bool = True) -> "Iterator[Progress]":
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    bar = Progress(
+    with Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
@@ -161,8 +161,7 @@ def progress_bars(*, are_left: bool = True) -> "Iterator[Progress]":
         console=_console(stderr=True),
         disable=not sys.stderr.isatty(),
         transient=not are_left,
-    )
-    with bar:
+    ) as bar:
         yield bar
 
 

@@ -1,5 +1,6 @@
 """Commands that put claims to solvers, and count what that costs."""
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -181,20 +182,16 @@ def _counts(one: "Account") -> tuple[str, ...]:
     )
 
 
-def _compared_rows(claim: "Claim", one: "Compared") -> list[tuple[str, ...]]:
+def _compared_rows(claim: "Claim", one: "Compared") -> "Iterator[tuple[str, ...]]":
     from circuitproof.view.answers import answer_row
     from circuitproof.view.words import property_name
 
-    rows: list[tuple[str, ...]] = []
     if one.answer is not None:
         name, verdict, met, seen = answer_row(claim, one.answer)
-        rows.append((name, "exact", verdict, met, "", seen))
-    return [*rows, *((property_name(one.prop), *_ruling_row(ruling)) for ruling in one.hearing.rulings)]
-
-
-def _ruling_row(ruling: "Ruling") -> tuple[str, ...]:
-    met = f"{ruling.met}/{ruling.obligations}"
-    return (ruling.solver, ruling.verdict, met, f"{ruling.seconds:.2f}", _seen(ruling))
+        yield (name, "exact", verdict, met, "", seen)
+    for ruling in one.hearing.rulings:
+        met, seconds = f"{ruling.met}/{ruling.obligations}", f"{ruling.seconds:.2f}"
+        yield (property_name(one.prop), ruling.solver, ruling.verdict, met, seconds, _seen(ruling))
 
 
 def _seen(ruling: "Ruling") -> str:

@@ -9,7 +9,8 @@ import typer
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, Tasks
 from circuitproof.cli.show import show_json, show_line, show_table
-from circuitproof.declare.programs.syntax import Pick
+from circuitproof.declare.programs.syntax import Pick, Program
+from circuitproof.declare.programs.text import to_text
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.choices import Growth, Scope
 
@@ -108,14 +109,9 @@ def recheck(
 
 
 def _show(found: "Report") -> None:
-    from circuitproof.declare.programs.text import to_text
-
     result = found.synthesis
     rows = [
-        (
-            f"{leader.overlap:.4f}{' *' if leader.is_accepted else ''}",
-            "; ".join(_words(to_text(leader.program))),
-        )
+        (f"{leader.overlap:.4f}{' *' if leader.is_accepted else ''}", _rules(leader.program))
         for leader in result.leaders
     ]
     kind = result.record.attention
@@ -142,7 +138,7 @@ def _show_places(found: "Report", out: Path) -> None:
             show_line(f"unfinished: {found.synthesis.to_json()['reason']}")
 
 
-def _words(text: str) -> list[str]:
+def _rules(program: Program) -> str:
     """Return the rules of a program and, where it says more than they do, its fallback."""
-    lines = text.splitlines()[1:]
-    return lines[:-1] or lines
+    lines = to_text(program).splitlines()[1:]
+    return "; ".join(lines[:-1] or lines)
