@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from circuitproof.cli.options import AsJson, RunFolder, drawing_of
 from circuitproof.cli.show import show_json, show_line, show_note, show_said, show_table
@@ -14,11 +14,9 @@ if TYPE_CHECKING:
 
 
 def construct(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A construction.")],
+    recipe: Annotated[Path, Argument(metavar="RECIPE", help="A construction.")],
     out: RunFolder = None,
-    base: Annotated[
-        Path | None, typer.Option("--base", help="A model directory to build on instead.")
-    ] = None,
+    base: Annotated[Path | None, Option("--base", help="A model directory to build on instead.")] = None,
     figure: Annotated[Path | None, drawing_of("lesions")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -41,7 +39,7 @@ def construct(
     else:
         for artifact in found:
             _show(artifact)
-    raise typer.Exit(EXIT_CODES[worst([artifact.proof.verdict for artifact in found])])
+    raise Exit(EXIT_CODES[worst([artifact.proof.verdict for artifact in found])])
 
 
 def _show(artifact: "Artifact") -> None:

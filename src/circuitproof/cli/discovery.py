@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, TaskName
@@ -14,7 +14,7 @@ from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rul
 
 _Thresholds = Annotated[
     list[float] | None,
-    typer.Option(
+    Option(
         "--threshold",
         help="By how many nats the divergence may rise; repeat for several. "
         "[default: 0.0001, 0.001, 0.01, 0.1, 1]",
@@ -27,20 +27,20 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     task: TaskName,
     out: Out,
     objective: Annotated[
-        Objective, typer.Option("--objective", help="Keep the model's decisions, or the right answers.")
+        Objective, Option("--objective", help="Keep the model's decisions, or the right answers.")
     ] = Objective.MODEL,
     granularity: Annotated[
-        Granularity, typer.Option("--granularity", help="Remove single edges, or all between two blocks.")
+        Granularity, Option("--granularity", help="Remove single edges, or all between two blocks.")
     ] = Granularity.HEAD,
     order: Annotated[
-        Order, typer.Option("--order", help="Try the least important first, or go from the logits backwards.")
+        Order, Option("--order", help="Try the least important first, or go from the logits backwards.")
     ] = Order.ATTRIBUTION,
     search: Annotated[
-        Search, typer.Option("--search", help="Try each part, or bisect along the order, once or in runs.")
+        Search, Option("--search", help="Try each part, or bisect along the order, once or in runs.")
     ] = Search.GREEDY,
     threshold: _Thresholds = None,
     rule: Annotated[
-        Rule, typer.Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
+        Rule, Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
     ] = Rule.SPARSITY,
     deadline: Deadline = None,
     as_json: AsJson = False,
@@ -64,14 +64,12 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     if not found.is_whole:
         count = len(method.thresholds)
         show_note(f"the work was ended after {len(found.candidates)} of {count} thresholds")
-        raise typer.Exit(ExitCode.UNDECIDED)
+        raise Exit(ExitCode.UNDECIDED)
 
 
 def circuit(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A circuit in any spelling.")],
-    live: Annotated[
-        bool, typer.Option("--live", help="Leave out edges that cannot reach the logits.")
-    ] = False,
+    file: Annotated[Path, Argument(metavar="FILE", help="A circuit in any spelling.")],
+    live: Annotated[bool, Option("--live", help="Leave out edges that cannot reach the logits.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Read a circuit in our spelling, the release's or EAP-IG's, and print it in ours."""
@@ -88,7 +86,7 @@ def circuit(
 
 
 def import_release(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A release directory.")],
+    source: Annotated[Path, Argument(metavar="SOURCE", help="A release directory.")],
     out: Out,
     as_json: AsJson = False,
 ) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
@@ -28,9 +28,9 @@ def distill(
     recipe: RecipeFile,
     out: RunFolder = None,
     seed: Annotated[
-        list[int] | None, typer.Option("--seed", help="A seed; repeat for several. [default: the recipe's]")
+        list[int] | None, Option("--seed", help="A seed; repeat for several. [default: the recipe's]")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="How many seeds run at a time.")] = 1,
+    jobs: Annotated[int, Option("--jobs", min=1, help="How many seeds run at a time.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Replace neural heads by programs, heal under three objectives, and prove what is left."""
@@ -41,7 +41,7 @@ def distill(
     loaded = loaded.with_seeds(seed) if seed else loaded
     reports = distill_recipe(loaded, out or Path("build") / loaded.name, jobs, show_stage)
     show_result(reports, _show, as_json=as_json)
-    raise typer.Exit(ExitCode.GOOD if all(report.is_held for report in reports) else ExitCode.REFUTED)
+    raise Exit(ExitCode.GOOD if all(report.is_held for report in reports) else ExitCode.REFUTED)
 
 
 def show_stage(seed: int, stage: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar, cast
 
-import typer
+from typer import Exit
 
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_json, show_note
@@ -42,5 +42,5 @@ def show_kept(
         show(found)
     if failure:
         show_note(f"circuitproof: {failure['error']}")
-        raise typer.Exit(ExitCode.FAILURE)
+        raise Exit(ExitCode.FAILURE)
     return found

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from circuitproof.cli.options import AsJson, RunFolder, drawing_of
 from circuitproof.cli.show import show_json, show_line, show_note, show_result, show_said, show_table
@@ -13,13 +13,11 @@ if TYPE_CHECKING:
 
 
 def localise(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A protocol.")],
+    recipe: Annotated[Path, Argument(metavar="RECIPE", help="A protocol.")],
     out: RunFolder = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(
-            "--ledger", help="A ledger to share with other runs. [default: one in the run's folder]"
-        ),
+        Option("--ledger", help="A ledger to share with other runs. [default: one in the run's folder]"),
     ] = None,
     figure: Annotated[Path | None, drawing_of("frontier")] = None,
     as_json: AsJson = False,
@@ -39,12 +37,12 @@ def localise(
     if figure is not None:
         write_drawing(draw_frontier(trials_in(folder)), figure)
     show_result(found, _show, as_json=as_json)
-    raise typer.Exit(EXIT_CODES[found.verdict])
+    raise Exit(EXIT_CODES[found.verdict])
 
 
 def ledger(
-    file: Annotated[Path, typer.Argument(metavar="LEDGER", help="A ledger file.")],
-    head: Annotated[str | None, typer.Option("--head", help="A line's digest that must be there.")] = None,
+    file: Annotated[Path, Argument(metavar="LEDGER", help="A ledger file.")],
+    head: Annotated[str | None, Option("--head", help="A line's digest that must be there.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a ledger's chain and list what was declared, looked at, burned and measured."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson, ModelPath, Out
 from circuitproof.cli.show import show_json, show_line, show_result
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def model(
     path: ModelPath,
     seal: Annotated[
-        bool, typer.Option("--seal", help="First write the manifest, for a model that was made elsewhere.")
+        bool, Option("--seal", help="First write the manifest, for a model that was made elsewhere.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -34,7 +34,7 @@ def install(
     path: ModelPath,
     program: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--program",
             metavar="HEAD=FILE",
             help="A head and the file of its program, 1.0=quotes.program; repeat for several.",
@@ -56,17 +56,14 @@ def install(
 
 def import_hf(
     source: Annotated[
-        str,
-        typer.Argument(metavar="DIR|NAME", help="A Hugging Face GPT-2: a directory, or its name on the Hub."),
+        str, Argument(metavar="DIR|NAME", help="A Hugging Face GPT-2: a directory, or its name on the Hub.")
     ],
     out: Out,
     compare: Annotated[
         bool,
-        typer.Option(
-            "--compare", help="Write it only if its logits are those of transformers, but for rounding."
-        ),
+        Option("--compare", help="Write it only if its logits are those of transformers, but for rounding."),
     ] = False,
-    revision: Annotated[str | None, typer.Option("--revision", help="A commit or tag, for a name.")] = None,
+    revision: Annotated[str | None, Option("--revision", help="A commit or tag, for a name.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Turn a Hugging Face GPT-2 into a model directory: the same numbers and operators, nothing folded."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson, RunFolder
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def remove_norm(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe of a removal.")],
+    recipe: Annotated[Path, Argument(metavar="RECIPE", help="A recipe of a removal.")],
     out: RunFolder = None,
     model: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--model", help="A model directory with LayerNorm. [default: trained as the recipe's source says]"
         ),
     ] = None,

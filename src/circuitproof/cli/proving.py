@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import typer
+from typer import Exit, Option
 
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
@@ -44,7 +44,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     at: At = "logits input",
     positions: Perturbed = "last",
     method: Annotated[
-        Method, typer.Option("--method", help="How robustness is decided after a norm or inside the circuit.")
+        Method, Option("--method", help="How robustness is decided after a norm or inside the circuit.")
     ] = Method.COMPLETE,
     budget: Parts = 20_000,
     engine: Engines = Engine.EXACT,
@@ -57,7 +57,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     regions: Regions = 4096,
     listed: Listed = 1024,
     measure_floats: Annotated[
-        bool, typer.Option("--measure-floats", help="Run the circuit in torch as well and compare.")
+        bool, Option("--measure-floats", help="Run the circuit in torch as well and compare.")
     ] = False,
     out: BundleOut = None,
     as_json: AsJson = False,
@@ -92,12 +92,12 @@ def _show_answers(request: "Request", out: Path | None, deadline: float | None, 
     found = show_kept(lambda pace: answer(request.at(pace), out), show_told, out, deadline, as_json=as_json)
     if isinstance(found.floats, Unmeasured):
         show_note(f"no floats measured, which changes nothing of the answers: {found.floats.reason}")
-    raise typer.Exit(EXIT_CODES[found.verdict])
+    raise Exit(EXIT_CODES[found.verdict])
 
 
 def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
     model: ModelOption,
-    task: Annotated[Path, typer.Option("--task-file", help="A task file.")],
+    task: Annotated[Path, Option("--task-file", help="A task file.")],
     pattern: PatternText = None,
     circuit: CircuitFile = None,
     properties: Properties = None,
@@ -144,14 +144,14 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
         effort = Effort(budget=budget, pace=pace)
         found = find_radii(model, task, circuit, Place(at, positions), effort)
     show_result(found, show_told, as_json=as_json)
-    raise typer.Exit(found.exit_code)
+    raise Exit(found.exit_code)
 
 
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     model: ModelPath,
     task: TaskName,
-    most: Annotated[int, typer.Option("--most", min=1, help="The most edges to try.")] = 4,
-    budget: Annotated[int, typer.Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
+    most: Annotated[int, Option("--most", min=1, help="The most edges to try.")] = 4,
+    budget: Annotated[int, Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
     deadline: Deadline = None,
     out: BundleOut = None,
     as_json: AsJson = False,
@@ -162,4 +162,4 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
 
     search = partial(find_minimum, model, task, most=most, budget=budget, out=out)
     found = show_kept(lambda pace: search(pace=pace), show_told, out, deadline, as_json=as_json)
-    raise typer.Exit(EXIT_CODES[found.verdict])
+    raise Exit(EXIT_CODES[found.verdict])

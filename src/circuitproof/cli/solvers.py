@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import typer
+from typer import Argument, Exit, Option
 
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
@@ -35,19 +35,16 @@ if TYPE_CHECKING:
 
 Engines = Annotated[
     Engine,
-    typer.Option(
+    Option(
         "--engine", help="Who answers: exact arithmetic with evidence, a solver, or all of them compared."
     ),
 ]
 Anchors = Annotated[
-    int | None, typer.Option("--anchors", min=1, help="Ask solvers about so many prompts. [default: all]")
+    int | None, Option("--anchors", min=1, help="Ask solvers about so many prompts. [default: all]")
 ]
-Seconds = Annotated[
-    float, typer.Option("--seconds", min=0.001, max=1e6, help="What a solver has for a query.")
-]
+Seconds = Annotated[float, Option("--seconds", min=0.001, max=1e6, help="What a solver has for a query.")]
 Branched = Annotated[
-    Branching,
-    typer.Option("--branches", help="Keep every branch, or follow the exact engine's, checked first."),
+    Branching, Option("--branches", help="Keep every branch, or follow the exact engine's, checked first.")
 ]
 
 
@@ -60,7 +57,7 @@ def show_cross_check(
 
     answer = partial(cross_check, asking=asking, out=out)
     found = show_kept(lambda pace: answer(request.at(pace)), _show_compared, out, deadline, as_json=as_json)
-    raise typer.Exit(EXIT_CODES[found.verdict])
+    raise Exit(EXIT_CODES[found.verdict])
 
 
 def _show_compared(found: "CrossCheck") -> None:
@@ -83,7 +80,7 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     out: Out,
     circuit: CircuitFile = None,
     properties: Annotated[
-        list[Kind] | None, typer.Option("--property", help="What to claim; repeat for several.")
+        list[Kind] | None, Option("--property", help="What to claim; repeat for several.")
     ] = None,
     epsilon: Epsilon = None,
     at: At = "logits input",
@@ -107,16 +104,16 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Model directories.")],
+    models: Annotated[list[Path], Argument(metavar="MODEL...", help="Model directories.")],
     circuits: Annotated[
-        list[Path], typer.Option("--circuit", help="A circuit for all models, or one for each, in order.")
+        list[Path], Option("--circuit", help="A circuit for all models, or one for each, in order.")
     ],
     task: TaskName = "quotes",
-    epsilon: Annotated[str, typer.Option("--epsilon", help="The size of perturbations.")] = "1/100",
+    epsilon: Annotated[str, Option("--epsilon", help="The size of perturbations.")] = "1/100",
     anchors: Anchors = None,
     branches: Branched = Branching.TRACED,
     engine: Annotated[
-        Engine, typer.Option("--engine", help="Which solvers answer as well; exact only counts.")
+        Engine, Option("--engine", help="Which solvers answer as well; exact only counts.")
     ] = Engine.EXACT,
     seconds: Seconds = 60.0,
     deadline: Deadline = None,
@@ -140,7 +137,7 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
             )
         )
     show_result(found, _show_costs, as_json=as_json)
-    raise typer.Exit(ExitCode.UNDECIDED if found.overdue else ExitCode.GOOD)
+    raise Exit(ExitCode.UNDECIDED if found.overdue else ExitCode.GOOD)
 
 
 def _show_costs(found: "Costs") -> None:

@@ -4,18 +4,10 @@ from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
-from circuitproof.cli.show import (
-    progress,
-    show_line,
-    show_note,
-    show_result,
-    show_said,
-    show_table,
-    steps_on,
-)
+from circuitproof.cli.show import progress, show_line, show_note, show_result, show_said, show_table, steps_on
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.construction import Artifact, State
@@ -28,8 +20,7 @@ def run(
     recipe: RecipeFile,
     out: RunFolder = None,
     base: Annotated[
-        Path | None,
-        typer.Option("--base", help="A model directory to study. [default: made as the recipe says]"),
+        Path | None, Option("--base", help="A model directory to study. [default: made as the recipe says]")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -57,7 +48,7 @@ def run(
     page = folder / "report.html"
     write_file(page, report_on(folder, Beside()).html.encode())
     show_result({**found.to_json(), "page": str(page)}, lambda _: _show(found, page), as_json=as_json)
-    raise typer.Exit(found.exit_code)
+    raise Exit(found.exit_code)
 
 
 def _show(found: "StudyReport", page: Path) -> None:

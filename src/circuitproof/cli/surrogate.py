@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+from typer import Exit
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
@@ -25,7 +25,7 @@ def surrogate(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False
     loaded = load_surrogate_recipe(recipe)
     lessons = run_surrogate(loaded, out or Path("build") / loaded.name, show_note)
     show_result(lessons, _show, as_json=as_json)
-    raise typer.Exit(EXIT_CODES[worst([lesson.verdict for lesson in lessons])])
+    raise Exit(EXIT_CODES[worst([lesson.verdict for lesson in lessons])])
 
 
 def _show(lessons: Sequence["Lesson"]) -> None:

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, Tasks
@@ -19,48 +19,43 @@ if TYPE_CHECKING:
 
 _Circuits = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--circuit", help="A circuit file for each task, in order. [default: the whole model alone]"
-    ),
+    Option("--circuit", help="A circuit file for each task, in order. [default: the whole model alone]"),
 ]
-_Conditions = Annotated[int, typer.Option("--conditions", min=1, help="The most conditions of a rule.")]
-_Alternatives = Annotated[int, typer.Option("--or", min=1, help="The most alternatives of a condition.")]
+_Conditions = Annotated[int, Option("--conditions", min=1, help="The most conditions of a rule.")]
+_Alternatives = Annotated[int, Option("--or", min=1, help="The most alternatives of a condition.")]
 _Overlap = Annotated[
-    float, typer.Option("--overlap", min=0, max=1, help="The least overlap with the head's attention.")
+    float, Option("--overlap", min=0, max=1, help="The least overlap with the head's attention.")
 ]
-_Picks = Annotated[list[Pick] | None, typer.Option("--pick", help="A scan to try; repeat for several.")]
+_Picks = Annotated[list[Pick] | None, Option("--pick", help="A scan to try; repeat for several.")]
 _Pairs = Annotated[
-    list[str] | None,
-    typer.Option("--pair", help="Tokens of an opener and its closer, 11:13; repeat for several."),
+    list[str] | None, Option("--pair", help="Tokens of an opener and its closer, 11:13; repeat for several.")
 ]
 _Objective = Annotated[
-    Objective, typer.Option("--objective", help="Want the right answers, or the model's own decisions.")
+    Objective, Option("--objective", help="Want the right answers, or the model's own decisions.")
 ]
-_Scope = Annotated[
-    Scope, typer.Option("--scope", help="What must decide as wanted with the program installed.")
-]
+_Scope = Annotated[Scope, Option("--scope", help="What must decide as wanted with the program installed.")]
 _Growth = Annotated[
-    Growth, typer.Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
+    Growth, Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
 ]
 
 
 def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each recorded
     model: ModelOption,
     task: Tasks,
-    head: Annotated[str, typer.Option("--head", help="Layer and index of a head: 1.0.")],
+    head: Annotated[str, Option("--head", help="Layer and index of a head: 1.0.")],
     out: Out,
     circuit: _Circuits = None,
-    rules: Annotated[int, typer.Option("--rules", min=1, help="The most rules of a program.")] = 2,
+    rules: Annotated[int, Option("--rules", min=1, help="The most rules of a program.")] = 2,
     conditions: _Conditions = 1,
     alternatives: _Alternatives = 1,
-    members: Annotated[int, typer.Option("--members", min=1, help="The most tokens of a membership.")] = 2,
+    members: Annotated[int, Option("--members", min=1, help="The most tokens of a membership.")] = 2,
     pick: _Picks = None,
     pair: _Pairs = None,
     objective: _Objective = Objective.PROGRAM,
     scope: _Scope = Scope.BOTH,
     growth: _Growth = Growth.WHOLE,
     overlap: _Overlap = 0.0,
-    budget: Annotated[int, typer.Option("--budget", min=1, help="The most programs to form.")] = 300_000,
+    budget: Annotated[int, Option("--budget", min=1, help="The most programs to form.")] = 300_000,
     deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
@@ -86,11 +81,11 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     found = show_kept(partial(synthesise_program, asked, out), _show, out, deadline, as_json=as_json)
     if not as_json:
         _show_places(found, out)
-    raise typer.Exit(EXIT_CODES[found.verdict])
+    raise Exit(EXIT_CODES[found.verdict])
 
 
 def recheck(
-    certificate: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate of unrealisability.")],
+    certificate: Annotated[Path, Argument(metavar="FILE", help="A certificate of unrealisability.")],
     model: ModelOption,
     task: Tasks,
     as_json: AsJson = False,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import show_line, show_result
@@ -13,15 +13,13 @@ if TYPE_CHECKING:
 
 
 def task(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME|FILE", help="A task by name, or its file (.toml or .json).")
-    ],
+    name: Annotated[str, Argument(metavar="NAME|FILE", help="A task by name, or its file (.toml or .json).")],
     model: Annotated[
         Path | None,
-        typer.Option("--model", help="The model that names the tokens, where the file leaves that to it."),
+        Option("--model", help="The model that names the tokens, where the file leaves that to it."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the declaration here, for circuitproof-check --task.")
+        Path | None, Option("--out", help="Write the declaration here, for circuitproof-check --task.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder, drawing_of
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
@@ -18,7 +18,7 @@ def variants(
     out: RunFolder = None,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
+        Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
     ] = None,
     figure: Annotated[Path | None, drawing_of("changes")] = None,
     as_json: AsJson = False,

@@ -4,24 +4,24 @@ from os.path import realpath
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option, echo
 
 from circuitproof.cli.options import AsJson, Deadline, Out
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_json, show_line, show_result, show_said
 
-ShownPath = Annotated[Path, typer.Argument(metavar="PATH", help="A bundle directory or a run folder.")]
-Against = Annotated[Path | None, typer.Option("--against", help="The model directory that it must be about.")]
+ShownPath = Annotated[Path, Argument(metavar="PATH", help="A bundle directory or a run folder.")]
+Against = Annotated[Path | None, Option("--against", help="The model directory that it must be about.")]
 Operations = Annotated[
-    int | None, typer.Option("--operations", min=1, help="How much work checking may be, as in the checker.")
+    int | None, Option("--operations", min=1, help="How much work checking may be, as in the checker.")
 ]
-TaskFile = Annotated[Path | None, typer.Option("--task", help="The declaration of its task, as JSON.")]
+TaskFile = Annotated[Path | None, Option("--task", help="The declaration of its task, as JSON.")]
 
 
 def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is compared with
     path: ShownPath,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Where the page is written. [default: PATH.html]")
+        Path | None, Option("--out", help="Where the page is written. [default: PATH.html]")
     ] = None,
     against: Against = None,
     task: TaskFile = None,
@@ -43,12 +43,12 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
         if made.bundles is not None:
             show_said(made.bundles)
         show_line(f"{place} holds the page of {path}: {made.says}")
-    raise typer.Exit(made.exit_code)
+    raise Exit(made.exit_code)
 
 
 def figures(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders, bundles, files of cost --json.")
+        list[Path], Argument(metavar="RUN...", help="Run folders, bundles, files of cost --json.")
     ],
     out: Out,
     as_json: AsJson = False,
@@ -84,15 +84,15 @@ def show(
     if as_json:
         show_json(json_of(found))
     else:
-        typer.echo(text_of(found), nl=False)
-    raise typer.Exit(outcome_of(found))
+        echo(text_of(found), nl=False)
+    raise Exit(outcome_of(found))
 
 
 def explain(
     prompt: Annotated[
-        str, typer.Argument(metavar="PROMPT", help="Names or numbers of tokens, or #3 for the fourth prompt.")
+        str, Argument(metavar="PROMPT", help="Names or numbers of tokens, or #3 for the fourth prompt.")
     ],
-    bundle: Annotated[Path, typer.Option("--bundle", help="A bundle directory.")],
+    bundle: Annotated[Path, Option("--bundle", help="A bundle directory.")],
     deadline: Deadline = 10.0,
     operations: Operations = None,
     as_json: AsJson = False,
