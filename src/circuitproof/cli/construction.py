@@ -7,7 +7,6 @@ from typer import Argument, Exit, Option
 
 from circuitproof.cli.options import AsJson, RunFolder, drawing_of
 from circuitproof.cli.show import show_json, show_line, show_note, show_said, show_table
-from circuitproof.text.codec import to_json
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.construction import Artifact
@@ -35,7 +34,7 @@ def construct(
     if figure is not None:
         write_drawing(draw_lesions(ladder_panels(rungs_in(folder))), figure)
     if as_json:
-        show_json(to_json(found))
+        show_json(found)
     else:
         for artifact in found:
             _show(artifact)

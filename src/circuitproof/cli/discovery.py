@@ -49,21 +49,16 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
     from circuitproof.lab.runs.extraction import extract as extract_circuit
 
+    chosen = tuple(threshold or THRESHOLDS)
     method = Method(
-        objective=objective,
-        granularity=granularity,
-        order=order,
-        search=search,
-        rule=rule,
-        thresholds=tuple(threshold or THRESHOLDS),
+        objective=objective, granularity=granularity, order=order, search=search, rule=rule, thresholds=chosen
     )
     work = partial(extract_circuit, model, task, method, out)
     found = show_kept(work, show_told, out, deadline, as_json=as_json)
     if not as_json:
         show_line(f"{out} holds the circuit, {report_path(out)} the report")
     if not found.is_whole:
-        count = len(method.thresholds)
-        show_note(f"the work was ended after {len(found.candidates)} of {count} thresholds")
+        show_note(f"the work was ended after {len(found.candidates)} of {len(chosen)} thresholds")
         raise Exit(ExitCode.UNDECIDED)
 
 
@@ -78,7 +73,7 @@ def circuit(
     loaded = load_circuit(file)
     kept = loaded.live() if live else loaded
     if as_json:
-        show_json(kept.to_json())
+        show_json(kept)
         return
     for edge in kept:
         show_line(str(edge))
@@ -95,9 +90,7 @@ def import_release(
 
     release = convert(source, out)
     if as_json:
-        show_json(
-            {"model": str(out), "circuits": {task: len(kept) for task, kept in release.circuits.items()}}
-        )
+        show_json({"model": out, "circuits": {task: len(kept) for task, kept in release.circuits.items()}})
         return
     show_line(f"{out} holds the model of {source}")
     for task, kept in release.circuits.items():

@@ -49,7 +49,7 @@ def install(
     found = install_programs(path, program, out)
     names = [str(head) for head in found.heads]
     if as_json:
-        show_json({"model": str(found.path), "programs": [*names]})
+        show_json({"model": found.path, "programs": names})
     else:
         show_line(f"{found.path} holds the model with programs in the place of {', '.join(names)}")
 
@@ -81,10 +81,8 @@ def import_hf(
 
     found = convert(folder, out, gate if compare else None)
     if as_json:
-        compared = agreements[0].to_json() if agreements else None
-        show_json(
-            {"model": str(out), "source": str(folder), "parameters": found.parameters, "compared": compared}
-        )
+        compared = agreements[0] if agreements else None
+        show_json({"model": out, "source": folder, "parameters": found.parameters, "compared": compared})
         return
     named = "tokens have names" if found.declaration.alphabet else "no tokenizer, so tokens have no names"
     show_line(f"{out} holds {folder}: {found.parameters} parameters, {named}")
@@ -102,7 +100,7 @@ def export_hf(path: ModelPath, out: Out, as_json: AsJson = False) -> None:
 
     convert(path, out)
     if as_json:
-        show_json({"model": str(path), "directory": str(out)})
+        show_json({"model": path, "directory": out})
     else:
         show_line(f"{out} holds {path} as a Hugging Face GPT-2")
 

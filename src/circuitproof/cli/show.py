@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import typer
 
-from circuitproof.text.canonical import Json, readable_json
+from circuitproof.text.canonical import readable_json
 from circuitproof.text.codec import to_json
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-def show_json(value: Json) -> None:
-    """Print JSON to standard output."""
-    typer.echo(readable_json(value).decode(), nl=False)
+def show_json(value: object) -> None:
+    """Print a value as JSON to standard output."""
+    typer.echo(readable_json(to_json(value)).decode(), nl=False)
 
 
 def show_result(found: Found, show: Callable[[Found], None], *, as_json: bool) -> None:
     """Print a result once: as JSON for programs, or as `show` tells it to people."""
     if as_json:
-        show_json(to_json(found))
+        show_json(found)
     else:
         show(found)
 

@@ -99,7 +99,7 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     asking = Asking(engine=Engine.ALL, branching=branches, anchors=anchors)
     with paced(deadline, as_json=as_json) as pace:
         count = write_queries(request.at(pace), asking, out)
-    told = {"queries": count, "folder": str(out)}
+    told = {"queries": count, "folder": out}
     show_result(told, lambda _: show_line(f"{out} holds {count} queries"), as_json=as_json)
 
 

@@ -47,7 +47,7 @@ def run(
         found = run_study(study, folder, base, tell, watchers)
     page = folder / "report.html"
     write_file(page, report_on(folder, Beside()).html.encode())
-    show_result({**found.to_json(), "page": str(page)}, lambda _: _show(found, page), as_json=as_json)
+    show_result({**found.to_json(), "page": page}, lambda _: _show(found, page), as_json=as_json)
     raise Exit(found.exit_code)
 
 

@@ -36,7 +36,7 @@ def evaluate(
 
     rows = evaluate_model(model, task or [], circuit or [])
     if as_json:
-        show_json([row.to_json() for row in rows])
+        show_json(rows)
         return
     lines = [
         (

@@ -38,7 +38,7 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
     made = report_on(path, Beside(against, task=task, operations=operations))
     write_file(place, made.html.encode())
     if as_json:
-        show_json({"page": str(place), "says": made.says})
+        show_json({"page": place, "says": made.says})
     else:
         if made.bundles is not None:
             show_said(made.bundles)
@@ -55,11 +55,10 @@ def figures(
 ) -> None:
     """Draw every figure that runs and bundles give, as SVG and PNG, and say which are not there and why."""
     from circuitproof.lab.reports.gallery import write_figures
-    from circuitproof.text.codec import to_json
 
     found = write_figures(paths, out)
     if as_json:
-        show_json(to_json(found))
+        show_json(found)
         return
     for one in found:
         if one.name is not None:
