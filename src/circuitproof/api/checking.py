@@ -63,7 +63,6 @@ class Checked(Told):
     properties: tuple[CheckedProperty, ...]
 
     def told(self) -> Iterator[Said]:
-        """Return the outcome and the sentence."""
         sentence = el("p", el("strong", f"{self.outcome}: "), self.reason)
         yield el("div", sentence, class_=f"judgement {self.outcome}", role="status")
 

@@ -60,7 +60,6 @@ class LazyGroup(TyperGroup):
     """A group whose commands are listed without importing them, and loaded where they are asked for."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # noqa: ARG002  # as the base has it
-        """Return all names, in the order of use."""
         return list(COMMANDS)
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # noqa: ANN401, ARG002  # it has no public name

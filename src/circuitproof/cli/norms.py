@@ -63,15 +63,12 @@ def _cell(found: "NormRemoval", evaluation: "Evaluation", name: str) -> str:
 
 def _fold_words(fold: "Fold") -> str:
     error = fold.error
-    changes = [
-        words
-        for is_so, words in (
-            (fold.unties, "the output embedding is no longer tied"),
-            (fold.adds_biases, "heads and MLPs have biases now"),
-            (fold.adds_logit_bias, "the logits have a bias now"),
-        )
-        if is_so
-    ]
+    possible = (
+        (fold.unties, "the output embedding is no longer tied"),
+        (fold.adds_biases, "heads and MLPs have biases now"),
+        (fold.adds_logit_bias, "the logits have a bias now"),
+    )
+    changes = [words for is_so, words in possible if is_so]
     cost = (
         f"folded in FP64, compared in FP32 at {error.positions} positions: "
         f"largest error of a logit {error.largest_error:.2e}, relative error {error.relative_error:.2e}, "

@@ -123,19 +123,18 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
     from circuitproof.lab.runs.cost import CostRequest, count_costs
 
     with paced(deadline, as_json=as_json) as pace:
-        found = count_costs(
-            CostRequest(
-                models=tuple(models),
-                circuits=tuple(circuits),
-                task=task,
-                epsilon=Fields({"epsilon": epsilon}, "command line").rational("epsilon"),
-                branching=branches,
-                anchors=anchors,
-                engine=engine,
-                seconds=seconds,
-                pace=pace,
-            )
+        request = CostRequest(
+            models=tuple(models),
+            circuits=tuple(circuits),
+            task=task,
+            epsilon=Fields({"epsilon": epsilon}, "command line").rational("epsilon"),
+            branching=branches,
+            anchors=anchors,
+            engine=engine,
+            seconds=seconds,
+            pace=pace,
         )
+        found = count_costs(request)
     show_result(found, _show_costs, as_json=as_json)
     raise Exit(ExitCode.UNDECIDED if found.overdue else ExitCode.GOOD)
 
