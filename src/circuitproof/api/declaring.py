@@ -30,12 +30,10 @@ class Model(Told):
 
     @property
     def path(self) -> Path:
-        """Return the directory."""
         return self.frozen.file.path.parent
 
     @property
     def architecture(self) -> Architecture:
-        """Return the model's architecture."""
         return self.frozen.architecture
 
     @property

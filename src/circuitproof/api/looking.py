@@ -47,8 +47,7 @@ def explain(
             spelled = f"#{prompt}"
         case _:
             spelled = " ".join(map(str, prompt))
-    pace = paced(deadline, None)
-    return explain_prompt(tell(bundle_path(bundle)), spelled, pace)
+    return explain_prompt(tell(bundle_path(bundle)), spelled, paced(deadline, None))
 
 
 def report(

@@ -103,11 +103,8 @@ class Numbers:
                 yield {**self._leaf(replace(leaf, regions=None)), "regions": {"as prompt": owner}}
 
     def _leaf(self, leaf: FoldLeaf) -> dict[str, Json]:
-        content: dict[str, Json] = {"fold": self._fold(leaf.fold)}
-        if leaf.lesion is not None:
-            content["lesion"] = self._fold(leaf.lesion)
-        if leaf.model is not None:
-            content["model"] = self._fold(leaf.model)
+        folds = {"fold": leaf.fold, "lesion": leaf.lesion, "model": leaf.model}
+        content: dict[str, Json] = {key: self._fold(fold) for key, fold in folds.items() if fold is not None}
         if leaf.radius is not None:
             content["radius"] = str(leaf.radius)
         if leaf.regions is not None:

@@ -3,27 +3,20 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
-from circuitproof.cli.options import AsJson, RunFolder
-from circuitproof.cli.show import show_json, show_line, show_note, show_table, show_told
-from circuitproof.text.codec import to_json
+from circuitproof.cli.options import AsJson, RunFolder, drawing_of
+from circuitproof.cli.show import show_json, show_line, show_note, show_said, show_table
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.construction import Artifact
 
 
 def construct(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A construction.", show_default=False)],
+    recipe: Annotated[Path, Argument(metavar="RECIPE", help="A construction.")],
     out: RunFolder = None,
-    base: Annotated[
-        Path | None,
-        typer.Option("--base", help="A model directory to build on instead.", show_default=False),
-    ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option("--figure", help="Draw the lesions into this .png or .svg.", show_default=False),
-    ] = None,
+    base: Annotated[Path | None, Option("--base", help="A model directory to build on instead.")] = None,
+    figure: Annotated[Path | None, drawing_of("lesions")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""
@@ -41,11 +34,11 @@ def construct(
     if figure is not None:
         write_drawing(draw_lesions(ladder_panels(rungs_in(folder))), figure)
     if as_json:
-        show_json(to_json(found))
+        show_json(found)
     else:
         for artifact in found:
             _show(artifact)
-    raise typer.Exit(EXIT_CODES[worst([artifact.proof.verdict for artifact in found])])
+    raise Exit(EXIT_CODES[worst([artifact.proof.verdict for artifact in found])])
 
 
 def _show(artifact: "Artifact") -> None:
@@ -65,33 +58,18 @@ def _show(artifact: "Artifact") -> None:
         )
         for state in artifact.states
     ]
-    columns = (
-        "state",
-        "model#",
-        "circuit#",
-        "heads silenced#",
-        "circuit, each silenced#",
-        "no circuit#",
-        "worst radius#",
-        "loss#",
-        "passes",
-    )
+    audited = ("model#", "circuit#", "heads silenced#", "circuit, each silenced#", "no circuit#")
+    columns = ("state", *audited, "worst radius#", "loss#", "passes")
     count = artifact.states[0].audit.prompts
     show_table(f"{artifact.task}: right of {count} prompts, in FP32; * is the model of record", columns, rows)
     proof, claim = artifact.proof, artifact.proof.battery.claim
     title = f"{artifact.task}: {len(claim.circuit)} of {proof.declared_edges} declared edges, {proof.verdict}"
-    show_told([answers_table(title, proof.battery)])
-    for line in _lines(artifact):
-        show_line(line)
-
-
-def _lines(artifact: "Artifact") -> list[str]:
-    proof = artifact.proof
+    show_said(answers_table(title, proof.battery))
     ratio = proof.verification_seconds / proof.forward_seconds
-    return [
-        f"{proof.battery.claim.task.size} prompts in {proof.battery.cells} cells",
-        f"verified in {proof.verification_seconds:.2f} s, {ratio:.2f} times one float forward of the circuit",
-        f"largest error of a float logit {proof.float_error:.2e}",
-        f"{proof.anchors} anchors evaluated alone gave the same logits, tracing {proof.signs} signs",
-        f"{artifact.model} holds the artifact, {proof.bundle} the bundle",
-    ]
+    show_line(f"{claim.task.size} prompts in {proof.battery.cells} cells")
+    show_line(
+        f"verified in {proof.verification_seconds:.2f} s, {ratio:.2f} times one float forward of the circuit"
+    )
+    show_line(f"largest error of a float logit {proof.float_error:.2e}")
+    show_line(f"{proof.anchors} anchors evaluated alone gave the same logits, tracing {proof.signs} signs")
+    show_line(f"{artifact.model} holds the artifact, {proof.bundle} the bundle")

@@ -1,10 +1,12 @@
 """Commands that find and convert circuits."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
+from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, TaskName
 from circuitproof.cli.show import show_json, show_line, show_note, show_told
 from circuitproof.errors import ExitCode
@@ -12,11 +14,10 @@ from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rul
 
 _Thresholds = Annotated[
     list[float] | None,
-    typer.Option(
+    Option(
         "--threshold",
         help="By how many nats the divergence may rise; repeat for several. "
         "[default: 0.0001, 0.001, 0.01, 0.1, 1]",
-        show_default=False,
     ),
 ]
 
@@ -26,58 +27,44 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     task: TaskName,
     out: Out,
     objective: Annotated[
-        Objective, typer.Option("--objective", help="Keep the model's decisions, or the right answers.")
+        Objective, Option("--objective", help="Keep the model's decisions, or the right answers.")
     ] = Objective.MODEL,
     granularity: Annotated[
-        Granularity, typer.Option("--granularity", help="Remove single edges, or all between two blocks.")
+        Granularity, Option("--granularity", help="Remove single edges, or all between two blocks.")
     ] = Granularity.HEAD,
     order: Annotated[
-        Order, typer.Option("--order", help="Try the least important first, or go from the logits backwards.")
+        Order, Option("--order", help="Try the least important first, or go from the logits backwards.")
     ] = Order.ATTRIBUTION,
     search: Annotated[
-        Search, typer.Option("--search", help="Try each part, or bisect along the order, once or in runs.")
+        Search, Option("--search", help="Try each part, or bisect along the order, once or in runs.")
     ] = Search.GREEDY,
     threshold: _Thresholds = None,
     rule: Annotated[
-        Rule, typer.Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
+        Rule, Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
     ] = Rule.SPARSITY,
     deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
-    from circuitproof.cli.keeping import kept
-    from circuitproof.cli.pacing import paced
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
     from circuitproof.lab.runs.extraction import extract as extract_circuit
-    from circuitproof.text.locked import claimed
 
+    chosen = tuple(threshold or THRESHOLDS)
     method = Method(
-        objective=objective,
-        granularity=granularity,
-        order=order,
-        search=search,
-        rule=rule,
-        thresholds=tuple(threshold or THRESHOLDS),
+        objective=objective, granularity=granularity, order=order, search=search, rule=rule, thresholds=chosen
     )
-    with claimed(out), paced(deadline, as_json=as_json) as pace:
-        extracted = kept(lambda: extract_circuit(model, task, method, out, pace))
-    extracted.show(lambda found: show_told(found.told()), as_json=as_json)
-    found = extracted.found
+    work = partial(extract_circuit, model, task, method, out)
+    found = show_kept(work, show_told, out, deadline, as_json=as_json)
     if not as_json:
         show_line(f"{out} holds the circuit, {report_path(out)} the report")
     if not found.is_whole:
-        count = len(method.thresholds)
-        show_note(f"the work was ended after {len(found.candidates)} of {count} thresholds")
-        raise typer.Exit(ExitCode.UNDECIDED)
+        show_note(f"the work was ended after {len(found.candidates)} of {len(chosen)} thresholds")
+        raise Exit(ExitCode.UNDECIDED)
 
 
 def circuit(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A circuit in any spelling.", show_default=False)
-    ],
-    live: Annotated[
-        bool, typer.Option("--live", help="Leave out edges that cannot reach the logits.")
-    ] = False,
+    file: Annotated[Path, Argument(metavar="FILE", help="A circuit in any spelling.")],
+    live: Annotated[bool, Option("--live", help="Leave out edges that cannot reach the logits.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Read a circuit in our spelling, the release's or EAP-IG's, and print it in ours."""
@@ -86,7 +73,7 @@ def circuit(
     loaded = load_circuit(file)
     kept = loaded.live() if live else loaded
     if as_json:
-        show_json(kept.to_json())
+        show_json(kept)
         return
     for edge in kept:
         show_line(str(edge))
@@ -94,9 +81,7 @@ def circuit(
 
 
 def import_release(
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="A release directory.", show_default=False)
-    ],
+    source: Annotated[Path, Argument(metavar="SOURCE", help="A release directory.")],
     out: Out,
     as_json: AsJson = False,
 ) -> None:
@@ -105,9 +90,7 @@ def import_release(
 
     release = convert(source, out)
     if as_json:
-        show_json(
-            {"model": str(out), "circuits": {task: len(kept) for task, kept in release.circuits.items()}}
-        )
+        show_json({"model": out, "circuits": {task: len(kept) for task, kept in release.circuits.items()}})
         return
     show_line(f"{out} holds the model of {source}")
     for task, kept in release.circuits.items():

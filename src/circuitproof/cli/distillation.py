@@ -1,58 +1,36 @@
 """The command that distils neural heads into programs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
+from circuitproof.declare.programs.text import to_text
 from circuitproof.errors import ExitCode
+from circuitproof.prove.properties import Kind
 
 if TYPE_CHECKING:
     from circuitproof.declare.circuits.graph import Head
     from circuitproof.lab.distill.migrate import Migration
     from circuitproof.lab.runs.distillation import Round, SeedReport
 
-_ROUNDS = (
-    "seed#",
-    "round",
-    "task",
-    "model#",
-    "circuit#",
-    "without programs#",
-    "KL of that#",
-    "weakest alone#",
-    "idle in model",
-    "in circuit",
-    "arrived",
-    "fate",
-)
-_PROOFS = (
-    "seed#",
-    "task",
-    "edges#",
-    "neural heads",
-    "equivalence",
-    "invariance",
-    "necessity",
-    "robustness",
-    "checker",
-    "QK parameters#",
-)
+_RIGHT = ("model#", "circuit#", "without programs#")
+_HEADS = ("idle in model", "in circuit", "arrived")
+_ROUNDS = ("seed#", "round", "task", *_RIGHT, "KL of that#", "weakest alone#", *_HEADS, "fate")
+_PROVED = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY, Kind.ROBUSTNESS)
+_PROOFS = ("seed#", "task", "edges#", "neural heads", *_PROVED, "checker", "QK parameters#")
 
 
 def distill(
     recipe: RecipeFile,
     out: RunFolder = None,
     seed: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--seed", help="A seed; repeat for several. [default: the recipe's]", show_default=False
-        ),
+        list[int] | None, Option("--seed", help="A seed; repeat for several. [default: the recipe's]")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="How many seeds run at a time.")] = 1,
+    jobs: Annotated[int, Option("--jobs", min=1, help="How many seeds run at a time.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Replace neural heads by programs, heal under three objectives, and prove what is left."""
@@ -62,8 +40,8 @@ def distill(
     loaded = load_distillation_recipe(recipe)
     loaded = loaded.with_seeds(seed) if seed else loaded
     reports = distill_recipe(loaded, out or Path("build") / loaded.name, jobs, show_stage)
-    show_result([report.to_json() for report in reports], lambda: _show(reports), as_json=as_json)
-    raise typer.Exit(ExitCode.GOOD if all(report.is_held for report in reports) else ExitCode.REFUTED)
+    show_result(reports, _show, as_json=as_json)
+    raise Exit(ExitCode.GOOD if all(report.is_held for report in reports) else ExitCode.REFUTED)
 
 
 def show_stage(seed: int, stage: str) -> None:
@@ -71,8 +49,7 @@ def show_stage(seed: int, stage: str) -> None:
     show_note(f"seed {seed}: {stage}")
 
 
-def _show(reports: "Iterable[SeedReport]") -> None:
-    found = list(reports)
+def _show(found: "Sequence[SeedReport]") -> None:
     if rounds := [row for report in found for row in _round_rows(report)]:
         show_table("what became of each behaviour, measured in FP32", _ROUNDS, rounds)
     if programs := [row for report in found for row in _program_rows(report)]:
@@ -111,16 +88,11 @@ def _measured(done: "Round", migration: "Migration") -> tuple[str, ...]:
 
 
 def _program_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
-    from circuitproof.declare.programs.text import to_text
-
     for head, program in report.rounds[-1].programs.items() if report.rounds else ():
         yield (f"{report.seed}", _names([head]), "; ".join(to_text(program).splitlines()))
 
 
 def _proof_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
-    from circuitproof.prove.properties import Kind
-
-    kinds = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY, Kind.ROBUSTNESS)
     for proof in report.proofs:
         scoring = report.rounds[-1].scoring
         yield (
@@ -128,7 +100,7 @@ def _proof_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
             proof.task,
             f"{len(proof.circuit)}",
             _names(proof.neural) or "none",
-            *(str(proof.verdicts[kind]) for kind in kinds),
+            *(str(proof.verdicts[kind]) for kind in _PROVED),
             proof.checker.name.lower(),
             f"{scoring.without_programs} -> {scoring.with_programs}",
         )

@@ -1,50 +1,46 @@
 """What was found is told even where a file of it cannot be written."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar, cast
+from pathlib import Path
+from typing import TypeVar, cast
 
-import typer
+from typer import Exit
 
+from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_json, show_note
 from circuitproof.errors import ExitCode, UnwrittenError
+from circuitproof.prove.effort import Pace
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import Writable
+from circuitproof.text.locked import claimed
+
+Found = TypeVar("Found", bound=Writable)
 
 
-class _Result(Protocol):
-    def to_json(self) -> Json: ...
+def show_kept(
+    work: Callable[[Pace], Found],
+    show: Callable[[Found], None],
+    out: Path | None,
+    deadline: float | None,
+    *,
+    as_json: bool,
+) -> Found:
+    """Do work that writes to `out`, print what it found, as JSON or as `show` does, and return that.
 
-
-Found = TypeVar("Found", bound=_Result)
-
-
-@dataclass(frozen=True, slots=True)
-class Kept(Generic[Found]):
-    """What a command found, and why a file of it could not be written, if it could not."""
-
-    found: Found
-    failure: str | None = None
-
-    def show(self, show: Callable[[Found], None], *, as_json: bool) -> None:
-        """Print what was found, as JSON or as `show` does; a file that is not there ends the command."""
-        if as_json:
-            show_json(self._to_json())
-        else:
-            show(self.found)
-        if self.failure is not None:
-            show_note(f"circuitproof: {self.failure}")
-            raise typer.Exit(ExitCode.FAILURE)
-
-    def _to_json(self) -> Json:
-        told = self.found.to_json()
-        if self.failure is None or not isinstance(told, dict):
-            return told
-        return {**told, "error": self.failure, "code": int(ExitCode.FAILURE)}
-
-
-def kept(work: Callable[[], Found]) -> Kept[Found]:
-    """Do some work and return what it found, whether or not all of its files could be written."""
-    try:
-        return Kept(work())
-    except UnwrittenError as error:
-        return Kept(cast("Found", error.found), str(error))
+    A file that cannot be written costs no answer: why it is not there is told after it and ends the command.
+    """
+    failure: dict[str, Json] = {}
+    with claimed(out), paced(deadline, as_json=as_json) as pace:
+        try:
+            found = work(pace)
+        except UnwrittenError as error:
+            found = cast("Found", error.found)
+            failure = {"error": str(error), "code": int(ExitCode.FAILURE)}
+    if as_json:
+        show_json({**cast("dict[str, Json]", found.to_json()), **failure})
+    else:
+        show(found)
+    if failure:
+        show_note(f"circuitproof: {failure['error']}")
+        raise Exit(ExitCode.FAILURE)
+    return found

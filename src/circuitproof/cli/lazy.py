@@ -1,12 +1,10 @@
 """Commands by name: their modules are imported when they run, and no sooner."""
 
 import ast
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
@@ -38,7 +36,7 @@ COMMANDS = {
     "run": Entry("study", _FIND, resumes=True),
     "verify": Entry("proving", _PROVE),
     "verify-pattern": Entry("proving", _PROVE),
-    "radius": Entry("radii", _PROVE),
+    "radius": Entry("proving", _PROVE),
     "minimal": Entry("proving", _PROVE),
     "cost": Entry("solvers", _PROVE),
     "install": Entry("models", _CHANGE),
@@ -58,22 +56,13 @@ COMMANDS = {
 """Every command, by the panels of the help and in the order of use."""
 
 
-class _Formatter(Protocol):
-    """What writes help, which has no public name in typer."""
-
-    def section(self, name: str, /) -> AbstractContextManager[None]: ...
-
-    def write_dl(self, rows: Sequence[tuple[str, str]], /) -> None: ...
-
-
 class LazyGroup(TyperGroup):
     """A group whose commands are listed without importing them, and loaded where they are asked for."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # noqa: ARG002  # as the base has it
-        """Return all names, in the order of use."""
         return list(COMMANDS)
 
-    def format_commands(self, ctx: typer.Context, formatter: _Formatter) -> None:  # noqa: ARG002  # the same
+    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # noqa: ANN401, ARG002  # it has no public name
         """Write the commands of each panel with what they do."""
         for panel in dict.fromkeys(entry.panel for entry in COMMANDS.values()):
             names = [name for name, entry in COMMANDS.items() if entry.panel == panel]

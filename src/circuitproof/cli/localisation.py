@@ -3,30 +3,23 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
-from circuitproof.cli.options import AsJson, RunFolder
-from circuitproof.cli.show import show_json, show_line, show_note, show_table, show_told
+from circuitproof.cli.options import AsJson, RunFolder, drawing_of
+from circuitproof.cli.show import show_json, show_line, show_note, show_result, show_said, show_table
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.localisation import Localisation
 
 
 def localise(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A protocol.", show_default=False)],
+    recipe: Annotated[Path, Argument(metavar="RECIPE", help="A protocol.")],
     out: RunFolder = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(
-            "--ledger",
-            help="A ledger to share with other runs. [default: one in the run's folder]",
-            show_default=False,
-        ),
+        Option("--ledger", help="A ledger to share with other runs. [default: one in the run's folder]"),
     ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option("--figure", help="Draw the frontier into this .png or .svg.", show_default=False),
-    ] = None,
+    figure: Annotated[Path | None, drawing_of("frontier")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Extract circuits, open each generation's gate once, and prove what is left; runs can be resumed."""
@@ -43,27 +36,19 @@ def localise(
     found = run(protocol, folder, ledger, lambda stage: show_note(f"{protocol.name}: {stage}"))
     if figure is not None:
         write_drawing(draw_frontier(trials_in(folder)), figure)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        _show(found)
-        show_line(f"the ledger's last line is {found.ledger_head}")
-    raise typer.Exit(EXIT_CODES[found.verdict])
+    show_result(found, _show, as_json=as_json)
+    raise Exit(EXIT_CODES[found.verdict])
 
 
 def ledger(
-    file: Annotated[Path, typer.Argument(metavar="LEDGER", help="A ledger file.", show_default=False)],
-    head: Annotated[
-        str | None,
-        typer.Option("--head", help="A line's digest that must be there.", show_default=False),
-    ] = None,
+    file: Annotated[Path, Argument(metavar="LEDGER", help="A ledger file.")],
+    head: Annotated[str | None, Option("--head", help="A line's digest that must be there.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a ledger's chain and list what was declared, looked at, burned and measured."""
     from circuitproof.errors import InputError
     from circuitproof.lab.runs.ledger import Ledger
     from circuitproof.text.canonical import Digest
-    from circuitproof.text.codec import to_json
 
     if not file.exists():
         raise InputError(f"cannot read {file}: there is no such ledger")
@@ -71,7 +56,7 @@ def ledger(
     if head is not None:
         opened.require(Digest(head))
     if as_json:
-        show_json(to_json(opened.entries()))
+        show_json(opened.entries())
         return
     for entry in opened.entries():
         show_line(f"{str(entry.digest)[:12]}  {entry.event.words()}")
@@ -81,18 +66,17 @@ def ledger(
 def _show(found: "Localisation") -> None:
     from circuitproof.view.answers import answers_table
 
-    trials = [(outcome, outcome.trial) for outcome in found.outcomes]
     rows = [
         (
             outcome.generation,
             outcome.task,
-            trial.origin,
-            f"{len(trial.circuit)}",
-            f"{trial.development.agreed}/{trial.development.prompts}",
-            f"{trial.gate.agreed}/{trial.gate.prompts}",
-            f"{trial.gate.worst_margin:.4f}",
+            outcome.trial.origin,
+            f"{len(outcome.trial.circuit)}",
+            f"{outcome.trial.development.agreed}/{outcome.trial.development.prompts}",
+            f"{outcome.trial.gate.agreed}/{outcome.trial.gate.prompts}",
+            f"{outcome.trial.gate.worst_margin:.4f}",
         )
-        for outcome, trial in trials
+        for outcome in found.outcomes
     ]
     columns = ("generation", "task", "found by", "edges#", "development#", "gate#", "worst margin#")
     show_table("the circuits selected before each gate was opened, measured in FP32", columns, rows)
@@ -104,4 +88,5 @@ def _show(found: "Localisation") -> None:
             f"{claim.task.name}: {proof.selected_edges} edges selected, {len(claim.circuit)} after trimming, "
             f"on all {claim.task.size} prompts looked at"
         )
-        show_told([answers_table(title, proof.battery)])
+        show_said(answers_table(title, proof.battery))
+    show_line(f"the ledger's last line is {found.ledger_head}")

@@ -50,17 +50,13 @@ from what it waits for: `benchmarks/waiting.py` measures it.
 _ENDLESS = re.compile(r"\S{300,}")
 
 
-def main() -> None:
-    """Run the command line; what a user can mend is one sentence on standard error and an exit code."""
-    with kept_exit_code():
-        _main()
-
-
 class _Interruption(BaseException):
     """An interrupt: no error of the work that goes on, and told once its progress bars are gone."""
 
 
-def _main() -> None:
+@kept_exit_code()
+def main() -> None:
+    """Run the command line; what a user can mend is one sentence on standard error and an exit code."""
     for name, value in WAITING.items():
         os.environ.setdefault(name, value)
     try:

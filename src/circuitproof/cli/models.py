@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson, ModelPath, Out
-from circuitproof.cli.show import show_json, show_line
+from circuitproof.cli.show import show_json, show_line, show_result
+from circuitproof.declare.programs.text import to_text
+from circuitproof.text.canonical import readable_json
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.hugging_face_gate import Agreement
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 def model(
     path: ModelPath,
     seal: Annotated[
-        bool, typer.Option("--seal", help="First write the manifest, for a model that was made elsewhere.")
+        bool, Option("--seal", help="First write the manifest, for a model that was made elsewhere.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -25,22 +27,17 @@ def model(
 
     if seal:
         seal_model(path)
-    found = describe(path)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        _show(found)
+    show_result(describe(path), _show, as_json=as_json)
 
 
 def install(
     path: ModelPath,
     program: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--program",
             metavar="HEAD=FILE",
             help="A head and the file of its program, 1.0=quotes.program; repeat for several.",
-            show_default=False,
         ),
     ],
     out: Out,
@@ -51,35 +48,27 @@ def install(
 
     names = [str(head) for head in install_programs(path, program, out)]
     if as_json:
-        show_json({"model": str(out), "programs": [*names]})
+        show_json({"model": out, "programs": names})
     else:
         show_line(f"{out} holds the model with programs in the place of {', '.join(names)}")
 
 
 def import_hf(
     source: Annotated[
-        str,
-        typer.Argument(
-            metavar="DIR|NAME",
-            help="A Hugging Face GPT-2: a directory, or its name on the Hub.",
-            show_default=False,
-        ),
+        str, Argument(metavar="DIR|NAME", help="A Hugging Face GPT-2: a directory, or its name on the Hub.")
     ],
     out: Out,
     compare: Annotated[
         bool,
-        typer.Option(
-            "--compare", help="Write it only if its logits are those of transformers, but for rounding."
-        ),
+        Option("--compare", help="Write it only if its logits are those of transformers, but for rounding."),
     ] = False,
-    revision: Annotated[str | None, typer.Option("--revision", help="A commit or tag, for a name.")] = None,
+    revision: Annotated[str | None, Option("--revision", help="A commit or tag, for a name.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Turn a Hugging Face GPT-2 into a model directory: the same numbers and operators, nothing folded."""
     from circuitproof.lab.runs.hugging_face import import_hf as convert
     from circuitproof.lab.runs.hugging_face import locate
     from circuitproof.lab.runs.models import count_parameters, exactness
-    from circuitproof.text.codec import to_json
 
     folder = locate(source, revision)
     agreements: list[Agreement] = []
@@ -92,8 +81,8 @@ def import_hf(
     declaration = convert(folder, out, gate if compare else None)
     parameters = count_parameters(declaration)
     if as_json:
-        compared = to_json(agreements[0]) if agreements else None
-        show_json({"model": str(out), "source": str(folder), "parameters": parameters, "compared": compared})
+        compared = agreements[0] if agreements else None
+        show_json({"model": out, "source": folder, "parameters": parameters, "compared": compared})
         return
     named = "tokens have names" if declaration.alphabet else "no tokenizer, so tokens have no names"
     show_line(f"{out} holds {folder}: {parameters} parameters, {named}")
@@ -111,15 +100,13 @@ def export_hf(path: ModelPath, out: Out, as_json: AsJson = False) -> None:
 
     convert(path, out)
     if as_json:
-        show_json({"model": str(path), "directory": str(out)})
+        show_json({"model": path, "directory": out})
     else:
         show_line(f"{out} holds {path} as a Hugging Face GPT-2")
 
 
 def _show(found: "Described") -> None:
-    from circuitproof.declare.programs.text import to_text
     from circuitproof.lab.runs.models import exactness
-    from circuitproof.text.canonical import readable_json
 
     declared, sizes = found.declaration, found.declaration.architecture
     show_line(

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson, RunFolder
-from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
+from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.norm_removal import Fold, NormRemoval
@@ -14,16 +14,12 @@ if TYPE_CHECKING:
 
 
 def remove_norm(
-    recipe: Annotated[
-        Path, typer.Argument(metavar="RECIPE", help="A recipe of a removal.", show_default=False)
-    ],
+    recipe: Annotated[Path, Argument(metavar="RECIPE", help="A recipe of a removal.")],
     out: RunFolder = None,
     model: Annotated[
         Path | None,
-        typer.Option(
-            "--model",
-            help="A model directory with LayerNorm. [default: trained as the recipe's source says]",
-            show_default=False,
+        Option(
+            "--model", help="A model directory with LayerNorm. [default: trained as the recipe's source says]"
         ),
     ] = None,
     as_json: AsJson = False,
@@ -36,48 +32,26 @@ def remove_norm(
     loaded = load_norm_recipe(recipe)
     before = 0 if model is not None else loaded.source.plan.steps
     with progress(f"removing norms for {loaded.name}", before + loaded.plan.steps) as bar:
-        task = bar.task_ids[0]
-
-        def watcher(offset: int, what: str) -> Watcher:
-            return Watcher(
-                lambda step, loss: bar.update(
-                    task,
-                    completed=offset + step,
-                    note=f"{what}, {step_note(bar, loss, loaded.source.tokens_per_step)}",
-                )
-            )
-
-        watchers = Watchers(watcher(0, "source"), watcher(before, "removal"))
+        tokens = loaded.source.tokens_per_step
+        source, removal = steps_on(bar, tokens, what="source, "), steps_on(bar, tokens, before, "removal, ")
+        watchers = Watchers(Watcher(source), Watcher(removal))
         found = remove_norms(loaded, model, out or Path("build") / loaded.name, watchers)
-        bar.update(task, completed=before + loaded.plan.steps)
-    show_result(found.to_json(), lambda: _show(found), as_json=as_json)
+        bar.update(bar.task_ids[0], completed=before + loaded.plan.steps)
+    show_result(found, _show, as_json=as_json)
 
 
 def _show(found: "NormRemoval") -> None:
-    norms = [
-        (norm.name, f"{norm.first}", f"{norm.last}", f"{norm.deviation:.6f}")
-        for norm in found.attenuation.norms
-    ]
-    show_table(
-        "norms by depth, and the deviations at which they are fixed",
-        ("norm", "fades from#", "gone at#", "deviation#"),
-        norms,
-    )
-    show_table(
-        "the model meanwhile, measured in FP32",
-        ("step", *(f"{name}#" for name in found.attenuation.evaluations[-1].measures)),
-        _measures(found),
-    )
+    norms, evaluations = found.attenuation.norms, found.attenuation.evaluations
+    faded = [(norm.name, f"{norm.first}", f"{norm.last}", f"{norm.deviation:.6f}") for norm in norms]
+    columns = ("norm", "fades from#", "gone at#", "deviation#")
+    show_table("norms by depth, and the deviations at which they are fixed", columns, faded)
+    between = [(f"{evaluation.step}", evaluation) for evaluation in evaluations]
+    stages = [("with norms", found.fold.source), *between, ("folded", found.fold.folded)]
+    names = tuple(evaluations[-1].measures)
+    rows = [(step, *(_cell(found, measured, name) for name in names)) for step, measured in stages]
+    show_table("the model meanwhile, measured in FP32", ("step", *(f"{name}#" for name in names)), rows)
     show_line(_fold_words(found.fold))
     show_line(f"{found.model} holds the model without norms")
-
-
-def _measures(found: "NormRemoval") -> list[tuple[str, ...]]:
-    rows = [("with norms", found.fold.source)]
-    rows += [(f"{evaluation.step}", evaluation) for evaluation in found.attenuation.evaluations]
-    rows += [("folded", found.fold.folded)]
-    names = tuple(found.attenuation.evaluations[-1].measures)
-    return [(step, *(_cell(found, evaluation, name) for name in names)) for step, evaluation in rows]
 
 
 def _cell(found: "NormRemoval", evaluation: "Evaluation", name: str) -> str:
@@ -89,15 +63,12 @@ def _cell(found: "NormRemoval", evaluation: "Evaluation", name: str) -> str:
 
 def _fold_words(fold: "Fold") -> str:
     error = fold.error
-    changes = [
-        words
-        for is_so, words in (
-            (fold.unties, "the output embedding is no longer tied"),
-            (fold.adds_biases, "heads and MLPs have biases now"),
-            (fold.adds_logit_bias, "the logits have a bias now"),
-        )
-        if is_so
-    ]
+    possible = (
+        (fold.unties, "the output embedding is no longer tied"),
+        (fold.adds_biases, "heads and MLPs have biases now"),
+        (fold.adds_logit_bias, "the logits have a bias now"),
+    )
+    changes = [words for is_so, words in possible if is_so]
     cost = (
         f"folded in FP64, compared in FP32 at {error.positions} positions: "
         f"largest error of a logit {error.largest_error:.2e}, relative error {error.relative_error:.2e}, "

@@ -2,9 +2,9 @@
 
 from math import isnan
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from circuitproof.prove.properties import Kind
 
@@ -12,80 +12,72 @@ from circuitproof.prove.properties import Kind
 def _refuse_nan(seconds: float | None) -> float | None:
     """Refuse what is no number of seconds, which no range excludes."""
     if seconds is not None and isnan(seconds):
-        raise typer.BadParameter("nan is no number of seconds")
+        raise BadParameter("nan is no number of seconds")
     return seconds
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
-ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
-Out = Annotated[Path, typer.Option("--out", help="Where the result is written.", show_default=False)]
-RecipeFile = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe file.", show_default=False)]
-RunFolder = Annotated[
-    Path | None, typer.Option("--out", help="The run's folder. [default: build/NAME]", show_default=False)
-]
+def drawing_of(what: str) -> Any:  # noqa: ANN401  # as Option itself
+    """Return the option of a command that can draw what it found."""
+    return Option("--figure", help=f"Draw the {what} into this .png or .svg.")
+
+
+AsJson = Annotated[bool, Option("--json", help="Print the result as JSON, for programs.")]
+ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model directory.")]
+Out = Annotated[Path, Option("--out", help="Where the result is written.")]
+RecipeFile = Annotated[Path, Argument(metavar="RECIPE", help="A recipe file.")]
+RunFolder = Annotated[Path | None, Option("--out", help="The run's folder. [default: build/NAME]")]
 _TASK = "A task by name, or its file (.toml or .json)"
 TaskNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--task", help=f"{_TASK}; repeat for several. [default: all that are shipped]", show_default=False
-    ),
+    list[str] | None, Option("--task", help=f"{_TASK}; repeat for several. [default: all that are shipped]")
 ]
-Tasks = Annotated[list[str], typer.Option("--task", help=f"{_TASK}; repeat for several.", show_default=False)]
+Tasks = Annotated[list[str], Option("--task", help=f"{_TASK}; repeat for several.")]
 CircuitFiles = Annotated[
     list[Path] | None,
-    typer.Option(
+    Option(
         "--circuit",
         help="A circuit file in our spelling, the release's or EAP-IG's; repeat for several. "
         "[default: all edges, the most harmful single deletion, none]",
-        show_default=False,
     ),
 ]
 At = Annotated[
     str,
-    typer.Option(
+    Option(
         "--at",
         help="Where to perturb: a node's input or output such as 'mlp 0 output', or a TransformerLens hook.",
     ),
 ]
 Perturbed = Annotated[
-    str, typer.Option("--positions", help="Which positions to perturb: last, all, or such as 0,3.")
+    str, Option("--positions", help="Which positions to perturb: last, all, or such as 0,3.")
 ]
-Parts = Annotated[int, typer.Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
-ModelOption = Annotated[Path, typer.Option("--model", help="A model directory.", show_default=False)]
-TaskName = Annotated[str, typer.Option("--task", help=f"{_TASK}.", show_default=False)]
-CircuitFile = Annotated[Path | None, typer.Option("--circuit", help="A circuit file. [default: all edges]")]
+Parts = Annotated[int, Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
+ModelOption = Annotated[Path, Option("--model", help="A model directory.")]
+TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False)]
+CircuitFile = Annotated[Path | None, Option("--circuit", help="A circuit file. [default: all edges]")]
 Properties = Annotated[
     list[Kind] | None,
-    typer.Option(
+    Option(
         "--property",
         help="What to claim; repeat for several. [default: equivalence, invariance, necessity, and with "
         "--epsilon robustness]",
-        show_default=False,
     ),
 ]
-Epsilon = Annotated[str | None, typer.Option("--epsilon", help="The size of perturbations, such as 1/100.")]
+Epsilon = Annotated[str | None, Option("--epsilon", help="The size of perturbations, such as 1/100.")]
 PatternText = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--pattern",
         help="The prompts meant, in place of the task file's own: 'any{1..8} with exactly 1 of [9, 10]'.",
     ),
 ]
 Limits = Annotated[
     bool,
-    typer.Option(
-        "--limits", help="Where a claim about a pattern fails, look for the largest part that is proved."
-    ),
+    Option("--limits", help="Where a claim about a pattern fails, look for the largest part that is proved."),
 ]
-Regions = Annotated[
-    int, typer.Option("--regions", min=1, help="The most regions of a pattern, for each property.")
-]
-Listed = Annotated[
-    int, typer.Option("--listed", min=0, help="The most prompts of a region to compute one by one.")
-]
+Regions = Annotated[int, Option("--regions", min=1, help="The most regions of a pattern, for each property.")]
+Listed = Annotated[int, Option("--listed", min=0, help="The most prompts of a region to compute one by one.")]
 Deadline = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--deadline",
         min=0.001,
         max=1e9,
@@ -94,4 +86,4 @@ Deadline = Annotated[
         show_default=False,
     ),
 ]
-BundleOut = Annotated[Path | None, typer.Option("--out", help="Write the bundle here.", show_default=False)]
+BundleOut = Annotated[Path | None, Option("--out", help="Write the bundle here.")]

@@ -1,10 +1,12 @@
-"""Commands that answer a claim."""
+"""Commands that answer a claim, measure how robust decisions are, and find the fewest edges."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import typer
+from typer import Exit, Option
 
+from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
     AsJson,
     At,
@@ -23,9 +25,14 @@ from circuitproof.cli.options import (
     Regions,
     TaskName,
 )
-from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds
-from circuitproof.prove.effort import Method
+from circuitproof.cli.pacing import paced
+from circuitproof.cli.show import show_note, show_result, show_told
+from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
+from circuitproof.prove.effort import Effort, Method
 from circuitproof.solvers.choices import Branching, Engine
+
+if TYPE_CHECKING:
+    from circuitproof.lab.runs.verification import Request
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -37,7 +44,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     at: At = "logits input",
     positions: Perturbed = "last",
     method: Annotated[
-        Method, typer.Option("--method", help="How robustness is decided after a norm or inside the circuit.")
+        Method, Option("--method", help="How robustness is decided after a norm or inside the circuit.")
     ] = Method.COMPLETE,
     budget: Parts = 20_000,
     engine: Engines = Engine.EXACT,
@@ -50,15 +57,13 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     regions: Regions = 4096,
     listed: Listed = 1024,
     measure_floats: Annotated[
-        bool, typer.Option("--measure-floats", help="Run the circuit in torch as well and compare.")
+        bool, Option("--measure-floats", help="Run the circuit in torch as well and compare.")
     ] = False,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
-    from circuitproof.cli.answering import show_answers_to
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
-    from circuitproof.prove.effort import Effort
 
     request = Request(
         model=model,
@@ -72,17 +77,27 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         find_limits=limits,
     )
     if engine is not Engine.EXACT:
-        from circuitproof.cli.solvers import show_cross_check
         from circuitproof.lab.runs.cross_check import Asking
 
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
         show_cross_check(request, asking, out, deadline, as_json=as_json)
-    show_answers_to(request, out, deadline, as_json=as_json)
+    _show_answers(request, out, deadline, as_json=as_json)
+
+
+def _show_answers(request: "Request", out: Path | None, deadline: float | None, *, as_json: bool) -> NoReturn:
+    from circuitproof.lab.runs.verification import Unmeasured
+    from circuitproof.lab.runs.verification import verify as answer
+    from circuitproof.prove.verdict import EXIT_CODES
+
+    found = show_kept(lambda pace: answer(request.at(pace), out), show_told, out, deadline, as_json=as_json)
+    if isinstance(found.floats, Unmeasured):
+        show_note(f"no floats measured, which changes nothing of the answers: {found.floats.reason}")
+    raise Exit(EXIT_CODES[found.verdict])
 
 
 def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
     model: ModelOption,
-    task: Annotated[Path, typer.Option("--task-file", help="A task file.", show_default=False)],
+    task: Annotated[Path, Option("--task-file", help="A task file.")],
     pattern: PatternText = None,
     circuit: CircuitFile = None,
     properties: Properties = None,
@@ -111,24 +126,40 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
     )
 
 
+def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
+    model: ModelPath,
+    task: TaskName,
+    circuit: CircuitFile = None,
+    at: At = "logits input",
+    positions: Perturbed = "last",
+    budget: Parts = 5_000,
+    deadline: Deadline = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find how large a perturbation must be to change each decision: exactly, or between proved bounds."""
+    from circuitproof.lab.runs.radii import find_radii
+    from circuitproof.lab.runs.verification import Place
+
+    with paced(deadline, as_json=as_json) as pace:
+        effort = Effort(budget=budget, pace=pace)
+        found = find_radii(model, task, circuit, Place(at, positions), effort)
+    show_result(found, show_told, as_json=as_json)
+    raise Exit(found.exit_code)
+
+
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     model: ModelPath,
     task: TaskName,
-    most: Annotated[int, typer.Option("--most", min=1, help="The most edges to try.")] = 4,
-    budget: Annotated[int, typer.Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
+    most: Annotated[int, Option("--most", min=1, help="The most edges to try.")] = 4,
+    budget: Annotated[int, Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
     deadline: Deadline = None,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
-    from circuitproof.cli.keeping import kept
-    from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_told
     from circuitproof.lab.runs.minimality import find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
-    from circuitproof.text.locked import claimed
 
-    with claimed(out), paced(deadline, as_json=as_json) as pace:
-        searched = kept(lambda: find_minimum(model, task, most=most, budget=budget, out=out, pace=pace))
-    searched.show(lambda found: show_told(found.told()), as_json=as_json)
-    raise typer.Exit(EXIT_CODES[searched.found.verdict])
+    search = partial(find_minimum, model, task, most=most, budget=budget, out=out)
+    found = show_kept(lambda pace: search(pace=pace), show_told, out, deadline, as_json=as_json)
+    raise Exit(EXIT_CODES[found.verdict])

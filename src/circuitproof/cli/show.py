@@ -1,35 +1,38 @@
 """How results look on a terminal: tables for people, JSON for programs."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from shutil import get_terminal_size
 from textwrap import fill
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import typer
 
-from circuitproof.text.canonical import Json, readable_json
+from circuitproof.text.canonical import readable_json
+from circuitproof.text.codec import to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
 
-    from circuitproof.view.telling import Said
+    from circuitproof.view.telling import Said, Told
+
+Found = TypeVar("Found")
 
 
-def show_json(value: Json) -> None:
-    """Print JSON to standard output."""
-    typer.echo(readable_json(value).decode(), nl=False)
+def show_json(value: object) -> None:
+    """Print a value as JSON to standard output."""
+    typer.echo(readable_json(to_json(value)).decode(), nl=False)
 
 
-def show_result(found: Json, show: Callable[[], None], *, as_json: bool) -> None:
+def show_result(found: Found, show: Callable[[Found], None], *, as_json: bool) -> None:
     """Print a result once: as JSON for programs, or as `show` tells it to people."""
     if as_json:
         show_json(found)
     else:
-        show()
+        show(found)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -87,15 +90,20 @@ def _listed(title: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) ->
     return table
 
 
-def show_told(said: "Iterable[Said]") -> None:
-    """Print what a result says of itself; drawings are for pages."""
+def show_told(found: "Told") -> None:
+    """Print what a result says of itself."""
+    for one in found.told():
+        show_said(one)
+
+
+def show_said(one: "Said") -> None:
+    """Print a sentence or a table; drawings are for pages."""
     from circuitproof.view.telling import Table
 
-    for one in said:
-        if isinstance(one, str):
-            show_line(one)
-        elif isinstance(one, Table):
-            show_table(one.title, one.columns, one.rows)
+    if isinstance(one, str):
+        show_line(one)
+    elif isinstance(one, Table):
+        show_table(one.title, one.columns, one.rows)
 
 
 def show_line(text: str) -> None:
@@ -144,7 +152,7 @@ def progress_bars(*, are_left: bool = True) -> "Iterator[Progress]":
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    bar = Progress(
+    with Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
@@ -153,16 +161,24 @@ def progress_bars(*, are_left: bool = True) -> "Iterator[Progress]":
         console=_console(stderr=True),
         disable=not sys.stderr.isatty(),
         transient=not are_left,
-    )
-    with bar:
+    ) as bar:
         yield bar
 
 
-def step_note(bar: "Progress", loss: float, tokens: int | None) -> str:
-    """Return what a bar says of a step of training: the loss, and how many tokens a second it learns from."""
-    speed = bar.tasks[0].speed
-    rate = "" if tokens is None or speed is None else f", {speed * tokens:.0f} tokens/s"
-    return f"loss {loss:.4f}{rate}"
+def steps_on(
+    bar: "Progress", tokens: int | None, before: int = 0, what: str = ""
+) -> Callable[[int, float], None]:
+    """Return what shows the steps of a training: the loss, and how many tokens a second it learns from.
+
+    The bar counts the steps `before` it too, and says `what` is trained.
+    """
+
+    def show_step(step: int, loss: float) -> None:
+        speed = bar.tasks[0].speed
+        rate = "" if tokens is None or speed is None else f", {speed * tokens:.0f} tokens/s"
+        bar.update(bar.task_ids[0], completed=before + step, note=f"{what}loss {loss:.4f}{rate}")
+
+    return show_step
 
 
 def _console(*, stderr: bool = False) -> "Console":

@@ -1,10 +1,13 @@
 """Commands that put claims to solvers, and count what that costs."""
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import typer
+from typer import Argument, Exit, Option
 
+from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
     AsJson,
     At,
@@ -16,8 +19,12 @@ from circuitproof.cli.options import (
     Perturbed,
     TaskName,
 )
+from circuitproof.cli.pacing import paced
+from circuitproof.cli.show import show_line, show_result, show_table
+from circuitproof.errors import ExitCode
 from circuitproof.prove.properties import Kind
 from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.text.reading import Fields
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.cost import Account, Costs
@@ -28,22 +35,16 @@ if TYPE_CHECKING:
 
 Engines = Annotated[
     Engine,
-    typer.Option(
+    Option(
         "--engine", help="Who answers: exact arithmetic with evidence, a solver, or all of them compared."
     ),
 ]
 Anchors = Annotated[
-    int | None,
-    typer.Option(
-        "--anchors", min=1, help="Ask solvers about so many prompts. [default: all]", show_default=False
-    ),
+    int | None, Option("--anchors", min=1, help="Ask solvers about so many prompts. [default: all]")
 ]
-Seconds = Annotated[
-    float, typer.Option("--seconds", min=0.001, max=1e6, help="What a solver has for a query.")
-]
+Seconds = Annotated[float, Option("--seconds", min=0.001, max=1e6, help="What a solver has for a query.")]
 Branched = Annotated[
-    Branching,
-    typer.Option("--branches", help="Keep every branch, or follow the exact engine's, checked first."),
+    Branching, Option("--branches", help="Keep every branch, or follow the exact engine's, checked first.")
 ]
 
 
@@ -51,20 +52,15 @@ def show_cross_check(
     request: "Request", asking: "Asking", out: Path | None, deadline: float | None, *, as_json: bool
 ) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
-    from circuitproof.cli.keeping import kept
-    from circuitproof.cli.pacing import paced
     from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
-    from circuitproof.text.locked import claimed
 
-    with claimed(out), paced(deadline, as_json=as_json) as pace:
-        checked = kept(lambda: cross_check(request.at(pace), asking, out))
-    checked.show(_show_compared, as_json=as_json)
-    raise typer.Exit(EXIT_CODES[checked.found.verdict])
+    answer = partial(cross_check, asking=asking, out=out)
+    found = show_kept(lambda pace: answer(request.at(pace)), _show_compared, out, deadline, as_json=as_json)
+    raise Exit(EXIT_CODES[found.verdict])
 
 
 def _show_compared(found: "CrossCheck") -> None:
-    from circuitproof.cli.show import show_line, show_table
     from circuitproof.view.answers import claim_title
     from circuitproof.view.counterexamples import counterexample_lines
 
@@ -84,8 +80,7 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     out: Out,
     circuit: CircuitFile = None,
     properties: Annotated[
-        list[Kind] | None,
-        typer.Option("--property", help="What to claim; repeat for several.", show_default=False),
+        list[Kind] | None, Option("--property", help="What to claim; repeat for several.")
     ] = None,
     epsilon: Epsilon = None,
     at: At = "logits input",
@@ -96,95 +91,63 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     as_json: AsJson = False,
 ) -> None:
     """Write every query of a claim as an SMT-LIB file that says what each answer means."""
-    from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_json, show_line
     from circuitproof.lab.runs.cross_check import Asking, write_queries
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
 
-    request = Request(
-        model=model,
-        circuit=circuit,
-        task=task,
-        properties=parse_properties(properties or [], epsilon),
-        place=Place(at, positions),
-    )
+    asked, place = parse_properties(properties or [], epsilon), Place(at, positions)
+    request = Request(model=model, circuit=circuit, task=task, properties=asked, place=place)
     asking = Asking(engine=Engine.ALL, branching=branches, anchors=anchors)
     with paced(deadline, as_json=as_json) as pace:
         count = write_queries(request.at(pace), asking, out)
-    if as_json:
-        show_json({"queries": count, "folder": str(out)})
-    else:
-        show_line(f"{out} holds {count} queries")
+    told = {"queries": count, "folder": out}
+    show_result(told, lambda _: show_line(f"{out} holds {count} queries"), as_json=as_json)
 
 
 def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
-    models: Annotated[
-        list[Path], typer.Argument(metavar="MODEL...", help="Model directories.", show_default=False)
-    ],
+    models: Annotated[list[Path], Argument(metavar="MODEL...", help="Model directories.")],
     circuits: Annotated[
-        list[Path],
-        typer.Option(
-            "--circuit", help="A circuit for all models, or one for each, in order.", show_default=False
-        ),
+        list[Path], Option("--circuit", help="A circuit for all models, or one for each, in order.")
     ],
     task: TaskName = "quotes",
-    epsilon: Annotated[str, typer.Option("--epsilon", help="The size of perturbations.")] = "1/100",
+    epsilon: Annotated[str, Option("--epsilon", help="The size of perturbations.")] = "1/100",
     anchors: Anchors = None,
     branches: Branched = Branching.TRACED,
     engine: Annotated[
-        Engine, typer.Option("--engine", help="Which solvers answer as well; exact only counts.")
+        Engine, Option("--engine", help="Which solvers answer as well; exact only counts.")
     ] = Engine.EXACT,
     seconds: Seconds = 60.0,
     deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Count what the four properties of circuits assert, by source, and per edge beside the paper's."""
-    from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_json
-    from circuitproof.errors import ExitCode
     from circuitproof.lab.runs.cost import CostRequest, count_costs
     from circuitproof.lab.runs.cross_check import Asking
-    from circuitproof.text.reading import Fields
 
     with paced(deadline, as_json=as_json) as pace:
-        found = count_costs(
-            CostRequest(
-                models=tuple(models),
-                circuits=tuple(circuits),
-                task=task,
-                epsilon=Fields({"epsilon": epsilon}, "command line").rational("epsilon"),
-                asking=Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds),
-                pace=pace,
-            )
+        request = CostRequest(
+            models=tuple(models),
+            circuits=tuple(circuits),
+            task=task,
+            epsilon=Fields({"epsilon": epsilon}, "command line").rational("epsilon"),
+            asking=Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds),
+            pace=pace,
         )
-    if as_json:
-        show_json(found.to_json())
-    else:
-        _show_costs(found)
-    raise typer.Exit(ExitCode.UNDECIDED if found.overdue else ExitCode.GOOD)
+        found = count_costs(request)
+    show_result(found, _show_costs, as_json=as_json)
+    raise Exit(ExitCode.UNDECIDED if found.overdue else ExitCode.GOOD)
 
 
 def _show_costs(found: "Costs") -> None:
-    from circuitproof.cli.show import show_line, show_table
     from circuitproof.lab.runs.cost import PAPER_PER_EDGE, explain
 
-    columns = (
-        "circuit",
-        "claim",
-        "edges#",
-        "per edge#",
-        "paper#",
-        "norm#",
-        "attention#",
-        "mlp#",
-        "embedding#",
-    )
-    more = ("decision#", "per norm#", "products#", "branches#", "encode s#", "solve s", "total#")
+    sources = ("norm#", "attention#", "mlp#", "embedding#", "decision#")
+    work = ("per norm#", "products#", "branches#", "encode s#", "solve s", "total#")
+    columns = ("circuit", "claim", "edges#", "per edge#", "paper#", *sources, *work)
     rows = [
         (*_counts(one), f"{one.total.total}" if found.is_matched else "not compared")
         for one in found.accounts
     ]
-    show_table("assertions of the four properties", (*columns, *more), rows)
+    show_table("assertions of the four properties", columns, rows)
     for model in found.overdue:
         show_line(f"the work was ended before all of {model} was counted")
     for sentence in explain(found):
@@ -213,20 +176,16 @@ def _counts(one: "Account") -> tuple[str, ...]:
     )
 
 
-def _compared_rows(claim: "Claim", one: "Compared") -> list[tuple[str, ...]]:
+def _compared_rows(claim: "Claim", one: "Compared") -> "Iterator[tuple[str, ...]]":
     from circuitproof.view.answers import answer_row
     from circuitproof.view.words import property_name
 
-    rows: list[tuple[str, ...]] = []
     if one.answer is not None:
         name, verdict, met, seen = answer_row(claim, one.answer)
-        rows.append((name, "exact", verdict, met, "", seen))
-    return [*rows, *((property_name(one.prop), *_ruling_row(ruling)) for ruling in one.hearing.rulings)]
-
-
-def _ruling_row(ruling: "Ruling") -> tuple[str, ...]:
-    met = f"{ruling.met}/{ruling.obligations}"
-    return (ruling.solver, ruling.verdict, met, f"{ruling.seconds:.2f}", _seen(ruling))
+        yield (name, "exact", verdict, met, "", seen)
+    for ruling in one.hearing.rulings:
+        met, seconds = f"{ruling.met}/{ruling.obligations}", f"{ruling.seconds:.2f}"
+        yield (property_name(one.prop), ruling.solver, ruling.verdict, met, seconds, _seen(ruling))
 
 
 def _seen(ruling: "Ruling") -> str:

@@ -4,48 +4,32 @@ from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
-from circuitproof.cli.show import (
-    progress,
-    show_line,
-    show_note,
-    show_result,
-    show_table,
-    show_told,
-    step_note,
-)
+from circuitproof.cli.show import progress, show_line, show_note, show_result, show_said, show_table, steps_on
 from circuitproof.view.rungs import error_sets
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from circuitproof.lab.runs.construction import Artifact, State
-    from circuitproof.lab.runs.norm_removal import Watchers
-    from circuitproof.lab.runs.run import Tell
     from circuitproof.lab.runs.study import StudyReport, TaskReport
-    from circuitproof.lab.runs.study_recipe import Study
-
-PAGE = "report.html"
+    from circuitproof.lab.runs.study_healing import Healed
+    from circuitproof.lab.runs.study_programs import Installed
 
 
 def run(
     recipe: RecipeFile,
     out: RunFolder = None,
     base: Annotated[
-        Path | None,
-        typer.Option(
-            "--base",
-            help="A model directory to study. [default: made as the recipe says]",
-            show_default=False,
-        ),
+        Path | None, Option("--base", help="A model directory to study. [default: made as the recipe says]")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Study a language model from text to a proved artifact and a page; an interrupted run goes on."""
+    from circuitproof.lab.runs.norm_removal import Watchers
     from circuitproof.lab.runs.study import run_study
     from circuitproof.lab.runs.study_recipe import load_study
+    from circuitproof.lab.train.loop import Watcher
     from circuitproof.text.canonical import write_file
     from circuitproof.text.codec import record_to_json
     from circuitproof.view.reporting import report_on
@@ -53,40 +37,20 @@ def run(
 
     study = load_study(recipe)
     folder = out or Path("build") / study.name
-    with progress(study.name, _steps(study)) as bar:
-        found = run_study(study, folder, base, _teller(study, bar), _watchers(study, bar))
-    page = folder / PAGE
+    source = study.removal.source
+    before, tokens = source.plan.steps, source.tokens_per_step
+    with progress(study.name, before + study.removal.plan.steps) as bar:
+
+        def tell(stage: str) -> None:
+            bar.update(bar.task_ids[0], description=f"{study.name}: {stage}", note="")
+            show_note(f"{study.name}: {stage}")
+
+        watchers = Watchers(Watcher(steps_on(bar, tokens)), Watcher(steps_on(bar, tokens, before)))
+        found = run_study(study, folder, base, tell, watchers)
+    page = folder / "report.html"
     write_file(page, report_on(folder, Beside()).html.encode())
-    show_result({**record_to_json(found), "page": str(page)}, lambda: _show(found, page), as_json=as_json)
-    raise typer.Exit(found.exit_code)
-
-
-def _steps(study: "Study") -> int:
-    return study.removal.source.plan.steps + study.removal.plan.steps
-
-
-def _teller(study: "Study", bar: "Progress") -> "Tell":
-    def tell(stage: str) -> None:
-        bar.update(bar.task_ids[0], description=f"{study.name}: {stage}", note="")
-        show_note(f"{study.name}: {stage}")
-
-    return tell
-
-
-def _watchers(study: "Study", bar: "Progress") -> "Watchers":
-    from circuitproof.lab.runs.norm_removal import Watchers
-    from circuitproof.lab.train.loop import Watcher
-
-    tokens = study.removal.source.tokens_per_step
-
-    def watcher(offset: int) -> Watcher:
-        return Watcher(
-            lambda step, loss: bar.update(
-                bar.task_ids[0], completed=offset + step, note=step_note(bar, loss, tokens)
-            )
-        )
-
-    return Watchers(watcher(0), watcher(study.removal.source.plan.steps))
+    show_result({**record_to_json(found), "page": page}, lambda _: _show(found, page), as_json=as_json)
+    raise Exit(found.exit_code)
 
 
 def _show(found: "StudyReport", page: Path) -> None:
@@ -108,13 +72,13 @@ def _show_task(report: "TaskReport") -> None:
     if report.outcomes:
         _show_gates(report)
     if report.installed is not None:
-        _show_programs(report)
+        _show_programs(report, report.installed)
     if report.healed is not None:
-        _show_healed(report)
+        _show_healed(report.healed)
     if report.artifact is not None:
         _show_ladder(report.artifact)
         title = f"{report.task}: {report.artifact.proof.verdict}"
-        show_told([answers_table(title, report.artifact.proof.battery)])
+        show_said(answers_table(title, report.artifact.proof.battery))
     if report.checked is not None:
         show_line(f"the checker says {report.checked.outcome}: {report.checked.reason}")
     if report.beyond is not None:
@@ -141,8 +105,7 @@ def _show_gates(report: "TaskReport") -> None:
     show_table(f"{report.task}: the selected circuits at their gates, in FP32", columns, rows)
 
 
-def _show_programs(report: "TaskReport") -> None:
-    assert report.installed is not None  # noqa: S101  # asked by the caller
+def _show_programs(report: "TaskReport", installed: "Installed") -> None:
     rows = [
         (
             str(one.head),
@@ -151,20 +114,18 @@ def _show_programs(report: "TaskReport") -> None:
             f"{one.tried}/{one.meanings}",
             f"{one.seconds:.1f}",
         )
-        for one in report.installed.searches
+        for one in installed.searches
     ]
     edges = 0 if report.circuit is None else len(report.circuit)
     title = f"{report.task}: programs for the heads of {edges} edges extracted on the whole domain"
     show_table(title, ("head", "program", "overlap#", "tried#", "seconds#"), rows)
-    exact, prompts = report.installed.exact, report.viability.wanted
+    exact, prompts = installed.exact, report.viability.wanted
     show_line(f"with these programs the circuit decides {exact} of {prompts} prompts right, exactly")
     if report.again is not None:
         show_line(f"extracted again among them, {len(report.again)} edges are left")
 
 
-def _show_healed(report: "TaskReport") -> None:
-    healed = report.healed
-    assert healed is not None  # noqa: S101  # asked by the caller
+def _show_healed(healed: "Healed") -> None:
     audit = healed.audit
     show_line(
         f"healed as a whole for {healed.steps} steps: {audit.model}/{audit.prompts} right, circuit "

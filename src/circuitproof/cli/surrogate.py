@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+from typer import Exit
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
@@ -13,11 +13,7 @@ if TYPE_CHECKING:
     from circuitproof.lab.surrogate.lesson import Account, Lesson
 
 
-def surrogate(
-    recipe: RecipeFile,
-    out: RunFolder = None,
-    as_json: AsJson = False,
-) -> None:
+def surrogate(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) -> None:
     """Test explanations of teachers through surrogates: fit, prove or refute, and repair what is refuted.
 
     Exit code 0 if every teacher ends with a proved program; 1 if the family has none for some teacher.
@@ -28,24 +24,16 @@ def surrogate(
 
     loaded = load_surrogate_recipe(recipe)
     lessons = run_surrogate(loaded, out or Path("build") / loaded.name, show_note)
-    show_result([lesson.to_json() for lesson in lessons], lambda: show_lessons(lessons), as_json=as_json)
-    raise typer.Exit(EXIT_CODES[worst([lesson.verdict for lesson in lessons])])
+    show_result(lessons, _show, as_json=as_json)
+    raise Exit(EXIT_CODES[worst([lesson.verdict for lesson in lessons])])
 
 
-def show_lessons(lessons: Sequence["Lesson"]) -> None:
+def _show(lessons: Sequence["Lesson"]) -> None:
     """Print a row per teacher, and below what was found about each."""
-    columns = (
-        "teacher",
-        "data agreement#",
-        "surrogate-teacher agreement#",
-        "program equivalence",
-        "outcome",
-    )
+    columns = ("teacher", "data agreement#", "surrogate-teacher agreement#", "program equivalence", "outcome")
     show_table("explanations tested through surrogates", columns, [_row(lesson) for lesson in lessons])
     for lesson in lessons:
-        show_line("")
-        for line in _account_lines(lesson):
-            show_line(line)
+        show_line("\n".join(("", *_account_lines(lesson))))
 
 
 def _row(lesson: "Lesson") -> tuple[str, ...]:

@@ -1,13 +1,16 @@
 """Commands that look for programs in the place of heads."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
+from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, Tasks
 from circuitproof.cli.show import show_json, show_line, show_table
-from circuitproof.declare.programs.syntax import Pick
+from circuitproof.declare.programs.syntax import Pick, Program
+from circuitproof.declare.programs.text import to_text
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.choices import Growth, Scope
 
@@ -16,62 +19,52 @@ if TYPE_CHECKING:
 
 _Circuits = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--circuit",
-        help="A circuit file for each task, in order. [default: the whole model alone]",
-        show_default=False,
-    ),
+    Option("--circuit", help="A circuit file for each task, in order. [default: the whole model alone]"),
 ]
-_Conditions = Annotated[int, typer.Option("--conditions", min=1, help="The most conditions of a rule.")]
-_Alternatives = Annotated[int, typer.Option("--or", min=1, help="The most alternatives of a condition.")]
+_Conditions = Annotated[int, Option("--conditions", min=1, help="The most conditions of a rule.")]
+_Alternatives = Annotated[int, Option("--or", min=1, help="The most alternatives of a condition.")]
 _Overlap = Annotated[
-    float, typer.Option("--overlap", min=0, max=1, help="The least overlap with the head's attention.")
+    float, Option("--overlap", min=0, max=1, help="The least overlap with the head's attention.")
 ]
-_Picks = Annotated[list[Pick] | None, typer.Option("--pick", help="A scan to try; repeat for several.")]
+_Picks = Annotated[list[Pick] | None, Option("--pick", help="A scan to try; repeat for several.")]
 _Pairs = Annotated[
-    list[str] | None,
-    typer.Option("--pair", help="Tokens of an opener and its closer, 11:13; repeat for several."),
+    list[str] | None, Option("--pair", help="Tokens of an opener and its closer, 11:13; repeat for several.")
 ]
 _Objective = Annotated[
-    Objective, typer.Option("--objective", help="Want the right answers, or the model's own decisions.")
+    Objective, Option("--objective", help="Want the right answers, or the model's own decisions.")
 ]
-_Scope = Annotated[
-    Scope, typer.Option("--scope", help="What must decide as wanted with the program installed.")
-]
+_Scope = Annotated[Scope, Option("--scope", help="What must decide as wanted with the program installed.")]
 _Growth = Annotated[
-    Growth, typer.Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
+    Growth, Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
 ]
 
 
 def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each recorded
     model: ModelOption,
     task: Tasks,
-    head: Annotated[str, typer.Option("--head", help="Layer and index of a head: 1.0.", show_default=False)],
+    head: Annotated[str, Option("--head", help="Layer and index of a head: 1.0.")],
     out: Out,
     circuit: _Circuits = None,
-    rules: Annotated[int, typer.Option("--rules", min=1, help="The most rules of a program.")] = 2,
+    rules: Annotated[int, Option("--rules", min=1, help="The most rules of a program.")] = 2,
     conditions: _Conditions = 1,
     alternatives: _Alternatives = 1,
-    members: Annotated[int, typer.Option("--members", min=1, help="The most tokens of a membership.")] = 2,
+    members: Annotated[int, Option("--members", min=1, help="The most tokens of a membership.")] = 2,
     pick: _Picks = None,
     pair: _Pairs = None,
     objective: _Objective = Objective.PROGRAM,
     scope: _Scope = Scope.BOTH,
     growth: _Growth = Growth.WHOLE,
     overlap: _Overlap = 0.0,
-    budget: Annotated[int, typer.Option("--budget", min=1, help="The most programs to form.")] = 300_000,
+    budget: Annotated[int, Option("--budget", min=1, help="The most programs to form.")] = 300_000,
     deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Find a program that can take a head's place, accepted exactly, or certify that none in bounds can."""
-    from circuitproof.cli.keeping import kept
-    from circuitproof.cli.pacing import paced
     from circuitproof.declare.programs.candidates import Grammar
     from circuitproof.lab.distill.synthesis import Bounds
     from circuitproof.lab.runs.synthesis import Request, parse_brackets
     from circuitproof.lab.runs.synthesis import synthesise as synthesise_program
     from circuitproof.prove.verdict import EXIT_CODES
-    from circuitproof.text.locked import claimed
 
     grammar = Grammar(
         rules=rules,
@@ -85,19 +78,14 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
         grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
     )
     asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
-    with claimed(out), paced(deadline, as_json=as_json) as pace:
-        searched = kept(lambda: synthesise_program(asked, out, pace))
-    searched.show(_show, as_json=as_json)
-    found = searched.found
+    found = show_kept(partial(synthesise_program, asked, out), _show, out, deadline, as_json=as_json)
     if not as_json:
         _show_places(found, out)
-    raise typer.Exit(EXIT_CODES[found.verdict])
+    raise Exit(EXIT_CODES[found.verdict])
 
 
 def recheck(
-    certificate: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A certificate of unrealisability.", show_default=False)
-    ],
+    certificate: Annotated[Path, Argument(metavar="FILE", help="A certificate of unrealisability.")],
     model: ModelOption,
     task: Tasks,
     as_json: AsJson = False,
@@ -116,14 +104,9 @@ def recheck(
 
 
 def _show(found: "Report") -> None:
-    from circuitproof.declare.programs.text import to_text
-
     result = found.synthesis
     rows = [
-        (
-            f"{leader.overlap:.4f}{' *' if leader.is_accepted else ''}",
-            "; ".join(_words(to_text(leader.program))),
-        )
+        (f"{leader.overlap:.4f}{' *' if leader.is_accepted else ''}", _rules(leader.program))
         for leader in result.leaders
     ]
     kind = result.record.attention
@@ -150,7 +133,7 @@ def _show_places(found: "Report", out: Path) -> None:
             show_line(f"unfinished: {found.synthesis.to_json()['reason']}")
 
 
-def _words(text: str) -> list[str]:
+def _rules(program: Program) -> str:
     """Return the rules of a program and, where it says more than they do, its fallback."""
-    lines = text.splitlines()[1:]
-    return lines[:-1] or lines
+    lines = to_text(program).splitlines()[1:]
+    return "; ".join(lines[:-1] or lines)

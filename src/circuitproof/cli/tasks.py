@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import show_line, show_result
@@ -13,29 +13,13 @@ if TYPE_CHECKING:
 
 
 def task(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME|FILE",
-            help="A task by name, or its file (.toml or .json).",
-            show_default=False,
-        ),
-    ],
+    name: Annotated[str, Argument(metavar="NAME|FILE", help="A task by name, or its file (.toml or .json).")],
     model: Annotated[
         Path | None,
-        typer.Option(
-            "--model",
-            help="The model that names the tokens, where the file leaves that to it.",
-            show_default=False,
-        ),
+        Option("--model", help="The model that names the tokens, where the file leaves that to it."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Write the declaration here, for circuitproof-check --task.",
-            show_default=False,
-        ),
+        Path | None, Option("--out", help="Write the declaration here, for circuitproof-check --task.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -45,7 +29,7 @@ def task(
     found = find_declared(name, model)
     if out is not None:
         write_declaration(found, out)
-    show_result(found.to_json(), lambda: _show(found, out), as_json=as_json)
+    show_result(found, lambda task: _show(task, out), as_json=as_json)
 
 
 def _show(found: "DeclaredTask", out: Path | None) -> None:

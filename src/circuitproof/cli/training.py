@@ -3,15 +3,10 @@
 from pathlib import Path
 
 from circuitproof.cli.options import AsJson, CircuitFiles, ModelPath, RecipeFile, RunFolder, TaskNames
-from circuitproof.cli.show import progress, show_json, show_note, show_result, show_table, step_note
-from circuitproof.text.codec import to_json
+from circuitproof.cli.show import progress, show_json, show_note, show_result, show_table, steps_on
 
 
-def train(
-    recipe: RecipeFile,
-    out: RunFolder = None,
-    as_json: AsJson = False,
-) -> None:
+def train(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) -> None:
     """Train the model of a recipe; an interrupted run goes on where it stopped.
 
     Started by torchrun, the processes share every batch: as many pieces as there are of them, or a multiple.
@@ -25,22 +20,12 @@ def train(
     folder = out or Path("build") / loaded.name
     evaluations: list[Evaluation] = []
     with joined() as workers, progress(f"training {loaded.name}", loaded.plan.steps) as bar:
-        task = bar.task_ids[0]
-        watcher = Watcher(
-            on_step=lambda step, loss: bar.update(
-                task, completed=step, note=step_note(bar, loss, loaded.tokens_per_step)
-            ),
-            on_evaluation=evaluations.append,
-        )
+        watcher = Watcher(steps_on(bar, loaded.tokens_per_step), evaluations.append)
         train_recipe(loaded, folder, watcher)
-        bar.update(task, completed=loaded.plan.steps)
-    if not workers.is_first:
-        return
-    show_result(
-        {"model": str(folder / MODEL), "evaluations": to_json(evaluations)},
-        lambda: show_note(f"{folder / MODEL} holds the trained model"),
-        as_json=as_json,
-    )
+        bar.update(bar.task_ids[0], completed=loaded.plan.steps)
+    if workers.is_first:
+        told = {"model": folder / MODEL, "evaluations": evaluations}
+        show_result(told, lambda _: show_note(f"{folder / MODEL} holds the trained model"), as_json=as_json)
 
 
 def evaluate(
@@ -51,7 +36,7 @@ def evaluate(
 
     rows = evaluate_model(model, task or [], circuit or [])
     if as_json:
-        show_json([row.to_json() for row in rows])
+        show_json(rows)
         return
     lines = [
         (

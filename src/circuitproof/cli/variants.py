@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
-from circuitproof.cli.show import progress, show_line, show_result, show_table, step_note
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolder, drawing_of
+from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.variants import Comparison, Spread, VariantRow
@@ -18,12 +18,9 @@ def variants(
     out: RunFolder = None,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
+        Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
     ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option("--figure", help="Draw the changes into this .png or .svg.", show_default=False),
-    ] = None,
+    figure: Annotated[Path | None, drawing_of("changes")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train variants of a language model alike and compare them; an interrupted run goes on."""
@@ -37,37 +34,24 @@ def variants(
     loaded = load_variants_recipe(recipe)
     folder = out or Path("build") / loaded.name
     with progress(loaded.name, 1) as bar:
-        task = bar.task_ids[0]
 
         def watch(title: str, steps: int) -> "Watcher":
-            bar.reset(task, total=steps, description=title)
-            tokens = loaded.base.tokens_per_step
-            return Watcher(
-                lambda step, loss: bar.update(task, completed=step, note=step_note(bar, loss, tokens))
-            )
+            bar.reset(bar.task_ids[0], total=steps, description=title)
+            return Watcher(steps_on(bar, loaded.base.tokens_per_step))
 
         found = compare_variants(loaded, folder, watch, seeds)
     if figure is not None:
         write_drawing(draw_changes(read_changes(folder / COMPARISON)), figure)
-    show_result(found.to_json(), lambda: _show(found), as_json=as_json)
+    show_result(found, _show, as_json=as_json)
 
 
 def _show(found: "Comparison") -> None:
     seeds = len(found.rows[0].runs)
-    columns = (
-        "variant",
-        "loss#",
-        "Δ loss#",
-        "paper#",
-        "perplexity#",
-        "Δ perplexity#",
-        "paper#",
-        "parameters#",
-    )
+    mean = "one seed" if seeds == 1 else f"mean of {seeds} seeds"
+    measures = ("loss#", "Δ loss#", "paper#", "perplexity#", "Δ perplexity#", "paper#")
     show_table(
-        "loss on held-out text, perplexity on the second corpus, in FP32; "
-        + ("one seed" if seeds == 1 else f"mean of {seeds} seeds"),
-        columns,
+        f"loss on held-out text, perplexity on the second corpus, in FP32; {mean}",
+        ("variant", *measures, "parameters#"),
         [_cells(row) for row in found.rows],
     )
     if (gate := found.gate) is not None:

@@ -4,33 +4,24 @@ from os.path import realpath
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option, echo
 
 from circuitproof.cli.options import AsJson, Deadline, Out
+from circuitproof.cli.pacing import paced
+from circuitproof.cli.show import show_json, show_line, show_result, show_said
 
-ShownPath = Annotated[
-    Path, typer.Argument(metavar="PATH", help="A bundle directory or a run folder.", show_default=False)
-]
-Against = Annotated[
-    Path | None,
-    typer.Option("--against", help="The model directory that it must be about.", show_default=False),
-]
+ShownPath = Annotated[Path, Argument(metavar="PATH", help="A bundle directory or a run folder.")]
+Against = Annotated[Path | None, Option("--against", help="The model directory that it must be about.")]
 Operations = Annotated[
-    int | None,
-    typer.Option(
-        "--operations", min=1, help="How much work checking may be, as in the checker.", show_default=False
-    ),
+    int | None, Option("--operations", min=1, help="How much work checking may be, as in the checker.")
 ]
-TaskFile = Annotated[
-    Path | None, typer.Option("--task", help="The declaration of its task, as JSON.", show_default=False)
-]
+TaskFile = Annotated[Path | None, Option("--task", help="The declaration of its task, as JSON.")]
 
 
 def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is compared with
     path: ShownPath,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Where the page is written. [default: PATH.html]", show_default=False),
+        Path | None, Option("--out", help="Where the page is written. [default: PATH.html]")
     ] = None,
     against: Against = None,
     task: TaskFile = None,
@@ -38,7 +29,6 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
-    from circuitproof.cli.show import show_json, show_line, show_told
     from circuitproof.text.canonical import refuse_unwritable, write_file
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
@@ -48,39 +38,34 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
     made = report_on(path, Beside(against, task=task, operations=operations))
     write_file(place, made.html.encode())
     if as_json:
-        show_json({"page": str(place), "says": made.says})
+        show_json({"page": place, "says": made.says})
     else:
-        show_told([] if made.bundles is None else [made.bundles])
+        if made.bundles is not None:
+            show_said(made.bundles)
         show_line(f"{place} holds the page of {path}: {made.says}")
-    raise typer.Exit(made.exit_code)
+    raise Exit(made.exit_code)
 
 
 def figures(
     paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RUN...", help="Run folders, bundles, files of cost --json.", show_default=False
-        ),
+        list[Path], Argument(metavar="RUN...", help="Run folders, bundles, files of cost --json.")
     ],
     out: Out,
     as_json: AsJson = False,
 ) -> None:
     """Draw every figure that runs and bundles give, as SVG and PNG, and say which are not there and why."""
-    from circuitproof.cli.show import show_line, show_result
     from circuitproof.lab.reports.gallery import write_figures
-    from circuitproof.text.codec import to_json
 
     found = write_figures(paths, out)
-
-    def tell() -> None:
-        for one in found:
-            if one.name is not None:
-                show_line(f"{out / one.name}.svg and .png: the {one.kind} of {one.about}")
-        for one in found:
-            if one.name is None:
-                show_line(f"no {one.kind} of {one.about}: {one.reason}")
-
-    show_result(to_json(found), tell, as_json=as_json)
+    if as_json:
+        show_json(found)
+        return
+    for one in found:
+        if one.name is not None:
+            show_line(f"{out / one.name}.svg and .png: the {one.kind} of {one.about}")
+    for one in found:
+        if one.name is None:
+            show_line(f"no {one.kind} of {one.about}: {one.reason}")
 
 
 def show(
@@ -91,7 +76,6 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print what the page of a bundle or a run says, in 80 columns."""
-    from circuitproof.cli.show import show_json
     from circuitproof.view.reporting import json_of, look_at, outcome_of, text_of
     from circuitproof_check.main import Beside
 
@@ -99,15 +83,15 @@ def show(
     if as_json:
         show_json(json_of(found))
     else:
-        typer.echo(text_of(found), nl=False)
-    raise typer.Exit(outcome_of(found))
+        echo(text_of(found), nl=False)
+    raise Exit(outcome_of(found))
 
 
 def explain(
     prompt: Annotated[
-        str, typer.Argument(metavar="PROMPT", help="Names or numbers of tokens, or #3 for the fourth prompt.")
+        str, Argument(metavar="PROMPT", help="Names or numbers of tokens, or #3 for the fourth prompt.")
     ],
-    bundle: Annotated[Path, typer.Option("--bundle", help="A bundle directory.", show_default=False)],
+    bundle: Annotated[Path, Option("--bundle", help="A bundle directory.")],
     deadline: Deadline = 10.0,
     operations: Operations = None,
     as_json: AsJson = False,
@@ -116,15 +100,10 @@ def explain(
 
     After a norm, what flips it is searched for, 10 seconds unless a deadline is given.
     """
-    from circuitproof.cli.pacing import paced
-    from circuitproof.cli.show import show_json, show_line
     from circuitproof.view.explain import explain as explain_it
     from circuitproof.view.story import tell
     from circuitproof_check.main import Beside
 
     with paced(deadline, as_json=as_json) as pace:
         found = explain_it(tell(bundle, Beside(operations=operations)), prompt, pace)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        show_line(repr(found))
+    show_result(found, lambda explained: show_line(repr(explained)), as_json=as_json)
