@@ -37,7 +37,7 @@ from circuitproof.prove.properties import (
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Digest
 from circuitproof.text.codec import Codec
-from circuitproof.text.reading import Fields, read_json, reading_part
+from circuitproof.text.reading import Fields, read_fields, reading_part
 
 _PLAIN = {one.kind: one for one in (Equivalence, Invariance, Necessity, Faithfulness, SubsetMinimality)}
 
@@ -104,11 +104,11 @@ class Opened:
 
 def open_bundle(path: Path) -> Opened:
     """Read a bundle that the checker has judged."""
-    claim, asked = _fields(path / CLAIM), _fields(path / DOMAIN)
+    claim, asked = read_fields(path / CLAIM), read_fields(path / DOMAIN)
     architecture = read_architecture(claim.fields("architecture"))
     programs = read_program_lines(claim.fields("programs"), architecture)
     graph = Graph(architecture.layers, architecture.heads)
-    certificate = _fields(path / CERTIFICATE)
+    certificate = read_fields(path / CERTIFICATE)
     answers = certificate.each("answers", lambda one: _read_answer(one, graph))
     return Opened(
         path,
@@ -120,10 +120,6 @@ def open_bundle(path: Path) -> Opened:
         answers,
         tuple(tuple(map(Fraction, row)) for row in certificate.text_rows("folds")),
     )
-
-
-def _fields(path: Path) -> Fields:
-    return Fields(read_json(path), str(path))
 
 
 def _read_weights(path: Path, claim: Fields) -> Kept:

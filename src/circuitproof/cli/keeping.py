@@ -11,10 +11,10 @@ from circuitproof.cli.show import show_json, show_note
 from circuitproof.errors import ExitCode, UnwrittenError
 from circuitproof.prove.effort import Pace
 from circuitproof.text.canonical import Json
-from circuitproof.text.codec import Writable
+from circuitproof.text.codec import to_json
 from circuitproof.text.locked import claimed
 
-Found = TypeVar("Found", bound=Writable)
+Found = TypeVar("Found")
 
 
 def show_kept(
@@ -37,7 +37,7 @@ def show_kept(
             found = cast("Found", error.found)
             failure = {"error": str(error), "code": int(ExitCode.FAILURE)}
     if as_json:
-        show_json({**cast("dict[str, Json]", found.to_json()), **failure})
+        show_json({**cast("dict[str, Json]", to_json(found)), **failure})
     else:
         show(found)
     if failure:

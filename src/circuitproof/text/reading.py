@@ -195,6 +195,11 @@ def read_json(path: Path) -> object:
     return parse_json(read_bytes(path), str(path))
 
 
+def read_fields(path: Path) -> Fields:
+    """Open a JSON file of which not every key need be read."""
+    return Fields(read_json(path), str(path))
+
+
 def parse_json(content: bytes, where: str) -> object:
     """Return the JSON value in `content`, read as `read_json` reads a file."""
     try:

@@ -7,8 +7,8 @@ from pathlib import Path
 from circuitproof.bundle.files import CLAIM
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import Codec
-from circuitproof.text.reading import Fields
-from circuitproof.view.rungs import Rung, read_fields, read_rungs
+from circuitproof.text.reading import Fields, read_fields
+from circuitproof.view.rungs import Rung, read_rungs
 from circuitproof.view.story import Story, tell_judged
 from circuitproof.view.study import Study, read_study
 from circuitproof_check.main import Beside, Outcome, Report, inspect

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from circuitproof.errors import InputError
 from circuitproof.text.codec import Codec, Count
-from circuitproof.text.reading import Fields, read_json
+from circuitproof.text.reading import Fields, read_fields, read_json
 
 _CHOSEN = "chosen.json"
 _MOST = 700
@@ -103,11 +103,6 @@ class Rung:
     def place(self) -> str:
         """Return which step of which calibration it is."""
         return f"{self.task} {self.state}"
-
-
-def read_fields(file: Path) -> Fields:
-    """Open a file of a run, of which not every key need be read."""
-    return Fields(read_json(file), str(file))
 
 
 def read_rungs(folder: Path) -> list[Rung]:

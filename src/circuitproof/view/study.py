@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.text.codec import Codec, Count
-from circuitproof.text.reading import long_numbers, scientific
-from circuitproof.view.rungs import Audit, perplexity, read_audit, read_fields
+from circuitproof.text.reading import long_numbers, read_fields, scientific
+from circuitproof.view.rungs import Audit, perplexity, read_audit
 
 _VIABILITY, _BEYOND, _HEALED = "viability.json", "beyond.json", "healed.json"
 _QUALITY, _ACCEPTED, _EXTRACTED = "base.json", "accepted.json", "circuit.json"

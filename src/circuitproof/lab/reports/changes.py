@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from circuitproof.lab.reports.style import COLOURS, GREY, WIDTH, Drawing, legend_below, legible
 from circuitproof.text.codec import Codec
-from circuitproof.text.reading import Fields, read_json
+from circuitproof.text.reading import Fields, read_fields
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ class Changes:
 
 def read_changes(path: Path) -> tuple[Changes, ...]:
     """Read the comparison that a run of variants wrote: loss, and perplexity on the second corpus."""
-    fields = Fields(read_json(path), str(path))
+    fields = read_fields(path)
     rows = [Fields(row, f"{path}.variants[{place}]") for place, row in enumerate(fields.items("variants"))]
     first = rows[0].text("name")
     loss = [_bar(row, "loss_change", 0) for row in rows[1:]]

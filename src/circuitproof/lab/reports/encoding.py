@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from circuitproof.lab.reports.style import COLOURS, GREY, WIDTH, Drawing, legend_below, legible
 from circuitproof.text.codec import Codec, Key
-from circuitproof.text.reading import Fields, read_json
+from circuitproof.text.reading import Fields, read_fields
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ class Encoding:
 
 def read_encodings(path: Path) -> tuple[Encoding, ...]:
     """Read what `circuitproof cost --json` printed."""
-    accounts = Fields(read_json(path), str(path)).items("accounts")
+    accounts = read_fields(path).items("accounts")
     return tuple(_encoding(Fields(one, f"{path}.accounts[{place}]")) for place, one in enumerate(accounts))
 
 

@@ -15,7 +15,7 @@ from circuitproof.lab.reports.modes import draw_modes
 from circuitproof.lab.reports.radii import Spread, draw_radii, spread_of
 from circuitproof.lab.reports.style import Drawing, refuse_undrawable, write_drawing
 from circuitproof.lab.reports.timeline import draw_timeline
-from circuitproof.text.reading import Fields, read_json
+from circuitproof.text.reading import read_fields
 from circuitproof.view.run import GATE, MIGRATION, Trial, read_lesions, read_trial
 from circuitproof.view.rungs import Rung, read_rungs
 from circuitproof.view.story import Story, Unjudged, tell
@@ -105,7 +105,7 @@ def _free_name(one: Exhibit, paths: Sequence[Path], taken: Collection[str | None
 def _modes(sources: Sequence[Source]) -> Exhibit:
     stories = [one for source in sources for one in source.bundles if isinstance(one, Story)]
     files = [file for source in sources for file in source.files(STUDY)]
-    lessons = [Fields(read_json(file), str(file)).fields("lesson") for file in files]
+    lessons = [read_fields(file).fields("lesson") for file in files]
     return Exhibit("modes", "all", draw_modes(stories, lessons))
 
 

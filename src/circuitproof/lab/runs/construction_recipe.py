@@ -26,7 +26,14 @@ from circuitproof.lab.train.windows import Windows
 from circuitproof.prove.claim import reads_prompt
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Positive, Radius
-from circuitproof.text.reading import Fields, read_bytes, read_json, read_toml, reading, reading_part
+from circuitproof.text.reading import (
+    Fields,
+    read_bytes,
+    read_fields,
+    read_toml,
+    reading,
+    reading_part,
+)
 from circuitproof.text.sealed import MANIFEST
 
 
@@ -179,7 +186,7 @@ def _read_listed(fields: Fields, encoder: Encoder, folder: Path) -> Task:
     """Read a task whose prompts are rows of tokens under a key of a JSON file."""
     with reading_part(fields, "prompts") as part:
         path, key = folder / part.text("file"), part.text("key")
-    rows = Fields(read_json(path), str(path)).integer_rows(key)
+    rows = read_fields(path).integer_rows(key)
     pairs = Codec().value(Mapping[str, str], fields, "answers")
     answers = {_one(encoder, opener): _one(encoder, answer) for opener, answer in pairs.items()}
     return listed_opener_task(fields.text("name"), encoder.alphabet, rows, answers)

@@ -20,7 +20,7 @@ from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_files
 from circuitproof.text.codec import Positive, record_to_json, to_json
-from circuitproof.text.reading import Fields, about, read_json
+from circuitproof.text.reading import about, read_fields
 from circuitproof.text.sealed import read_manifest
 from circuitproof.view.answers import drawn
 from circuitproof.view.telling import Said, Table, Told
@@ -177,7 +177,7 @@ def report_path(out: Path) -> Path:
 def load_order(circuit: Path) -> tuple[Part, ...]:
     """Read the parts as they were tried from the report beside the circuit that was chosen."""
     path, edges = report_path(circuit), {str(edge): edge for edge in load_circuit(circuit).graph.edges()}
-    fields = Fields(read_json(path), str(path))
+    fields = read_fields(path)
     rows = fields.text_rows("parts")
     if unknown := [name for row in rows for name in row if name not in edges]:
         raise InputError(f"{fields.path('parts')} has {unknown[0]!r}, no edge of the circuit's graph")
@@ -187,5 +187,5 @@ def load_order(circuit: Path) -> tuple[Part, ...]:
 def load_candidates(circuit: Path) -> tuple[Candidate, ...]:
     """Read every candidate from the report beside the circuit that was chosen."""
     path, graph = report_path(circuit), load_circuit(circuit).graph
-    fields = Fields(read_json(path), str(path))
+    fields = read_fields(path)
     return fields.each("candidates", lambda candidate: read_candidate(candidate, graph))

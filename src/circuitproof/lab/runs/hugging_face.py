@@ -26,7 +26,7 @@ from circuitproof.text.canonical import (
     write_file,
     write_parts,
 )
-from circuitproof.text.reading import Fields, about, read_bytes, read_json
+from circuitproof.text.reading import Fields, about, read_bytes, read_fields
 from circuitproof.text.sealed import seal
 
 _CONFIG, _TENSORS, _INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
@@ -63,7 +63,7 @@ def locate(source: str, revision: str | None = None) -> Path:
 def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = None) -> Declaration:
     """Turn a Hugging Face GPT-2 into a model directory; it appears whole, and only if `gate` lets it pass."""
     refuse_existing(out)
-    architecture = read_config(Fields(read_json(source / _CONFIG), str(source / _CONFIG)))
+    architecture = read_config(read_fields(source / _CONFIG))
     with open_tensors(source) as theirs:
         _refuse_unfit(source, theirs, architecture)
         _refuse_too_large(out, architecture)
@@ -115,7 +115,7 @@ def open_tensors(source: Path) -> Generator[Mapping[str, Any], None, None]:
 
 def _files(source: Path) -> list[Path]:
     if (index := source / _INDEX).exists():
-        fields = Fields(read_json(index), str(index)).fields("weight_map")
+        fields = read_fields(index).fields("weight_map")
         names = dict.fromkeys(fields.text(name) for name in fields.keys())  # noqa: SIM118  # not a mapping
         if outside := [name for name in names if Path(name).name != name]:
             raise InputError(f"{fields.where} names the file {outside[0]!r}, want one of the same directory")
@@ -161,9 +161,9 @@ def _refuse_too_large(out: Path, architecture: Architecture) -> None:
 def _alphabet(source: Path, size: int) -> Alphabet | None:
     """Return the names of the tokens as the tokenizer's file has them, if there is one."""
     if (file := source / _TOKENIZER).exists():
-        return sparse_alphabet(size, dict(_tokenizer_names(Fields(read_json(file), str(file)))))
+        return sparse_alphabet(size, dict(_tokenizer_names(read_fields(file))))
     if (file := source / _VOCABULARY).exists():
-        return sparse_alphabet(size, dict(_vocabulary_names(Fields(read_json(file), str(file)))))
+        return sparse_alphabet(size, dict(_vocabulary_names(read_fields(file))))
     return None
 
 
