@@ -93,8 +93,7 @@ def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Ans
 
 
 def _equivalence(claim: Claim, folded: Folded) -> Answer:
-    wanted = claim.task.decisions()
-    found = folded.of(claim.circuit)
+    wanted, found = claim.task.decisions(), folded.of(claim.circuit)
     wrong = [x for x, fold in enumerate(found) if fold.decision != frozenset({wanted[x]})]
     return _for_every_prompt(claim, Equivalence(), [FoldLeaf(fold) for fold in found], wrong)
 
@@ -103,10 +102,9 @@ def _faithfulness(claim: Claim, folded: Folded) -> Answer:
     if (operator := claim.frozen.declaration.inexact_operator) is not None:
         reason = f"the whole model uses {operator}, which has no exact value: this can only be measured"
         return Answer(Faithfulness(), Undecided(Open(reason)), claim.task.size, 0, Findings())
-    everything = whole(claim.frozen.graph)
-    both = list(zip(folded.of(claim.circuit), folded.of(everything), strict=True))
-    leaves = [FoldLeaf(one, model=other) for one, other in both]
-    unlike = [x for x, (one, other) in enumerate(both) if one.decision != other.decision]
+    found, model = folded.of(claim.circuit), folded.of(whole(claim.frozen.graph))
+    leaves = [FoldLeaf(one, model=other) for one, other in zip(found, model, strict=True)]
+    unlike = [x for x, fold in enumerate(found) if fold.decision != model[x].decision]
     return _for_every_prompt(claim, Faithfulness(), leaves, unlike)
 
 
@@ -143,20 +141,22 @@ def _invariance(claim: Claim, folded: Folded) -> Answer:
 
 
 def _necessity(claim: Claim, folded: Folded) -> Answer:
-    lesions = claim.circuit.lesions()
+    before, prompts = folded.of(claim.circuit), claim.task.prompts
     witnesses = [_witnesses(claim, folded, edge) for edge in claim.circuit]
     useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
-    leaves = [_lesion_leaves(claim.circuit, lesion, folded) for lesion in lesions]
+    leaves = [
+        tuple(FoldLeaf(one, lesion=other) for one, other in zip(before, folded.of(lesion), strict=True))
+        for lesion in claim.circuit.lesions()
+    ]
     outcome: Outcome
     if useless:
         outcome = Refuted(OneEdge(useless[0], PromptSplit(leaves[useless[0]])))
     else:
         first = [(found.flips + found.ties)[0] for found in witnesses]
-        prompts = claim.task.prompts
         replays = [Replay((Replayed(prompts[x], row[x]),)) for x, row in zip(first, leaves, strict=True)]
         outcome = Proved(EdgeSplit(tuple(replays)))
-    met = len(lesions) - len(useless)
-    return Answer(Necessity(), outcome, len(lesions), met, Findings(edges=tuple(witnesses)))
+    met = len(leaves) - len(useless)
+    return Answer(Necessity(), outcome, len(leaves), met, Findings(edges=tuple(witnesses)))
 
 
 def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
@@ -168,11 +168,6 @@ def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
     kept = bias_kept(claim.frozen, claim.circuit, edge)
     is_biased = kept is not None and changes_nothing(before, folded.of(kept))
     return EdgeWitnesses(edge, flips, ties, only_bias=is_biased)
-
-
-def _lesion_leaves(circuit: Circuit, lesion: Circuit, folded: Folded) -> tuple[FoldLeaf, ...]:
-    pairs = zip(folded.of(circuit), folded.of(lesion), strict=True)
-    return tuple(FoldLeaf(one, lesion=other) for one, other in pairs)
 
 
 def _robustness(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:

@@ -23,7 +23,6 @@ class Trial:
 
     @property
     def is_equivalent(self) -> bool:
-        """Say whether the circuit decides the right answer on every prompt."""
         return self.refuting is None
 
 
