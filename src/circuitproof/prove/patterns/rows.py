@@ -47,20 +47,20 @@ class KnownQuery:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Reads keys: from a state, for each guess, whether the condition holds of the key and the next state."""
+    """Reads keys: from a state, for each guess, what it says of the key, and the next state.
+
+    The machine of a condition says whether that holds; a joined one may say it of each of several.
+    """
 
     starts: tuple[State, ...]
-    step: Callable[[State, Key], Iterable[tuple[bool, State]]]
+    step: Callable[[State, Key], Iterable[tuple[Any, State]]]
     ends: Callable[[State], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class RowMachine:
+class RowMachine(Machine):
     """Reads keys and returns their weights in whole units of 1/`scale`."""
 
-    starts: tuple[State, ...]
-    step: Callable[[State, Key], Iterator[tuple[int, State]]]
-    ends: Callable[[State], bool]
     scale: int
 
 
@@ -74,21 +74,16 @@ def row_machine(program: Program, query: KnownQuery) -> RowMachine:
 
     def step(state: State, key: Key) -> Iterator[tuple[int, State]]:
         for truths, after in whole.step(state, key):
-            held: Iterable[bool] = truths  # pyright: ignore[reportAssignmentType]  # joined by `tuple`
-            yield default + sum(w for w, holds in zip(weights, held, strict=True) if holds), after
+            yield default + sum(w for w, holds in zip(weights, truths, strict=True) if holds), after
 
     return RowMachine(whole.starts, step, whole.ends, scale)
 
 
 def classes_of(program: Program) -> tuple[Tokens, ...]:
     """Return classes of tokens that the conditions of a program do not cut."""
-    found: list[Tokens] = []
-    for rule in program.rules:
-        for condition in rule.conditions:
-            for atom in atoms(condition):
-                mentioned = tuple(sorted(set(atom.tokens())))
-                found += [Tokens(mentioned)] if mentioned else []
-    return tuple(dict.fromkeys(found))
+    conditions = [condition for rule in program.rules for condition in rule.conditions]
+    mentioned = [tuple(sorted(set(atom.tokens()))) for one in conditions for atom in atoms(one)]
+    return tuple(Tokens(tokens) for tokens in dict.fromkeys(mentioned) if tokens)
 
 
 def _machine(formula: Formula, query: KnownQuery) -> Machine:
