@@ -32,12 +32,8 @@ def answer_pattern(claim: Claim, effort: Effort) -> Battery:
     prover = _Prover(claim, effort, Memo(claim, effort.pace))
     answers = tuple(prover.answer(prop) for prop in claim.properties)
     domain = _bundled(claim, answers)
-    folded = fold(
-        claim.frozen,
-        claim.task.candidates,
-        [claim.circuit, *claim.kept_biases().values()],
-        domain.prompts,
-    )
+    circuits = [claim.circuit, *claim.kept_biases().values()]
+    folded = fold(claim.frozen, claim.task.candidates, circuits, domain.prompts)
     tokens = prover.memo.tokens().union(*domain.prompts)
     return Battery(claim, answers, domain, folded, prover.memo.cells, frozenset(tokens))
 
@@ -94,11 +90,9 @@ class _Prover:
         witnesses: list[Replay] = []
         left: Open | None = None
         idle: OneEdge | None = None
-        regions = 0
-        for place, (edge, lesion) in enumerate(
-            zip(self.claim.circuit, self.claim.circuit.lesions(), strict=True)
-        ):
-            cover = Cover(self.memo, Idle(lesion), self.effort)
+        regions, circuit = 0, self.claim.circuit
+        for place, edge in enumerate(circuit):
+            cover = Cover(self.memo, Idle(circuit.without(edge)), self.effort)
             found = cover.whole()
             regions += cover.regions
             match found:
@@ -111,7 +105,7 @@ class _Prover:
                     break
         outcome = Refuted(idle) if idle else Undecided(left) if left else Proved(EdgeSplit(tuple(witnesses)))
         survey = self._survey(outcome.evidence, regions)
-        return Answer(prop, outcome, len(self.claim.circuit), len(witnesses), survey)
+        return Answer(prop, outcome, len(circuit), len(witnesses), survey)
 
     def _survey(self, evidence: Evidence, regions: int) -> Findings:
         """Return how many regions were looked at, and the least margin and radius that evidence shows."""

@@ -99,8 +99,7 @@ class Cover:
 
     def _settled(self, region: PromptRegion) -> Covered:
         place = region, self._heads()
-        runs = self.memo.runs(place)
-        if runs is None:
+        if self.memo.runs(place) is None:
             return None
         found = self.memo.plan(place, self.memo.claim.circuit).any_prompt()
         if broken := self._broken(place, [found]):
@@ -153,17 +152,14 @@ class Cover:
                 children = ((part[1:], region.with_keys(*part)) for part in parts)
                 return self._children(children, lambda found: ByKey(head, found))
             if error.missing is not Missing.STRUCTURE and region.length is None:
-                return self._by_length(region)
+                lengths = range(1, self.labelled.pattern.longest + 1)
+                return self._children(((n, replace(region, length=n)) for n in lengths), ByLength)
             if error.missing is not Missing.STRUCTURE and (classes := self._last_tokens(region)):
                 assert region.length is not None  # noqa: S101  # asked just above
                 position = region.length - 1
                 children = ((tokens, region.with_token(position, tokens)) for tokens in classes)
                 return self._children(children, lambda found: ByToken(position, found))
         return self._listed(region, error)
-
-    def _by_length(self, region: PromptRegion) -> Covered:
-        lengths = range(1, self.labelled.pattern.longest + 1)
-        return self._children(((n, replace(region, length=n)) for n in lengths), ByLength)
 
     def _by_sum(self, region: PromptRegion, error: UnsettledError) -> Covered:
         head = error.head
@@ -232,10 +228,8 @@ class Cover:
 
     def _lengths(self, region: PromptRegion) -> list[int]:
         runs = self._plain(region)
-        ends = (
-            {position + 1 for position, step in runs.steps() if step.target is None} if runs else set[int]()
-        )
-        return sorted(ends)
+        steps = runs.steps() if runs else ()
+        return sorted({position + 1 for position, step in steps if step.target is None})
 
     def _choices(self, region: PromptRegion, length: int) -> tuple[frozenset[int], list[Prompt]]:
         """Return the positions that matter, and a prompt for each choice of tokens there."""

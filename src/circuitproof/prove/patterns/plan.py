@@ -51,6 +51,9 @@ class Varying:
     is_self: bool
     """Whether a row without weight attends to the last position; otherwise to nothing."""
 
+    def is_read(self, step: Step) -> bool:
+        return step.weights[self.head] > 0 or (self.is_self and step.target is None)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -128,17 +131,13 @@ def plan(runs: Runs, tables: Tables, programs: Mapping[Head, Program]) -> Plan:
         else:
             varying.append(found)
     for term in terms:
-        tables.prepare(term.function, _needed(runs, lambda step, term=term: bool(term.factor(step))))
+        tables.prepare(term.function, _needed(runs, term.factor))
     for row in varying:
-        tables.prepare(row.function, _needed(runs, lambda step, row=row: _is_read(row, step)))
+        tables.prepare(row.function, _needed(runs, row.is_read))
     return Plan(runs, tables, tables.fixed(fixed, here), tuple(terms), tuple(varying))
 
 
-def _is_read(row: Varying, step: Step) -> bool:
-    return step.weights[row.head] > 0 or (row.is_self and step.target is None)
-
-
-def _needed(runs: Runs, is_read: Callable[[Step], bool]) -> list[tuple[int, tuple[int, ...]]]:
+def _needed(runs: Runs, is_read: Callable[[Step], object]) -> list[tuple[int, tuple[int, ...]]]:
     places = dict.fromkeys((position, step.atom) for position, step in runs.steps() if is_read(step))
     return [(position, runs.machine.atoms[atom]) for position, atom in places]
 

@@ -69,7 +69,7 @@ class _Builder:
         self, task: Labelled, region: PromptRegion, machine: Automaton, programs: Mapping[Head, Program]
     ) -> None:
         self.task, self.region, self.machine = task, region, machine
-        self.tokens = dict(_allowed(region, machine))
+        self.tokens = _allowed(region, machine)
         self.rows = [row_machine(program, self._query(head)) for head, program in programs.items()]
         wanted = dict(region.sums)
         self.sums = {
@@ -154,24 +154,21 @@ class _Builder:
         return KnownQuery(head, self.region.length, last, tokens, is_single)
 
 
-def _allowed(region: PromptRegion, machine: Automaton) -> Iterator[tuple[int, list[int]]]:
+def _allowed(region: PromptRegion, machine: Automaton) -> dict[int, list[int]]:
     """Return the atoms that may stand at the positions of which a region tells."""
-    classes: dict[int, list[Any]] = {}
+    allowed: dict[int, list[int]] = {}
     for position, tokens in region.tokens:
-        classes.setdefault(position, []).append(tokens)
-    for position, wanted in classes.items():
-        atoms = enumerate(machine.atoms)
-        yield position, [k for k, members in atoms if all(members[0] in one for one in wanted)]
+        atoms = allowed.get(position, range(len(machine.atoms)))
+        allowed[position] = [atom for atom in atoms if machine.atoms[atom][0] in tokens]
+    return allowed
 
 
 def _without_dead_ends(layers: list[dict[Node, list[Step]]]) -> tuple[dict[Node, tuple[Step, ...]], ...]:
     kept: list[dict[Node, tuple[Step, ...]]] = []
     alive: set[Node | None] = {None}
     for layer in reversed(layers):
-        living: dict[Node, tuple[Step, ...]] = {}
-        for node, steps in layer.items():
-            if good := tuple(step for step in steps if step.target in alive):
-                living[node] = good
+        good = {node: tuple(step for step in steps if step.target in alive) for node, steps in layer.items()}
+        living = {node: steps for node, steps in good.items() if steps}
         kept.append(living)
         alive = {None, *living}
     kept.reverse()

@@ -1,8 +1,9 @@
 """Functions of a token and its position: what it contributes to the candidates' logits, computed once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 from circuitproof.declare.circuits.graph import LOGITS, Head
@@ -70,7 +71,6 @@ class Tables:
         self._frozen, self._candidates, self.outline, self._pace = frozen, candidates, outlined, pace
         self._known: dict[Function, _Values] = {}
         self.evaluations = 0
-        self._alone: Contribution | None = None
         self._ends: set[int] = set()
         """Last tokens that are the same for all prompts of some region."""
 
@@ -86,10 +86,9 @@ class Tables:
         self._ends |= {here[0]} if here else set()
         return self._run(cells, stage)[0]
 
-    def prepare(self, function: Function, atoms: Iterable[tuple[int, Sequence[int]]]) -> None:
+    def prepare(self, function: Function, wanted: Sequence[tuple[int, Sequence[int]]]) -> None:
         """Compute a function at positions for the tokens that may stand there."""
         known = self._known.setdefault(function, _Values())
-        wanted = [(position, members) for position, members in atoms]
         if function.is_separable:
             self._prepare_parts(function, known, wanted)
             return
@@ -99,9 +98,8 @@ class Tables:
             raise UnsettledError(
                 Missing.STRUCTURE, f"{names} would have to be computed at {count} tokens and positions"
             )
-        pairs = {(token, position): None for position, members in wanted for token in members}
-        missing = [pair for pair in pairs if pair not in known.pairs]
-        missing.sort(key=lambda pair: (pair[1], pair[0]))
+        pairs = {(token, position) for position, members in wanted for token in members} - known.pairs.keys()
+        missing = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
         known.pairs.update(zip(missing, self._evaluate(function, missing), strict=True))
 
     def at(self, function: Function, token: int, position: int) -> Contribution:
@@ -119,10 +117,8 @@ class Tables:
 
     def tokens(self) -> set[int]:
         """Return the tokens whose embedding was read."""
-        found = set(self._ends)
-        for known in self._known.values():
-            found |= {token for token, _ in known.pairs} | set(known.tokens)
-        return found
+        paired = {token for known in self._known.values() for token, _ in known.pairs}
+        return self._ends.union(paired, *(known.tokens for known in self._known.values()))
 
     def _prepare_parts(
         self, function: Function, known: _Values, wanted: Sequence[tuple[int, Sequence[int]]]
@@ -139,10 +135,7 @@ class Tables:
             known.positions[place] = tuple(a - b for a, b in zip(found, nothing, strict=True))
 
     def _evaluate(
-        self,
-        function: Function,
-        pairs: Sequence[Pair],
-        embedding: tuple[Part, ...] = EMBEDDING,
+        self, function: Function, pairs: Sequence[Pair], embedding: tuple[Part, ...] = EMBEDDING
     ) -> list[Contribution]:
         sizes = self._frozen.architecture
         step = max(1, _CHUNK // max(sizes.mlp_width, sizes.width))
@@ -163,17 +156,16 @@ class Tables:
         stage = cells.sum_stage(self.outline.circuit, function.group.sources)
         is_here = function.coordinate is HERE
         rows = [cells.cell(stage, (pair, None) if is_here else (function.here, pair)) for pair in pairs]
-        values, alone = self._run(cells, stage), self._nothing()
-        return [tuple(a - b for a, b in zip(values[row], alone, strict=True)) for row in rows]
+        values, nothing = self._run(cells, stage), self._nothing
+        return [tuple(a - b for a, b in zip(values[row], nothing, strict=True)) for row in rows]
 
+    @cached_property
     def _nothing(self) -> Contribution:
         """Return the logits of an empty residual."""
-        if self._alone is None:
-            cells = self._cells(())
-            stage = cells.sum_stage(self.outline.circuit, ())
-            cells.cell(stage, (None, None))
-            self._alone = self._run(cells, stage)[0]
-        return self._alone
+        cells = self._cells(())
+        stage = cells.sum_stage(self.outline.circuit, ())
+        cells.cell(stage, (None, None))
+        return self._run(cells, stage)[0]
 
     def _cells(self, embedding: tuple[Part, ...]) -> Cells[Spot]:
         return Cells(Pairs(), biases=self._frozen.architecture.biases, embedding=embedding)
