@@ -79,19 +79,14 @@ def _shrunk(question: Question, effort: Effort, first: Point) -> Bracket:
     """Return the radius, given a perturbation that changes the decision."""
     search = _Shrinking(question, effort, first)
     tree = search.explore()
-    lower = searched_radius(tree, search.radius)
-    if lower == search.radius and not search.is_attained:
-        return _at_the_infimum(question, effort, search, tree)
-    return Bracket(lower, search.radius, search.is_attained, confirmed(question, search.eta), tree)
-
-
-def _at_the_infimum(question: Question, effort: Effort, search: "_Shrinking", tree: Tree) -> Bracket:
-    """Decide whether a perturbation of just the radius changes the decision: the closed ball tells."""
-    found = search_ball(question, search.radius, effort)
-    if isinstance(found, Violation):
-        return Bracket(search.radius, search.radius, is_attained=True, eta=found.eta, tree=tree)
-    eta = confirmed(question, search.eta)
-    return Bracket(search.radius, search.radius, is_attained=False, eta=eta, tree=tree)
+    lower, eta, is_attained = searched_radius(tree, search.radius), search.eta, search.is_attained
+    if lower == search.radius and not is_attained:
+        at_it = search_ball(
+            question, lower, effort
+        )  # whether one of just the radius does: the closed ball tells
+        if isinstance(at_it, Violation):
+            eta, is_attained = at_it.eta, True
+    return Bracket(lower, search.radius, is_attained, confirmed(question, eta), tree)
 
 
 def _unreached(question: Question, effort: Effort) -> Bracket:

@@ -49,12 +49,9 @@ def relaxed_radius(question: Question, radius: Fraction) -> Fraction:
         return Fraction(0)
     sheet, winner = logits.sheet(0), question.winner
     others = [place for place in range(sheet.numbers.shape[1]) if place != winner]
-    roots = [_Bent(cut, _difference(sheet, winner, place)).root() for place in others]
+    leads = [sheet.numbers[:, [winner]] - sheet.numbers[:, [place]] for place in others]
+    roots = [_Bent(cut, Sheet(lead, sheet.denominator)).root() for lead in leads]
     return min([radius, *(root for root in roots if root is not None)])
-
-
-def _difference(sheet: Sheet, winner: int, other: int) -> Sheet:
-    return Sheet(sheet.numbers[:, [winner]] - sheet.numbers[:, [other]], sheet.denominator)
 
 
 class _UnfitError(Exception):

@@ -7,6 +7,7 @@ programmes close the leaves, with Farkas weights, or find a perturbation that ch
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heappop, heappush
+from typing import TypeGuard
 
 from circuitproof.errors import DeclarationError
 from circuitproof.exact.forms import Bound, Form, Region, Sign
@@ -51,11 +52,10 @@ def search_ball(question: Question, radius: Fraction, effort: Effort) -> Tree | 
         return Violation(confirmed(question, found.point))
 
 
-def is_closed(found: object) -> bool:
+def is_closed(found: object) -> TypeGuard[SignSplit | Kept | Void]:
     """Say whether what was found is a tree without parts that were not searched."""
-    if not isinstance(found, SignSplit | Kept | Void | Unsearched):
-        return False
-    return not any(isinstance(leaf, Unsearched) for leaf in leaves(found))
+    is_tree = isinstance(found, SignSplit | Kept | Void)
+    return is_tree and not any(isinstance(leaf, Unsearched) for leaf in leaves(found))
 
 
 def confirmed(question: Question, eta: Point) -> Point:
