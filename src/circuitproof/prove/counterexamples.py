@@ -84,11 +84,8 @@ def replayed(claim: Claim, prop: Property, prompts: Sequence[Prompt], eta: Point
 
 def _right(claim: Claim, circuit: Circuit, prompt: Prompt) -> Decided:
     """Return what a circuit decides, beside the right answer."""
-    task = claim.task
-    if isinstance(task.domain, Domain):
-        answer = task.answers()[task.prompts.index(prompt)]
-    else:
-        answer = task.labelled.label_of(prompt).answer
+    task, is_list = claim.task, isinstance(claim.task.domain, Domain)
+    answer = task.answers()[task.prompts.index(prompt)] if is_list else task.labelled.label_of(prompt).answer
     return _decided(claim, prompt, frozenset({task.candidates.index(answer)}), _fold(claim, circuit, prompt))
 
 

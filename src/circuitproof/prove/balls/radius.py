@@ -81,11 +81,9 @@ def _shrunk(question: Question, effort: Effort, first: Point) -> Bracket:
     tree = search.explore()
     lower, eta, is_attained = searched_radius(tree, search.radius), search.eta, search.is_attained
     if lower == search.radius and not is_attained:
-        at_it = search_ball(
-            question, lower, effort
-        )  # whether one of just the radius does: the closed ball tells
-        if isinstance(at_it, Violation):
-            eta, is_attained = at_it.eta, True
+        closed = search_ball(question, lower, effort)  # tells whether one of just the radius changes it
+        if isinstance(closed, Violation):
+            eta, is_attained = closed.eta, True
     return Bracket(lower, search.radius, is_attained, confirmed(question, eta), tree)
 
 

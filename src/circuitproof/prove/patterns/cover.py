@@ -142,20 +142,18 @@ class Cover:
 
     def _divided(self, region: PromptRegion, error: UnsettledError) -> Covered:
         """Divide a region by what is missing, or list its prompts, or leave it open."""
-        if self.regions < self.effort.regions:
+        longest = self.labelled.pattern.longest
+        if self.regions < self.effort.regions and error.missing is not Missing.STRUCTURE:
             if error.missing is Missing.SUM and error.head not in dict(region.sums):
                 return self._by_sum(region, error)
-            if error.missing is Missing.KEY and (
-                parts := _halves(region, error.head, self.labelled.pattern.longest)
-            ):
+            if error.missing is Missing.KEY and (parts := _halves(region, error.head, longest)):
                 head = parts[0][0]
                 children = ((part[1:], region.with_keys(*part)) for part in parts)
                 return self._children(children, lambda found: ByKey(head, found))
-            if error.missing is not Missing.STRUCTURE and region.length is None:
-                lengths = range(1, self.labelled.pattern.longest + 1)
+            if region.length is None:
+                lengths = range(1, longest + 1)
                 return self._children(((n, replace(region, length=n)) for n in lengths), ByLength)
-            if error.missing is not Missing.STRUCTURE and (classes := self._last_tokens(region)):
-                assert region.length is not None  # noqa: S101  # asked just above
+            if classes := self._last_tokens(region):
                 position = region.length - 1
                 children = ((tokens, region.with_token(position, tokens)) for tokens in classes)
                 return self._children(children, lambda found: ByToken(position, found))

@@ -71,13 +71,9 @@ class _Builder:
         self.task, self.region, self.machine = task, region, machine
         self.tokens = _allowed(region, machine)
         self.rows = [row_machine(program, self._query(head)) for head, program in programs.items()]
-        wanted = dict(region.sums)
-        self.sums = {
-            place: wanted[head] * row.scale
-            for place, (head, row) in enumerate(zip(programs, self.rows, strict=True))
-            if head in wanted
-        }
         heads = list(programs)
+        sums = [(heads.index(head), total) for head, total in region.sums]
+        self.sums = {place: total * self.rows[place].scale for place, total in sums}
         self.keys = [(heads.index(head), first, last) for head, first, last in region.keys]
         nothing = (0,) * (len(self.sums) + len(self.keys))
         self.starts = tuple(
