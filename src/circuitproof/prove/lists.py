@@ -1,8 +1,7 @@
 """A claim about a list: fold its circuits on every prompt once, then count each property's obligations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import chain
 from typing import assert_never
 
@@ -10,6 +9,7 @@ from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.errors import InputError
 from circuitproof.prove.balls.answers import answer_ball
+from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.balls.robustness import radii, violation
 from circuitproof.prove.claim import Claim, bias_kept
 from circuitproof.prove.effort import Effort
@@ -109,19 +109,15 @@ def _faithfulness(claim: Claim, folded: Folded) -> Answer:
 
 
 def _for_every_prompt(
-    claim: Claim,
-    prop: Property,
-    leaves: Sequence[FoldLeaf],
-    failing: Sequence[int],
-    perturb: Callable[[int], tuple[Fraction, ...]] | None = None,
+    claim: Claim, prop: Property, leaves: Sequence[FoldLeaf], failing: Sequence[int], eta: Point | None = None
 ) -> Answer:
-    """Answer a property with an obligation per prompt; the first prompt that fails refutes it."""
+    """Answer a property with an obligation per prompt; the first that fails, under `eta`, refutes it."""
     outcome: Outcome = Proved(PromptSplit(tuple(leaves)))
     if failing:
-        x = failing[0]
-        leaf = replace(leaves[x], radius=None)
-        outcome = Refuted(Replay((Replayed(claim.task.prompts[x], leaf, perturb(x) if perturb else None),)))
-    found = Findings(tuple((x,) for x in failing), radii=tuple(leaf.radius for leaf in leaves if perturb))
+        leaf = replace(leaves[failing[0]], radius=None)
+        outcome = Refuted(Replay((Replayed(claim.task.prompts[failing[0]], leaf, eta),)))
+    radii = tuple(leaf.radius for leaf in leaves) if isinstance(prop, Robustness) else ()
+    found = Findings(tuple((x,) for x in failing), radii=radii)
     return Answer(prop, outcome, len(leaves), len(leaves) - len(failing), found)
 
 
@@ -179,7 +175,8 @@ def _robustness(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
     sizes = dict(zip(clear, radii([found[x] for x in clear], rows), strict=True))
     failing = [x for x in range(len(found)) if x not in sizes or not sizes[x].exceeds(prop.epsilon)]
     leaves = [FoldLeaf(fold, radius=sizes.get(x)) for x, fold in enumerate(found)]
-    return _for_every_prompt(claim, prop, leaves, failing, lambda x: violation(found[x], rows, prop.epsilon))
+    eta = violation(found[failing[0]], rows, prop.epsilon) if failing else None
+    return _for_every_prompt(claim, prop, leaves, failing, eta)
 
 
 def _fewest(

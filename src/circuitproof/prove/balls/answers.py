@@ -9,8 +9,9 @@ from circuitproof.exact.sheets import SignCondition
 from circuitproof.forward.interface import Interface
 from circuitproof.prove.balls.disturbed import Disturbed, Question, disturbed_prompts
 from circuitproof.prove.balls.regions import SignSplit, Tree, Unsearched, Widening, leaves, searched_radius
-from circuitproof.prove.balls.search import Effort, Unstable, Violation, is_closed, search_ball
+from circuitproof.prove.balls.search import Unstable, Violation, is_closed, search_ball
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
 from circuitproof.prove.findings import Findings, shown
 from circuitproof.prove.fold import Fold, Folded
@@ -25,17 +26,18 @@ def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
     if effort.pace.is_over:
         late = Open("the work was ended before the first ball was searched")
         return Answer(prop, Undecided(late), claim.task.size, 0, Findings())
-    task, folds, width = claim.task, folded.of(claim.circuit), claim.frozen.architecture.width
+    task, width = claim.task, claim.frozen.architecture.width
     functions = disturbed_prompts(claim.frozen, task.candidates, claim.circuit, task.prompts, prop.at)
+    triples = list(zip(task.prompts, folded.of(claim.circuit), functions, strict=True))
     known: dict[int, Finding] = {}
-    for found, function in effort.pace.each("prompts", list(zip(folds, functions, strict=True))):
+    found: list[tuple[Replayed, Finding, Widening]] = []
+    for prompt, fold, function in effort.pace.each("prompts", triples):
         if id(function) not in known:
-            known[id(function)] = _find(found, function, prop.epsilon, effort)
-    findings = [known[id(function)] for function in functions]
-    prompts = tuple(map(Replayed, task.prompts, map(FoldLeaf, folds)))
-    wide = [widening(width, prop.at, f, len(x)) for x, f in zip(task.prompts, functions, strict=True)]
+            known[id(function)] = _find(fold, function, prop.epsilon, effort)
+        places = widening(width, prop.at, function, len(prompt))
+        found.append((Replayed(prompt, FoldLeaf(fold)), known[id(function)], places))
     ended = "the budget or the time" if effort.pace.is_over else "the budget"
-    return _summed(prompts, prop, findings, wide, ended)
+    return _summed(prop, found, ended)
 
 
 def widening(width: int, at: Interface, function: Disturbed, length: int) -> Widening:
@@ -59,19 +61,13 @@ def _find(found: Fold, function: Disturbed, radius: Fraction, effort: Effort) ->
         return error
 
 
-def _summed(
-    prompts: Sequence[Replayed],
-    prop: Robustness,
-    findings: Sequence[Finding],
-    wide: Sequence[Widening],
-    ended: str,
-) -> Answer:
+def _summed(prop: Robustness, found: Sequence[tuple[Replayed, Finding, Widening]], ended: str) -> Answer:
     """Add up what was found at each prompt: one violation refutes, closed trees for all of them prove."""
     failing: list[tuple[int]] = []
     replays: list[Replay] = []
     leaves_found: list[FoldLeaf] = []
     trees: dict[tuple[int, Widening], Tree] = {}
-    for x, (prompt, finding, widening) in enumerate(zip(prompts, findings, wide, strict=True)):
+    for x, (prompt, finding, widening) in enumerate(found):
         if isinstance(finding, Violation):
             failing.append((x,))
             replays.append(Replay((replace(prompt, perturbation=widening.point(finding.eta)),)))
@@ -83,11 +79,11 @@ def _summed(
     outcome: Outcome
     if replays:
         outcome = Refuted(replays[0])
-    elif len(leaves_found) == len(findings):
+    elif len(leaves_found) == len(found):
         outcome = Proved(PromptSplit(tuple(leaves_found)))
     else:
-        outcome = Undecided(Open(_reason(findings, prop.epsilon, ended)))
-    return Answer(prop, outcome, len(findings), len(leaves_found), Findings(tuple(failing)))
+        outcome = Undecided(Open(_reason([finding for _, finding, _ in found], prop.epsilon, ended)))
+    return Answer(prop, outcome, len(found), len(leaves_found), Findings(tuple(failing)))
 
 
 def _reason(findings: Sequence[Finding], epsilon: Fraction, ended: str) -> str:

@@ -13,24 +13,10 @@ from fractions import Fraction
 from circuitproof.exact.forms import Bound, Form, Region
 from circuitproof.prove.balls.attack import FAR, attack, local_margins, push, size_of
 from circuitproof.prove.balls.disturbed import Point, Question
-from circuitproof.prove.balls.polyhedra import (
-    Reached,
-    guess,
-    keep_positive,
-    nearest,
-    nothing,
-    sample,
-    shortened,
-)
+from circuitproof.prove.balls.polyhedra import Reached, keep_positive, nearest, nothing, shortened
 from circuitproof.prove.balls.regions import Tree, Void, Weights, searched_radius
-from circuitproof.prove.balls.search import (
-    BranchAndBound,
-    Effort,
-    Unstable,
-    Violation,
-    confirmed,
-    search_ball,
-)
+from circuitproof.prove.balls.search import BranchAndBound, Unstable, Violation, confirmed, search_ball
+from circuitproof.prove.effort import Effort
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import write_rational
 
@@ -117,7 +103,7 @@ class _Shrinking(BranchAndBound):
 
     def guess(self, region: Region) -> Point | Void | None:
         """Return a perturbation of an open region, or nearly, or nothing."""
-        found = guess(Region(region.radius * (1 - Fraction(1, _STEP)), region.bounds))
+        found = super().guess(Region(region.radius * (1 - Fraction(1, _STEP)), region.bounds))
         return None if isinstance(found, Void) else found
 
     def sample(self, region: Region) -> Point | Void:
@@ -126,8 +112,8 @@ class _Shrinking(BranchAndBound):
         if closest.radius is None or closest.radius >= region.radius:
             return Void(closest.weights)
         middle = (closest.radius + region.radius) / 2
-        found = sample(Region(max(shortened(middle), closest.radius), region.bounds))
-        return sample(Region(region.radius, region.bounds)) if isinstance(found, Void) else found
+        found = super().sample(Region(max(shortened(middle), closest.radius), region.bounds))
+        return super().sample(Region(region.radius, region.bounds)) if isinstance(found, Void) else found
 
     def reached(self, margin: Form, region: Region, found: Reached) -> Weights:
         """Take a leaf's own infimum as the radius; the weights keep the margin positive in the open ball.

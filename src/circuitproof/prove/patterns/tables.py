@@ -90,7 +90,7 @@ class Tables:
         """Compute a function at positions for the tokens that may stand there."""
         known = self._known.setdefault(function, _Values())
         if function.is_separable:
-            self._prepare_parts(function, known, wanted)
+            self._prepare_parts(function, wanted)
             return
         count = sum(len(members) for _, members in wanted)
         if count > _MOST_PAIRS:
@@ -120,11 +120,9 @@ class Tables:
         paired = {token for known in self._known.values() for token, _ in known.pairs}
         return self._ends.union(paired, *(known.tokens for known in self._known.values()))
 
-    def _prepare_parts(
-        self, function: Function, known: _Values, wanted: Sequence[tuple[int, Sequence[int]]]
-    ) -> None:
+    def _prepare_parts(self, function: Function, wanted: Sequence[tuple[int, Sequence[int]]]) -> None:
         """Compute what a separable function takes from tokens and from positions, constants with tokens."""
-        sets = {id(members): members for _, members in wanted}
+        known, sets = self._known[function], {id(members): members for _, members in wanted}
         tokens = sorted({t for members in sets.values() for t in members if t not in known.tokens})
         places = sorted({position for position, _ in wanted if position not in known.positions})
         by_token = self._evaluate(function, [(token, 0) for token in tokens], (TokenPart(),))
@@ -142,22 +140,17 @@ class Tables:
         if function.is_separable:
             step = max(1, _LARGE_CHUNK // sizes.width)
         found: list[Contribution] = []
+        is_here, nothing = function.coordinate is HERE, self._nothing
         for start in self._pace.each("tokens and places, in batches", range(0, len(pairs), step)):
             if self._pace.is_over:
                 raise UnsettledError(Missing.STRUCTURE, "the work was ended first")
-            found += self._evaluate_some(function, pairs[start : start + step], embedding)
+            cells, some = self._cells(embedding), pairs[start : start + step]
+            stage = cells.sum_stage(self.outline.circuit, function.group.sources)
+            rows = [cells.cell(stage, (pair, None) if is_here else (function.here, pair)) for pair in some]
+            values = self._run(cells, stage)
+            found += [tuple(a - b for a, b in zip(values[row], nothing, strict=True)) for row in rows]
         self.evaluations += len(pairs)
         return found
-
-    def _evaluate_some(
-        self, function: Function, pairs: Sequence[Pair], embedding: tuple[Part, ...]
-    ) -> list[Contribution]:
-        cells = self._cells(embedding)
-        stage = cells.sum_stage(self.outline.circuit, function.group.sources)
-        is_here = function.coordinate is HERE
-        rows = [cells.cell(stage, (pair, None) if is_here else (function.here, pair)) for pair in pairs]
-        values, nothing = self._run(cells, stage), self._nothing
-        return [tuple(a - b for a, b in zip(values[row], nothing, strict=True)) for row in rows]
 
     @cached_property
     def _nothing(self) -> Contribution:
