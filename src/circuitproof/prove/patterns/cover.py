@@ -1,6 +1,7 @@
 """Covering regions by evidence: settle one by minima, divide it, list its prompts, or say what is open."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
@@ -67,12 +68,10 @@ class Cover:
         """Compute what all labels need at once: values of functions share most of their work."""
         if self.effort.pace.is_over:
             return
-        try:
+        with suppress(UnsettledError):  # each part of the pattern will be looked at by itself
             place = PromptRegion(), self._heads()
             for circuit in self._circuits():
                 self.memo.plan(place, circuit)
-        except UnsettledError:
-            return  # each part of the pattern will be looked at by itself
 
     def _circuits(self) -> list[Circuit]:
         own = self.memo.claim.circuit
@@ -116,7 +115,7 @@ class Cover:
         for found in prompts:
             seen = self._seen(place, found)
             if self.goal.broken_by(seen) is not None:
-                (replayed,) = self.memo.see([found.prompt], self.goal.lesion)
+                (replayed,) = self.memo.see([found.prompt], self._circuits())
                 if replayed != seen:
                     raise NumericError(
                         f"prompt {found.prompt} has other logits in the forward pass: a mistake"
@@ -209,7 +208,7 @@ class Cover:
         for start in self.effort.pace.each("prompts, in batches", range(0, len(prompts), _TOGETHER)):
             if found and self.effort.pace.is_over:
                 return Open(f"{region}: the work was ended after {start} of {len(prompts)} prompts")
-            found += self.memo.see(prompts[start : start + _TOGETHER], self.goal.lesion)
+            found += self.memo.see(prompts[start : start + _TOGETHER], self._circuits())
             for seen in found[start:]:
                 if broken := self.goal.broken_by(seen):
                     return broken
@@ -217,12 +216,10 @@ class Cover:
 
     def survey(self, region: PromptRegion) -> Iterator[tuple[list[int], list[Prompt]]]:
         """Return for each length the positions that matter and a prompt for each choice of tokens there."""
-        try:
+        with suppress(UnsettledError):
             for length in self._lengths(region):
                 positions, prompts = self._choices(region, length)
                 yield sorted(positions), prompts
-        except UnsettledError:
-            return
 
     def _lengths(self, region: PromptRegion) -> list[int]:
         runs = self._plain(region)

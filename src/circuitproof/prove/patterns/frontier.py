@@ -117,7 +117,7 @@ class _FrontierSearch:
         for label in task.labelled.labels:
             winner = task.candidates.index(label.answer)
             for positions, prompts in cover.survey(PromptRegion(label)):
-                for seen in self.memo.see(prompts, None):
+                for seen in self.memo.see(prompts, [self.claim.circuit]):
                     tokens = tuple((k, seen.prompt[k]) for k in positions)
                     yield FailingChoice(label, tokens, _left(seen.fold.logits, winner, goal))
 
