@@ -40,13 +40,13 @@ def search_ball(question: Question, radius: Fraction, effort: Effort) -> Tree | 
     Where the branches at η = 0 hold in the whole ball there is one leaf. Otherwise an attack may find quickly
     what a search would come to in the end.
     """
-    traced = _trace(question, Region(radius))
-    if effort.method is Method.BRANCH or not isinstance(traced, Unstable):
-        return traced
-    eta = attack(question, effort.pace)
-    if eta is not None and size_of(eta) <= radius:
-        return Violation(confirmed(question, eta))
     try:
+        traced = _trace(question, Region(radius))
+        if effort.method is Method.BRANCH or not isinstance(traced, Unstable):
+            return traced
+        eta = attack(question, effort.pace)
+        if eta is not None and size_of(eta) <= radius:
+            return Violation(confirmed(question, eta))
         return BranchAndBound(question, radius, effort.budget, effort.pace).explore()
     except _ReachedError as found:
         return Violation(confirmed(question, found.point))
@@ -73,16 +73,13 @@ class _ReachedError(Exception):
         self.point = point
 
 
-def _trace(question: Question, region: Region) -> Tree | Violation | Unstable:
+def _trace(question: Question, region: Region) -> Kept | Void | Unstable:
     open_conditions: list[SignCondition] = []
     zero = question.zero()
     margins = question.margins(region, zero, open_conditions)
     if open_conditions:
         return Unstable(tuple(open_conditions))
-    try:
-        return BranchAndBound(question, region.radius, 1).keep(region, zero, margins)
-    except _ReachedError as found:
-        return Violation(confirmed(question, found.point))
+    return BranchAndBound(question, region.radius, 1).keep(region, zero, margins)
 
 
 @dataclass(slots=True)
