@@ -64,10 +64,8 @@ def _overdue(claim: Claim, folded: Folded, prop: Property) -> Answer:
         and folded.has((claim.circuit, claim.circuit.without(edge), *([kept[edge]] if edge in kept else ())))
     ]
     met = sum(bool(found.flips or found.ties) for found in known)
-    why = Open(
-        f"the work was ended before the circuits of {count - met} of {count} obligations were computed"
-    )
-    return Answer(prop, Undecided(why), count, met, Findings(edges=tuple(known)))
+    why = f"the work was ended before the circuits of {count - met} of {count} obligations were computed"
+    return Answer(prop, Undecided(Open(why)), count, met, Findings(edges=tuple(known)))
 
 
 def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Answer:

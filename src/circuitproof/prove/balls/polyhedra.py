@@ -196,14 +196,12 @@ def nearest(goal: Form, region: Region) -> Nearest:
     """
     radius, best, weights = Fraction(0), Fraction(0), (Fraction(0),) * len(region.bounds)
     while True:
-        ball = Region(radius, region.bounds)
-        found = _least(goal, ball)
+        found = _least(goal, Region(radius, region.bounds))
         if isinstance(found, Optimum) and found.value <= 0:
             return Nearest(radius, weights)
         weights = found.weights
-        constant, spread = combined(
-            goal if isinstance(found, Optimum) else nothing(region), region.bounds, weights
-        )
+        shown = goal if isinstance(found, Optimum) else nothing(region)
+        constant, spread = combined(shown, region.bounds, weights)
         if not spread:
             return Nearest(None, weights)
         ratio = constant / spread

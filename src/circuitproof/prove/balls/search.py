@@ -181,9 +181,8 @@ class BranchAndBound:
         if node.leaf is not None:
             return node.leaf
         if node.form is not None:
-            return SignSplit(
-                node.form, tuple((sign, self._tree(child, settled)) for sign, child in node.children)
-            )
+            children = tuple((sign, self._tree(child, settled)) for sign, child in node.children)
+            return SignSplit(node.form, children)
         if not self.is_beyond(node.distance):
             return Unsearched(max(node.distance, settled))
         distances = [distance_of(bound) for bound in node.bounds]

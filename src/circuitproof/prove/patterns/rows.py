@@ -110,9 +110,8 @@ def _machine(formula: Formula, query: KnownQuery) -> Machine:
         case Tally(Place.QUERY, tuple() as of) as tally:
             return _query_count(tally, frozenset(of))
         case Tally() | Bracketed():
-            raise UnsettledError(
-                Missing.STRUCTURE, f"the program of {query.head} matches brackets, which cells do not follow"
-            )
+            reason = f"the program of {query.head} matches brackets, which cells do not follow"
+            raise UnsettledError(Missing.STRUCTURE, reason)
 
 
 def _stateless(holds: Callable[[Key], bool]) -> Machine:

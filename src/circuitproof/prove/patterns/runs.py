@@ -92,9 +92,8 @@ class _Builder:
             total += sum(map(len, layer.values()))
             if total > _MOST_STEPS:
                 raise UnsettledError(Missing.STRUCTURE, f"more than {_MOST_STEPS} steps have to be followed")
-            nodes = {
-                step.target: None for steps in layer.values() for step in steps if step.target is not None
-            }
+            targets = (step.target for steps in layer.values() for step in steps)
+            nodes = {target: None for target in targets if target is not None}
         return layers
 
     def _steps(self, node: Node, position: int, longest: int) -> Iterator[Step]:

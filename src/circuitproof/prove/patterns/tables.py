@@ -95,9 +95,8 @@ class Tables:
         count = sum(len(members) for _, members in wanted)
         if count > _MOST_PAIRS:
             names = ", ".join(map(str, function.group.sources))
-            raise UnsettledError(
-                Missing.STRUCTURE, f"{names} would have to be computed at {count} tokens and positions"
-            )
+            reason = f"{names} would have to be computed at {count} tokens and positions"
+            raise UnsettledError(Missing.STRUCTURE, reason)
         pairs = {(token, position) for position, members in wanted for token in members} - known.pairs.keys()
         missing = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
         known.pairs.update(zip(missing, self._evaluate(function, missing), strict=True))
@@ -106,9 +105,8 @@ class Tables:
         known = self._known[function]
         if not function.is_separable:
             return known.pairs[token, position]
-        return tuple(
-            one + other for one, other in zip(known.tokens[token], known.positions[position], strict=True)
-        )
+        pairs = zip(known.tokens[token], known.positions[position], strict=True)
+        return tuple(one + other for one, other in pairs)
 
     def parts(self, function: Function) -> tuple[dict[int, Contribution], dict[int, Contribution]]:
         """Return what tokens and what positions contribute to a separable function."""
