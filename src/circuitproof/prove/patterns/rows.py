@@ -126,11 +126,8 @@ def _joined(machines: list[Machine], join: Callable[[Iterable[bool]], Any]) -> M
         for chosen in product(*options):
             yield join(holds for holds, _ in chosen), tuple(after for _, after in chosen)
 
-    return Machine(
-        tuple(product(*(machine.starts for machine in machines))),
-        step,
-        lambda states: all(m.ends(state) for m, state in zip(machines, states, strict=True)),
-    )
+    starts = tuple(product(*(machine.starts for machine in machines)))
+    return Machine(starts, step, lambda states: all(m.ends(s) for m, s in zip(machines, states, strict=True)))
 
 
 def _first(part: Machine) -> Machine:
@@ -160,11 +157,8 @@ def _last(part: Machine, *, may_be_query: bool) -> Machine:
                 yield True, (after, picked)
                 yield False, (after, owed)
 
-    return Machine(
-        tuple((start, none) for start in part.starts),
-        step,
-        lambda state: state[1] != owed and part.ends(state[0]),
-    )
+    starts = tuple((start, none) for start in part.starts)
+    return Machine(starts, step, lambda state: state[1] != owed and part.ends(state[0]))
 
 
 def _key_count(tally: Tally, of: frozenset[int]) -> Machine:

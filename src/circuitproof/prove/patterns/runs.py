@@ -76,10 +76,8 @@ class _Builder:
         self.sums = {place: total * self.rows[place].scale for place, total in sums}
         self.keys = [(heads.index(head), first, last) for head, first, last in region.keys]
         nothing = (0,) * (len(self.sums) + len(self.keys))
-        self.starts = tuple(
-            (machine.start, NOTHING_OPENED, states, nothing)
-            for states in product(*(row.starts for row in self.rows))
-        )
+        states = product(*(row.starts for row in self.rows))
+        self.starts = tuple((machine.start, NOTHING_OPENED, one, nothing) for one in states)
 
     def layers(self) -> list[dict[Node, list[Step]]]:
         """Return every step that can be reached, dead ends included."""
