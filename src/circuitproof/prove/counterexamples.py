@@ -50,18 +50,15 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
         return None
     match answer.outcome.evidence:
         case Replay(prompts):
-            etas = [one.perturbation or () for one in prompts]
-            found = replayed(claim, answer.prop, [one.prompt for one in prompts], etas[0])
-            return Counterexample(answer.prop, found)
+            shown, eta = [one.prompt for one in prompts], prompts[0].perturbation or ()
+            return Counterexample(answer.prop, replayed(claim, answer.prop, shown, eta))
         case OneEdge(place):
             return Counterexample(answer.prop, (), f"no prompt needs {list(claim.circuit)[place]}")
         case OneCircuit(circuit, evidence):
-            says = (
-                "all prompts are right" if isinstance(evidence, PromptSplit) else "not all prompts are right"
-            )
-            shown = [one.prompt for one in shown_prompts(evidence)]
-            found = tuple(_right(claim, circuit, prompt) for prompt in shown)
-            return Counterexample(answer.prop, found, f"{says} with {', '.join(map(str, circuit))} alone")
+            found = tuple(_right(claim, circuit, one.prompt) for one in shown_prompts(evidence))
+            how_many = "all" if isinstance(evidence, PromptSplit) else "not all"
+            says = f"{how_many} prompts are right with {', '.join(map(str, circuit))} alone"
+            return Counterexample(answer.prop, found, says)
         case OneTensor(name):
             return Counterexample(answer.prop, (), f"tensor {name} is not the base's")
         case _:
@@ -75,10 +72,9 @@ def replayed(claim: Claim, prop: Property, prompts: Sequence[Prompt], eta: Point
             return tuple(_perturbed(claim, at, prompt, eta) for prompt in prompts)
         case Faithfulness():
             model = whole(claim.frozen.graph)
-            wanted = [_fold(claim, model, prompt).decision for prompt in prompts]
             return tuple(
-                _decided(claim, prompt, want, _fold(claim, claim.circuit, prompt))
-                for prompt, want in zip(prompts, wanted, strict=True)
+                _decided(claim, x, _fold(claim, model, x).decision, _fold(claim, claim.circuit, x))
+                for x in prompts
             )
         case Invariance() | Necessity():
             return tuple(_decided(claim, x, None, _fold(claim, claim.circuit, x)) for x in prompts)
@@ -88,11 +84,8 @@ def replayed(claim: Claim, prop: Property, prompts: Sequence[Prompt], eta: Point
 
 def _right(claim: Claim, circuit: Circuit, prompt: Prompt) -> Decided:
     """Return what a circuit decides, beside the right answer."""
-    task = claim.task
-    if isinstance(task.domain, Domain):
-        answer = task.answers()[task.prompts.index(prompt)]
-    else:
-        answer = task.labelled.label_of(prompt).answer
+    task, is_list = claim.task, isinstance(claim.task.domain, Domain)
+    answer = task.answers()[task.prompts.index(prompt)] if is_list else task.labelled.label_of(prompt).answer
     return _decided(claim, prompt, frozenset({task.candidates.index(answer)}), _fold(claim, circuit, prompt))
 
 

@@ -189,32 +189,26 @@ Evidence: TypeAlias = Proving | Refuting | Open
 
 def shown_prompts(evidence: Evidence) -> Iterator[Replayed]:
     """Return the prompts that some evidence shows one by one, in order of appearance."""
-    match evidence:
-        case Replay(prompts) | Listed(prompts):
-            yield from prompts
-        case EdgeSplit(children) | CircuitSplit(children):
-            for child in children:
-                yield from shown_prompts(child)
-        case OneEdge(_, part) | OneCircuit(_, part):
-            yield from shown_prompts(part)
-        case ByLabel() | ByLength() | ByToken() | BySum() | ByKey():
-            for _, child in evidence.children:
-                yield from shown_prompts(child)
-        case PromptSplit() | TensorSplit() | OneTensor() | Open() | Settled():
-            return
-        case _:
-            assert_never(evidence)
+    for leaf in _leaves(evidence):
+        if isinstance(leaf, Replay | Listed):
+            yield from leaf.prompts
 
 
 def settled(evidence: Evidence) -> Iterator[Settled]:
     """Return the regions of a pattern that margins settle."""
+    return (leaf for leaf in _leaves(evidence) if isinstance(leaf, Settled))
+
+
+def _leaves(evidence: Evidence) -> Iterator[Evidence]:
     match evidence:
-        case Settled():
-            yield evidence
-        case OneEdge(_, part):
-            yield from settled(part)
+        case EdgeSplit(children) | CircuitSplit(children):
+            yield from children
+        case OneEdge(_, part) | OneCircuit(_, part):
+            yield from _leaves(part)
         case ByLabel() | ByLength() | ByToken() | BySum() | ByKey():
             for _, child in evidence.children:
-                yield from settled(child)
+                yield from _leaves(child)
+        case Replay() | Listed() | Settled() | PromptSplit() | TensorSplit() | OneTensor() | Open():
+            yield evidence
         case _:
-            return
+            assert_never(evidence)

@@ -1,15 +1,17 @@
 """What was found on the way to an answer: for readers; no proof depends on it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from statistics import median
+from typing import Annotated
 
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.evidence import Radius
 from circuitproof.text.canonical import Json
+from circuitproof.text.codec import Key, record_to_json
 from circuitproof.text.reading import write_rational
 
 LISTED = 100
@@ -46,23 +48,17 @@ class Survey:
     """How many regions of a pattern were looked at, and what the evidence about them shows."""
 
     regions: int
-    margin: Fraction | None = None
+    margin: Annotated[Fraction | None, Key("worst_margin")] = None
     """The least margin of a region that margins settle."""
     is_attained: bool = True
     """Whether the least margin is that of some prompt; otherwise it is a lower bound."""
-    radius: Fraction | None = None
+    radius: Annotated[Fraction | None, Key("least_radius")] = None
     """The least finite radius that follows from margins."""
     prompts: tuple[Prompt, ...] = ()
     """The prompts that are shown one by one."""
 
     def to_json(self) -> dict[str, Json]:
-        return {
-            "regions": self.regions,
-            "worst_margin": None if self.margin is None else write_rational(self.margin),
-            "is_attained": self.is_attained,
-            "least_radius": None if self.radius is None else write_rational(self.radius),
-            "prompts": [list(prompt) for prompt in self.prompts[:LISTED]],
-        }
+        return record_to_json(replace(self, prompts=self.prompts[:LISTED]))
 
 
 @dataclass(frozen=True, slots=True)

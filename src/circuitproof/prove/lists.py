@@ -1,8 +1,7 @@
 """A claim about a list: fold its circuits on every prompt once, then count each property's obligations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import chain
 from typing import assert_never
 
@@ -10,6 +9,7 @@ from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.errors import InputError
 from circuitproof.prove.balls.answers import answer_ball
+from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.balls.robustness import radii, violation
 from circuitproof.prove.claim import Claim, bias_kept
 from circuitproof.prove.effort import Effort
@@ -64,10 +64,8 @@ def _overdue(claim: Claim, folded: Folded, prop: Property) -> Answer:
         and folded.has((claim.circuit, claim.circuit.without(edge), *([kept[edge]] if edge in kept else ())))
     ]
     met = sum(bool(found.flips or found.ties) for found in known)
-    why = Open(
-        f"the work was ended before the circuits of {count - met} of {count} obligations were computed"
-    )
-    return Answer(prop, Undecided(why), count, met, Findings(edges=tuple(known)))
+    why = f"the work was ended before the circuits of {count - met} of {count} obligations were computed"
+    return Answer(prop, Undecided(Open(why)), count, met, Findings(edges=tuple(known)))
 
 
 def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Answer:
@@ -93,8 +91,7 @@ def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Ans
 
 
 def _equivalence(claim: Claim, folded: Folded) -> Answer:
-    wanted = claim.task.decisions()
-    found = folded.of(claim.circuit)
+    wanted, found = claim.task.decisions(), folded.of(claim.circuit)
     wrong = [x for x, fold in enumerate(found) if fold.decision != frozenset({wanted[x]})]
     return _for_every_prompt(claim, Equivalence(), [FoldLeaf(fold) for fold in found], wrong)
 
@@ -103,27 +100,22 @@ def _faithfulness(claim: Claim, folded: Folded) -> Answer:
     if (operator := claim.frozen.declaration.inexact_operator) is not None:
         reason = f"the whole model uses {operator}, which has no exact value: this can only be measured"
         return Answer(Faithfulness(), Undecided(Open(reason)), claim.task.size, 0, Findings())
-    everything = whole(claim.frozen.graph)
-    both = list(zip(folded.of(claim.circuit), folded.of(everything), strict=True))
-    leaves = [FoldLeaf(one, model=other) for one, other in both]
-    unlike = [x for x, (one, other) in enumerate(both) if one.decision != other.decision]
+    found, model = folded.of(claim.circuit), folded.of(whole(claim.frozen.graph))
+    leaves = [FoldLeaf(one, model=other) for one, other in zip(found, model, strict=True)]
+    unlike = [x for x, fold in enumerate(found) if fold.decision != model[x].decision]
     return _for_every_prompt(claim, Faithfulness(), leaves, unlike)
 
 
 def _for_every_prompt(
-    claim: Claim,
-    prop: Property,
-    leaves: Sequence[FoldLeaf],
-    failing: Sequence[int],
-    perturb: Callable[[int], tuple[Fraction, ...]] | None = None,
+    claim: Claim, prop: Property, leaves: Sequence[FoldLeaf], failing: Sequence[int], eta: Point | None = None
 ) -> Answer:
-    """Answer a property with an obligation per prompt; the first prompt that fails refutes it."""
+    """Answer a property with an obligation per prompt; the first that fails, under `eta`, refutes it."""
     outcome: Outcome = Proved(PromptSplit(tuple(leaves)))
     if failing:
-        x = failing[0]
-        leaf = replace(leaves[x], radius=None)
-        outcome = Refuted(Replay((Replayed(claim.task.prompts[x], leaf, perturb(x) if perturb else None),)))
-    found = Findings(tuple((x,) for x in failing), radii=tuple(leaf.radius for leaf in leaves if perturb))
+        leaf = replace(leaves[failing[0]], radius=None)
+        outcome = Refuted(Replay((Replayed(claim.task.prompts[failing[0]], leaf, eta),)))
+    radii = tuple(leaf.radius for leaf in leaves) if isinstance(prop, Robustness) else ()
+    found = Findings(tuple((x,) for x in failing), radii=radii)
     return Answer(prop, outcome, len(leaves), len(leaves) - len(failing), found)
 
 
@@ -143,20 +135,22 @@ def _invariance(claim: Claim, folded: Folded) -> Answer:
 
 
 def _necessity(claim: Claim, folded: Folded) -> Answer:
-    lesions = claim.circuit.lesions()
+    before, prompts = folded.of(claim.circuit), claim.task.prompts
     witnesses = [_witnesses(claim, folded, edge) for edge in claim.circuit]
     useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
-    leaves = [_lesion_leaves(claim.circuit, lesion, folded) for lesion in lesions]
+    leaves = [
+        tuple(FoldLeaf(one, lesion=other) for one, other in zip(before, folded.of(lesion), strict=True))
+        for lesion in claim.circuit.lesions()
+    ]
     outcome: Outcome
     if useless:
         outcome = Refuted(OneEdge(useless[0], PromptSplit(leaves[useless[0]])))
     else:
         first = [(found.flips + found.ties)[0] for found in witnesses]
-        prompts = claim.task.prompts
         replays = [Replay((Replayed(prompts[x], row[x]),)) for x, row in zip(first, leaves, strict=True)]
         outcome = Proved(EdgeSplit(tuple(replays)))
-    met = len(lesions) - len(useless)
-    return Answer(Necessity(), outcome, len(lesions), met, Findings(edges=tuple(witnesses)))
+    met = len(leaves) - len(useless)
+    return Answer(Necessity(), outcome, len(leaves), met, Findings(edges=tuple(witnesses)))
 
 
 def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
@@ -170,11 +164,6 @@ def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
     return EdgeWitnesses(edge, flips, ties, only_bias=is_biased)
 
 
-def _lesion_leaves(circuit: Circuit, lesion: Circuit, folded: Folded) -> tuple[FoldLeaf, ...]:
-    pairs = zip(folded.of(circuit), folded.of(lesion), strict=True)
-    return tuple(FoldLeaf(one, lesion=other) for one, other in pairs)
-
-
 def _robustness(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:
     """Answer by a formula where nothing bends between perturbation and logits, otherwise by a search."""
     if claim.frozen.architecture.has_norm or not prop.at.is_final_residual:
@@ -184,7 +173,8 @@ def _robustness(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
     sizes = dict(zip(clear, radii([found[x] for x in clear], rows), strict=True))
     failing = [x for x in range(len(found)) if x not in sizes or not sizes[x].exceeds(prop.epsilon)]
     leaves = [FoldLeaf(fold, radius=sizes.get(x)) for x, fold in enumerate(found)]
-    return _for_every_prompt(claim, prop, leaves, failing, lambda x: violation(found[x], rows, prop.epsilon))
+    eta = violation(found[failing[0]], rows, prop.epsilon) if failing else None
+    return _for_every_prompt(claim, prop, leaves, failing, eta)
 
 
 def _fewest(

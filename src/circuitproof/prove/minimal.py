@@ -23,7 +23,6 @@ class Trial:
 
     @property
     def is_equivalent(self) -> bool:
-        """Say whether the circuit decides the right answer on every prompt."""
         return self.refuting is None
 
 
@@ -49,9 +48,7 @@ def search_minimum(
     trials: list[Trial] = []
     for size in range(1, most + 1):
         circuits = circuits_of_size(frozen.graph, frozen.graph.edges(), size)
-        if len(circuits) > budget:
-            return FewestEdges(size, tuple(trials), ())
-        found = try_circuits(frozen, task, circuits, pace)
+        found = try_circuits(frozen, task, circuits, pace) if len(circuits) <= budget else ()
         trials.extend(found)
         if len(found) < len(circuits):
             return FewestEdges(size, tuple(trials), ())

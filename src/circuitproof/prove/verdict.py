@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias, assert_never
+from typing import ClassVar, TypeAlias
 
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.errors import DeclarationError, ExitCode
@@ -28,6 +28,7 @@ class Verdict(StrEnum):
 class Proved:
     """The property holds; `evidence` is what a stranger checks to agree."""
 
+    verdict: ClassVar = Verdict.PROVED
     evidence: Proving
 
 
@@ -35,6 +36,7 @@ class Proved:
 class Refuted:
     """The property fails; `evidence` is what a stranger replays to agree."""
 
+    verdict: ClassVar = Verdict.REFUTED
     evidence: Refuting
 
 
@@ -42,6 +44,7 @@ class Refuted:
 class Undecided:
     """Nobody knows; `evidence` says what is open and why."""
 
+    verdict: ClassVar = Verdict.UNDECIDED
     evidence: Open
 
 
@@ -74,15 +77,7 @@ class Answer:
 
     @property
     def verdict(self) -> Verdict:
-        match self.outcome:
-            case Proved():
-                return Verdict.PROVED
-            case Refuted():
-                return Verdict.REFUTED
-            case Undecided():
-                return Verdict.UNDECIDED
-            case _:
-                assert_never(self.outcome)
+        return self.outcome.verdict
 
     def to_json(self) -> dict[str, Json]:
         """Return what came of the property as JSON, without evidence and findings."""

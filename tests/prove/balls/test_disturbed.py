@@ -9,7 +9,7 @@ from circuitproof.errors import NotExactError
 from circuitproof.exact.forms import Region
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span
-from circuitproof.prove.balls.disturbed import disturb, disturb_residual
+from circuitproof.prove.balls.disturbed import Question, disturb, disturb_residual
 from circuitproof.prove.fold import fold
 from hand_models import ADDED, ADDER, build, circuit_of, freeze
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
@@ -99,7 +99,7 @@ def test_forms_are_the_logits_on_a_region_where_branches_are_known():
     circuit = whole(frozen.graph)
     function = disturb(frozen, (0, 1), circuit, PROMPT, Interface(Mlp(0), Side.INPUT))
     radius = Fraction(1, 10**6)
-    (margin,) = function.margins(Region(radius), (Fraction(0),) * 4, 0)
+    (margin,) = Question(function, 0).margins(Region(radius), (Fraction(0),) * 4)
     scale = None
     for k in range(4):
         eta = [radius * (place == k) for place in range(4)]
@@ -118,7 +118,7 @@ def test_the_head_where_a_product_is_not_linear_is_named():
     circuit = circuit_of(edges, layers=2, heads=2)
     function = disturb(frozen, (0, 1), circuit, PROMPT, Interface(Mlp(0), Side.OUTPUT))
     with pytest.raises(NotExactError, match=r"head 1\.1: a perturbed query meets a perturbed key"):
-        function.margins(Region(Fraction(1, 100)), (Fraction(0),) * 4, 0)
+        Question(function, 0).margins(Region(Fraction(1, 100)), (Fraction(0),) * 4)
 
 
 def test_positions_that_nothing_reads_have_no_coordinates():

@@ -2,27 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 
 from circuitproof.errors import NotExactError
 from circuitproof.exact.sheets import SignCondition
 from circuitproof.forward.interface import Interface
 from circuitproof.prove.balls.disturbed import Disturbed, Question, disturbed_prompts
-from circuitproof.prove.balls.regions import (
-    Kept,
-    SignSplit,
-    Tree,
-    Unsearched,
-    Void,
-    Widening,
-    leaves,
-    searched_radius,
-)
-from circuitproof.prove.balls.search import Effort, Unstable, Violation, is_closed, search_ball
+from circuitproof.prove.balls.regions import SignSplit, Tree, Unsearched, Widening, leaves, searched_radius
+from circuitproof.prove.balls.search import Unstable, Violation, is_closed, search_ball
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
-from circuitproof.prove.findings import Findings
+from circuitproof.prove.findings import Findings, shown
 from circuitproof.prove.fold import Fold, Folded
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Answer, Outcome, Proved, Refuted, Undecided
@@ -35,23 +26,18 @@ def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
     if effort.pace.is_over:
         late = Open("the work was ended before the first ball was searched")
         return Answer(prop, Undecided(late), claim.task.size, 0, Findings())
-    task, circuit = claim.task, claim.circuit
-    folds = folded.of(circuit)
-    functions = disturbed_prompts(claim.frozen, task.candidates, circuit, task.prompts, prop.at)
+    task, width = claim.task, claim.frozen.architecture.width
+    functions = disturbed_prompts(claim.frozen, task.candidates, claim.circuit, task.prompts, prop.at)
+    triples = list(zip(task.prompts, folded.of(claim.circuit), functions, strict=True))
     known: dict[int, Finding] = {}
-    findings: list[Finding] = []
-    pairs = list(zip(folds, functions, strict=True))
-    for found, function in effort.pace.each("prompts", pairs):
+    found: list[tuple[Replayed, Finding, Widening]] = []
+    for prompt, fold, function in effort.pace.each("prompts", triples):
         if id(function) not in known:
-            known[id(function)] = _find(found, function, prop.epsilon, effort)
-        findings.append(known[id(function)])
-    places = [
-        widening(claim.frozen.architecture.width, prop.at, function, len(prompt))
-        for prompt, function in zip(claim.task.prompts, functions, strict=True)
-    ]
-    prompts = map(Replayed, claim.task.prompts, map(FoldLeaf, folds))
+            known[id(function)] = _find(fold, function, prop.epsilon, effort)
+        places = widening(width, prop.at, function, len(prompt))
+        found.append((Replayed(prompt, FoldLeaf(fold)), known[id(function)], places))
     ended = "the budget or the time" if effort.pace.is_over else "the budget"
-    return _summed(tuple(prompts), prop, findings, places, ended)
+    return _summed(prop, found, ended)
 
 
 def widening(width: int, at: Interface, function: Disturbed, length: int) -> Widening:
@@ -75,23 +61,17 @@ def _find(found: Fold, function: Disturbed, radius: Fraction, effort: Effort) ->
         return error
 
 
-def _summed(
-    prompts: Sequence[Replayed],
-    prop: Robustness,
-    findings: Sequence[Finding],
-    wide: Sequence[Widening],
-    ended: str,
-) -> Answer:
+def _summed(prop: Robustness, found: Sequence[tuple[Replayed, Finding, Widening]], ended: str) -> Answer:
     """Add up what was found at each prompt: one violation refutes, closed trees for all of them prove."""
     failing: list[tuple[int]] = []
     replays: list[Replay] = []
     leaves_found: list[FoldLeaf] = []
     trees: dict[tuple[int, Widening], Tree] = {}
-    for x, (prompt, finding, widening) in enumerate(zip(prompts, findings, wide, strict=True)):
+    for x, (prompt, finding, widening) in enumerate(found):
         if isinstance(finding, Violation):
             failing.append((x,))
             replays.append(Replay((replace(prompt, perturbation=widening.point(finding.eta)),)))
-        elif isinstance(finding, SignSplit | Kept | Void) and is_closed(finding):
+        elif is_closed(finding):
             key = (id(finding), widening)
             if key not in trees:
                 trees[key] = widening.tree(finding)
@@ -99,17 +79,16 @@ def _summed(
     outcome: Outcome
     if replays:
         outcome = Refuted(replays[0])
-    elif len(leaves_found) == len(findings):
+    elif len(leaves_found) == len(found):
         outcome = Proved(PromptSplit(tuple(leaves_found)))
     else:
-        outcome = Undecided(Open(_reason(findings, prop.epsilon, ended)))
-    return Answer(prop, outcome, len(findings), len(leaves_found), Findings(tuple(failing)))
+        outcome = Undecided(Open(_reason([finding for _, finding, _ in found], prop.epsilon, ended)))
+    return Answer(prop, outcome, len(found), len(leaves_found), Findings(tuple(failing)))
 
 
 def _reason(findings: Sequence[Finding], epsilon: Fraction, ended: str) -> str:
     """Say what is open: the first prompt of it, and how many there are."""
-    x = next(x for x, finding in enumerate(findings) if not is_closed(finding))
-    count = sum(not is_closed(finding) for finding in findings)
+    x, *others = (x for x, finding in enumerate(findings) if not is_closed(finding))
     match findings[x]:
         case NotExactError() as error:
             why = str(error)
@@ -120,19 +99,15 @@ def _reason(findings: Sequence[Finding], epsilon: Fraction, ended: str) -> str:
             parts = list(leaves(tree))
             missing = sum(isinstance(leaf, Unsearched) for leaf in parts)
             radius = searched_radius(tree, epsilon)
-            why = (
-                f"{ended} ended with {len(parts) - missing} leaves closed and {missing} open; "
-                f"proved below {Decimal(radius.numerator) / Decimal(radius.denominator):.6g}"
-            )
-    return f"prompt {x} and {count - 1} others are open: {why}" if count > 1 else f"prompt {x} is open: {why}"
+            closed = f"{len(parts) - missing} leaves closed and {missing} open"
+            why = f"{ended} ended with {closed}; proved below {shown(radius)}"
+    return f"prompt {x} and {len(others)} others are open: {why}" if others else f"prompt {x} is open: {why}"
 
 
 def _named(conditions: Sequence[SignCondition]) -> str:
     """Name the operators and coordinates whose branch may change."""
-    places: dict[str, list[str]] = {}
+    places: dict[str, dict[str, None]] = {}
     for condition in conditions:
         spelled = "mass" if condition.place < 0 else str(condition.place)
-        listed = places.setdefault(condition.operator, [])
-        if spelled not in listed:
-            listed.append(spelled)
+        places.setdefault(condition.operator, {})[spelled] = None
     return "; ".join(f"{operator} at {', '.join(listed)}" for operator, listed in places.items())

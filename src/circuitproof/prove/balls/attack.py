@@ -25,7 +25,8 @@ def attack(question: Question, pace: Pace = UNHURRIED) -> Point | None:
 
     Each competitor is aimed at along the corner that its margin fears most, by the branches at the last aim.
     """
-    found = [eta for place in range(_competitors(question)) for eta in _aims(question, place, pace)]
+    competitors = range(len(question.disturbed.candidates) - 1)
+    found = [eta for place in competitors for eta in _aims(question, place, pace)]
     return min(found, key=size_of, default=None)
 
 
@@ -42,10 +43,6 @@ def push(question: Question, pace: Pace = UNHURRIED) -> Point | None:
         if not question.is_kept(far):
             found.extend(_nearer(question, far))
     return min(found, key=size_of, default=None)
-
-
-def _competitors(question: Question) -> int:
-    return len(question.disturbed.candidates) - 1
 
 
 def _aims(question: Question, competitor: int, pace: Pace) -> Iterator[Point]:

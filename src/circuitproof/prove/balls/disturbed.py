@@ -89,12 +89,6 @@ class Disturbed:
         """Return what stages hand on that no perturbation reaches."""
         return {number: found.constant for number, found in self._free.outputs.items() if found.is_constant}
 
-    def margins(
-        self, region: Region, point: Point, winner: int, traced: list[SignCondition] | None = None
-    ) -> tuple[Form, ...]:
-        """Return the winner's logit less each other candidate's, on a region where every branch is known."""
-        return self._differences(self.logits(Affine(region, point, traced)), winner)
-
     def logits(self, arithmetic: Affine) -> Forms:
         """Return the logits as forms, by an arithmetic that knows the branches or stands in for them."""
         free = self._free
@@ -117,17 +111,6 @@ class Disturbed:
         count, width = len(self.positions), self.frozen.architecture.width
         return Forms(zeros(count + 1, width), {k: selector(k, count, width) for k in range(count)})
 
-    def _differences(self, logits: Forms, winner: int) -> tuple[Form, ...]:
-        others = [place for place in range(len(self.candidates)) if place != winner]
-        if logits.is_constant:
-            (row,) = logits.constant.rows()
-            return tuple(
-                make_form((row.numbers[winner] - row.numbers[place], *(0,) * self.variables))
-                for place in others
-            )
-        numbers = logits.sheet(0).numbers
-        return tuple(make_form((numbers[:, winner] - numbers[:, place]).tolist()) for place in others)
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -140,7 +123,13 @@ class Question:
         self, region: Region, point: Point, traced: list[SignCondition] | None = None
     ) -> tuple[Form, ...]:
         """Return the winner's lead over each competitor on a region where branches are known."""
-        return self.disturbed.margins(region, point, self.winner, traced)
+        logits, winner = self.disturbed.logits(Affine(region, point, traced)), self.winner
+        others = [place for place in range(len(self.disturbed.candidates)) if place != winner]
+        if logits.is_constant:
+            (row,), nothing = logits.constant.rows(), (0,) * self.disturbed.variables
+            return tuple(make_form((row.numbers[winner] - row.numbers[place], *nothing)) for place in others)
+        numbers = logits.sheet(0).numbers
+        return tuple(make_form((numbers[:, winner] - numbers[:, place]).tolist()) for place in others)
 
     def is_kept(self, eta: Point) -> bool:
         """Say whether the winner still leads alone under one perturbation."""

@@ -141,17 +141,15 @@ def _deepest(region: Region, bounds: Sequence[Bound], *, is_eager: bool) -> _Dep
     With `is_eager` it is to keep all inequalities by something, which may be more than is asked.
     """
     scaled = [_scaled(bound.downward(), region.radius) for bound in bounds]
-    rows: list[Constraint] = []
-    has_depth = False
-    for bound, numbers in zip(bounds, scaled, strict=True):
-        is_deep = bound.is_strict or (is_eager and not bound.is_equality)
-        has_depth = has_depth or is_deep
-        depth = (sum(map(abs, numbers)) or 1) if is_deep else 0
-        rows.append(Constraint((*numbers, depth), bound.is_equality))
+    is_deep = [bound.is_strict or (is_eager and not bound.is_equality) for bound in bounds]
+    rows = [
+        Constraint((*numbers, (sum(map(abs, numbers)) or 1) if deep else 0), bound.is_equality)
+        for bound, numbers, deep in zip(bounds, scaled, is_deep, strict=True)
+    ]
     width = len(scaled[0]) - 1
     objective = (0,) * (width + 1) + (-1,)
     found = minimise(Programme(objective, tuple(rows), ((-1, 1),) * (width + 1)))
-    if isinstance(found, Infeasible) or (has_depth and found.value >= 0):
+    if isinstance(found, Infeasible) or (any(is_deep) and found.value >= 0):
         return _Depth(None, found.weights)
     return _Depth(_unscaled(found.point[:width], region.radius), found.weights)
 
@@ -198,14 +196,12 @@ def nearest(goal: Form, region: Region) -> Nearest:
     """
     radius, best, weights = Fraction(0), Fraction(0), (Fraction(0),) * len(region.bounds)
     while True:
-        ball = Region(radius, region.bounds)
-        found = _least(goal, ball)
+        found = _least(goal, Region(radius, region.bounds))
         if isinstance(found, Optimum) and found.value <= 0:
             return Nearest(radius, weights)
         weights = found.weights
-        constant, spread = combined(
-            goal if isinstance(found, Optimum) else nothing(region), region.bounds, weights
-        )
+        shown = goal if isinstance(found, Optimum) else nothing(region)
+        constant, spread = combined(shown, region.bounds, weights)
         if not spread:
             return Nearest(None, weights)
         ratio = constant / spread

@@ -13,24 +13,10 @@ from fractions import Fraction
 from circuitproof.exact.forms import Bound, Form, Region
 from circuitproof.prove.balls.attack import FAR, attack, local_margins, push, size_of
 from circuitproof.prove.balls.disturbed import Point, Question
-from circuitproof.prove.balls.polyhedra import (
-    Reached,
-    guess,
-    keep_positive,
-    nearest,
-    nothing,
-    sample,
-    shortened,
-)
+from circuitproof.prove.balls.polyhedra import Reached, keep_positive, nearest, nothing, shortened
 from circuitproof.prove.balls.regions import Tree, Void, Weights, searched_radius
-from circuitproof.prove.balls.search import (
-    BranchAndBound,
-    Effort,
-    Unstable,
-    Violation,
-    confirmed,
-    search_ball,
-)
+from circuitproof.prove.balls.search import BranchAndBound, Unstable, Violation, confirmed, search_ball
+from circuitproof.prove.effort import Effort
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import write_rational
 
@@ -79,19 +65,12 @@ def _shrunk(question: Question, effort: Effort, first: Point) -> Bracket:
     """Return the radius, given a perturbation that changes the decision."""
     search = _Shrinking(question, effort, first)
     tree = search.explore()
-    lower = searched_radius(tree, search.radius)
-    if lower == search.radius and not search.is_attained:
-        return _at_the_infimum(question, effort, search, tree)
-    return Bracket(lower, search.radius, search.is_attained, confirmed(question, search.eta), tree)
-
-
-def _at_the_infimum(question: Question, effort: Effort, search: "_Shrinking", tree: Tree) -> Bracket:
-    """Decide whether a perturbation of just the radius changes the decision: the closed ball tells."""
-    found = search_ball(question, search.radius, effort)
-    if isinstance(found, Violation):
-        return Bracket(search.radius, search.radius, is_attained=True, eta=found.eta, tree=tree)
-    eta = confirmed(question, search.eta)
-    return Bracket(search.radius, search.radius, is_attained=False, eta=eta, tree=tree)
+    lower, eta, is_attained = searched_radius(tree, search.radius), search.eta, search.is_attained
+    if lower == search.radius and not is_attained:
+        closed = search_ball(question, lower, effort)  # tells whether one of just the radius changes it
+        if isinstance(closed, Violation):
+            eta, is_attained = closed.eta, True
+    return Bracket(lower, search.radius, is_attained, confirmed(question, eta), tree)
 
 
 def _unreached(question: Question, effort: Effort) -> Bracket:
@@ -124,7 +103,7 @@ class _Shrinking(BranchAndBound):
 
     def guess(self, region: Region) -> Point | Void | None:
         """Return a perturbation of an open region, or nearly, or nothing."""
-        found = guess(Region(region.radius * (1 - Fraction(1, _STEP)), region.bounds))
+        found = super().guess(Region(region.radius * (1 - Fraction(1, _STEP)), region.bounds))
         return None if isinstance(found, Void) else found
 
     def sample(self, region: Region) -> Point | Void:
@@ -133,8 +112,8 @@ class _Shrinking(BranchAndBound):
         if closest.radius is None or closest.radius >= region.radius:
             return Void(closest.weights)
         middle = (closest.radius + region.radius) / 2
-        found = sample(Region(max(shortened(middle), closest.radius), region.bounds))
-        return sample(Region(region.radius, region.bounds)) if isinstance(found, Void) else found
+        found = super().sample(Region(max(shortened(middle), closest.radius), region.bounds))
+        return super().sample(Region(region.radius, region.bounds)) if isinstance(found, Void) else found
 
     def reached(self, margin: Form, region: Region, found: Reached) -> Weights:
         """Take a leaf's own infimum as the radius; the weights keep the margin positive in the open ball.

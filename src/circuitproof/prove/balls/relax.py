@@ -49,12 +49,9 @@ def relaxed_radius(question: Question, radius: Fraction) -> Fraction:
         return Fraction(0)
     sheet, winner = logits.sheet(0), question.winner
     others = [place for place in range(sheet.numbers.shape[1]) if place != winner]
-    roots = [_Bent(cut, _difference(sheet, winner, place)).root() for place in others]
+    leads = [sheet.numbers[:, [winner]] - sheet.numbers[:, [place]] for place in others]
+    roots = [_Bent(cut, Sheet(lead, sheet.denominator)).root() for lead in leads]
     return min([radius, *(root for root in roots if root is not None)])
-
-
-def _difference(sheet: Sheet, winner: int, other: int) -> Sheet:
-    return Sheet(sheet.numbers[:, [winner]] - sheet.numbers[:, [other]], sheet.denominator)
 
 
 class _UnfitError(Exception):
@@ -112,19 +109,15 @@ class _Bent:
 
     def root(self) -> Fraction | None:
         """Return where the bound on the margin reaches zero; nothing if it never does."""
-        rows = list(zip(self.cut.hidden, self._weights(), strict=True))
+        width, numbers = self.cut.hidden[0].numbers.shape[1], self.lead.numbers[1:, 0]
+        weights = [numbers[start : start + width] for start in range(0, len(numbers), width)]
+        rows = list(zip(self.cut.hidden, weights, strict=True))
         level, speed = self._linear(rows)
         for corner, fall in sorted(term for row in rows for term in self._falls(*row)):
             if level <= speed * corner:
                 break
             level, speed = level + fall * corner, speed + fall
         return level / speed if speed else None
-
-    def _weights(self) -> list[Integers]:
-        """Return the weights, row by row of what bends."""
-        width = self.cut.hidden[0].numbers.shape[1]
-        numbers = self.lead.numbers[1:, 0]
-        return [numbers[start : start + width] for start in range(0, len(numbers), width)]
 
     def _linear(self, rows: Iterable[tuple[Sheet, Integers]]) -> tuple[Fraction, Fraction]:
         """Return the margin by the branches at η = 0: its value there, and how fast it can fall."""

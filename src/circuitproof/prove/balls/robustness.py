@@ -1,7 +1,7 @@
 """Robustness at the final residual of a circuit without a final norm: the exact radius of a decision."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from circuitproof.prove.evidence import Radius
@@ -13,18 +13,21 @@ class Directions:
     """The rows of the output embedding for the candidates, exactly."""
 
     rows: tuple[tuple[Fraction, ...], ...]
+    _known: dict[tuple[int, int], Fraction] = field(
+        default_factory=dict[tuple[int, int], Fraction], init=False, repr=False, compare=False
+    )
 
     def apart(self, one: int, other: int) -> Fraction:
         """Return ‖u_one − u_other‖₁: how fast a perturbation can close the margin between them."""
-        return sum((abs(a - b) for a, b in zip(self.rows[one], self.rows[other], strict=True)), Fraction(0))
+        if (one, other) not in self._known:
+            pairs = zip(self.rows[one], self.rows[other], strict=True)
+            self._known[one, other] = sum((abs(a - b) for a, b in pairs), Fraction(0))
+        return self._known[one, other]
 
 
 def radii(folds: Sequence[Fold], rows: Directions) -> tuple[Radius, ...]:
     """Return the exact radius of each clear decision; folds that repeat are computed once."""
-    speeds = {
-        (y, t): rows.apart(y, t) for y in range(len(rows.rows)) for t in range(len(rows.rows)) if y != t
-    }
-    known = {fold: _radius(fold, speeds) for fold in dict.fromkeys(folds)}
+    known = {fold: Radius(min(_ratios(fold, rows).values(), default=None)) for fold in dict.fromkeys(folds)}
     return tuple(known[fold] for fold in folds)
 
 
@@ -34,28 +37,22 @@ def violation(fold: Fold, rows: Directions, epsilon: Fraction) -> tuple[Fraction
     For a tie it is zero. Otherwise it pushes every coordinate against the margin that falls first, by the
     radius: the competitor then draws level.
     """
-    width = len(rows.rows[0])
     if not fold.is_clear:
-        return (Fraction(0),) * width
-    y = fold.winner
-    ratios = {
-        t: (fold.logits[y] - logit) / rows.apart(y, t)
-        for t, logit in enumerate(fold.logits)
-        if t != y and rows.apart(y, t)
-    }
+        return (Fraction(0),) * len(rows.rows[0])
+    ratios = _ratios(fold, rows)
     nearest = min(ratios, key=lambda t: ratios[t])
     step = min(ratios[nearest], epsilon)
     return tuple(
         step if other > own else -step if own > other else Fraction(0)
-        for own, other in zip(rows.rows[y], rows.rows[nearest], strict=True)
+        for own, other in zip(rows.rows[fold.winner], rows.rows[nearest], strict=True)
     )
 
 
-def _radius(fold: Fold, speeds: dict[tuple[int, int], Fraction]) -> Radius:
+def _ratios(fold: Fold, rows: Directions) -> dict[int, Fraction]:
+    """Return for each competitor that a perturbation can raise to the winner the least size of one."""
     y = fold.winner
-    finite = [
-        (fold.logits[y] - logit) / speeds[y, t]
+    return {
+        t: (fold.logits[y] - logit) / rows.apart(y, t)
         for t, logit in enumerate(fold.logits)
-        if t != y and speeds[y, t]
-    ]
-    return Radius(min(finite, default=None))
+        if t != y and rows.apart(y, t)
+    }

@@ -7,6 +7,7 @@ programmes close the leaves, with Farkas weights, or find a perturbation that ch
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heappop, heappush
+from typing import TypeGuard
 
 from circuitproof.errors import DeclarationError
 from circuitproof.exact.forms import Bound, Form, Region, Sign
@@ -39,23 +40,22 @@ def search_ball(question: Question, radius: Fraction, effort: Effort) -> Tree | 
     Where the branches at η = 0 hold in the whole ball there is one leaf. Otherwise an attack may find quickly
     what a search would come to in the end.
     """
-    traced = _trace(question, Region(radius))
-    if effort.method is Method.BRANCH or not isinstance(traced, Unstable):
-        return traced
-    eta = attack(question, effort.pace)
-    if eta is not None and size_of(eta) <= radius:
-        return Violation(confirmed(question, eta))
     try:
+        traced = _trace(question, Region(radius))
+        if effort.method is Method.BRANCH or not isinstance(traced, Unstable):
+            return traced
+        eta = attack(question, effort.pace)
+        if eta is not None and size_of(eta) <= radius:
+            return Violation(confirmed(question, eta))
         return BranchAndBound(question, radius, effort.budget, effort.pace).explore()
     except _ReachedError as found:
         return Violation(confirmed(question, found.point))
 
 
-def is_closed(found: object) -> bool:
+def is_closed(found: object) -> TypeGuard[SignSplit | Kept | Void]:
     """Say whether what was found is a tree without parts that were not searched."""
-    if not isinstance(found, SignSplit | Kept | Void | Unsearched):
-        return False
-    return not any(isinstance(leaf, Unsearched) for leaf in leaves(found))
+    is_tree = isinstance(found, SignSplit | Kept | Void)
+    return is_tree and not any(isinstance(leaf, Unsearched) for leaf in leaves(found))
 
 
 def confirmed(question: Question, eta: Point) -> Point:
@@ -73,16 +73,13 @@ class _ReachedError(Exception):
         self.point = point
 
 
-def _trace(question: Question, region: Region) -> Tree | Violation | Unstable:
+def _trace(question: Question, region: Region) -> Kept | Void | Unstable:
     open_conditions: list[SignCondition] = []
     zero = question.zero()
     margins = question.margins(region, zero, open_conditions)
     if open_conditions:
         return Unstable(tuple(open_conditions))
-    try:
-        return BranchAndBound(question, region.radius, 1).keep(region, zero, margins)
-    except _ReachedError as found:
-        return Violation(confirmed(question, found.point))
+    return BranchAndBound(question, region.radius, 1).keep(region, zero, margins)
 
 
 @dataclass(slots=True)
@@ -184,9 +181,8 @@ class BranchAndBound:
         if node.leaf is not None:
             return node.leaf
         if node.form is not None:
-            return SignSplit(
-                node.form, tuple((sign, self._tree(child, settled)) for sign, child in node.children)
-            )
+            children = tuple((sign, self._tree(child, settled)) for sign, child in node.children)
+            return SignSplit(node.form, children)
         if not self.is_beyond(node.distance):
             return Unsearched(max(node.distance, settled))
         distances = [distance_of(bound) for bound in node.bounds]

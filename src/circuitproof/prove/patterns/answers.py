@@ -9,16 +9,7 @@ from circuitproof.errors import InputError
 from circuitproof.prove.balls.robustness import Directions
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.evidence import (
-    EdgeSplit,
-    Evidence,
-    OneEdge,
-    Open,
-    Replay,
-    Settled,
-    settled,
-    shown_prompts,
-)
+from circuitproof.prove.evidence import EdgeSplit, OneEdge, Open, Replay, Settled, settled, shown_prompts
 from circuitproof.prove.findings import Findings, Survey
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns.cover import Cover
@@ -32,12 +23,8 @@ def answer_pattern(claim: Claim, effort: Effort) -> Battery:
     prover = _Prover(claim, effort, Memo(claim, effort.pace))
     answers = tuple(prover.answer(prop) for prop in claim.properties)
     domain = _bundled(claim, answers)
-    folded = fold(
-        claim.frozen,
-        claim.task.candidates,
-        [claim.circuit, *claim.kept_biases().values()],
-        domain.prompts,
-    )
+    circuits = [claim.circuit, *claim.kept_biases().values()]
+    folded = fold(claim.frozen, claim.task.candidates, circuits, domain.prompts)
     tokens = prover.memo.tokens().union(*domain.prompts)
     return Battery(claim, answers, domain, folded, prover.memo.cells, frozenset(tokens))
 
@@ -79,7 +66,7 @@ class _Prover:
                 outcome = Undecided(found)
             case found:
                 outcome = Proved(found)
-        survey = self._survey(found, cover.regions)
+        survey = self._survey(outcome, cover.regions)
         return Answer(prop, outcome, 1, int(isinstance(outcome, Proved)), survey)
 
     def _robustness(self, prop: Robustness) -> Answer:
@@ -94,11 +81,9 @@ class _Prover:
         witnesses: list[Replay] = []
         left: Open | None = None
         idle: OneEdge | None = None
-        regions = 0
-        for place, (edge, lesion) in enumerate(
-            zip(self.claim.circuit, self.claim.circuit.lesions(), strict=True)
-        ):
-            cover = Cover(self.memo, Idle(lesion), self.effort)
+        regions, circuit = 0, self.claim.circuit
+        for place, edge in enumerate(circuit):
+            cover = Cover(self.memo, Idle(circuit.without(edge)), self.effort)
             found = cover.whole()
             regions += cover.regions
             match found:
@@ -110,18 +95,17 @@ class _Prover:
                     idle = OneEdge(place, cases)
                     break
         outcome = Refuted(idle) if idle else Undecided(left) if left else Proved(EdgeSplit(tuple(witnesses)))
-        survey = self._survey(outcome.evidence, regions)
-        return Answer(prop, outcome, len(self.claim.circuit), len(witnesses), survey)
+        return Answer(prop, outcome, len(circuit), len(witnesses), self._survey(outcome, regions))
 
-    def _survey(self, evidence: Evidence, regions: int) -> Findings:
+    def _survey(self, outcome: Outcome, regions: int) -> Findings:
         """Return how many regions were looked at, and the least margin and radius that evidence shows."""
-        leaves, rows = list(settled(evidence)), self.claim.directions()
+        leaves, rows = list(settled(outcome.evidence)), self.claim.directions()
         survey = Survey(
             regions,
             margin=min((margin for leaf in leaves for margin in leaf.margins), default=None),
             is_attained=all(leaf.is_attained for leaf in leaves),
             radius=min((radius for leaf in leaves for radius in _radii(leaf, rows)), default=None),
-            prompts=tuple(one.prompt for one in shown_prompts(evidence)),
+            prompts=tuple(one.prompt for one in shown_prompts(outcome.evidence)),
         )
         return Findings(survey=survey)
 

@@ -1,6 +1,7 @@
 """Covering regions by evidence: settle one by minima, divide it, list its prompts, or say what is open."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
@@ -67,12 +68,10 @@ class Cover:
         """Compute what all labels need at once: values of functions share most of their work."""
         if self.effort.pace.is_over:
             return
-        try:
+        with suppress(UnsettledError):  # each part of the pattern will be looked at by itself
             place = PromptRegion(), self._heads()
             for circuit in self._circuits():
                 self.memo.plan(place, circuit)
-        except UnsettledError:
-            return  # each part of the pattern will be looked at by itself
 
     def _circuits(self) -> list[Circuit]:
         own = self.memo.claim.circuit
@@ -99,8 +98,7 @@ class Cover:
 
     def _settled(self, region: PromptRegion) -> Covered:
         place = region, self._heads()
-        runs = self.memo.runs(place)
-        if runs is None:
+        if self.memo.runs(place) is None:
             return None
         found = self.memo.plan(place, self.memo.claim.circuit).any_prompt()
         if broken := self._broken(place, [found]):
@@ -117,7 +115,7 @@ class Cover:
         for found in prompts:
             seen = self._seen(place, found)
             if self.goal.broken_by(seen) is not None:
-                (replayed,) = self.memo.see([found.prompt], self.goal.lesion)
+                (replayed,) = self.memo.see([found.prompt], self._circuits())
                 if replayed != seen:
                     raise NumericError(
                         f"prompt {found.prompt} has other logits in the forward pass: a mistake"
@@ -143,27 +141,22 @@ class Cover:
 
     def _divided(self, region: PromptRegion, error: UnsettledError) -> Covered:
         """Divide a region by what is missing, or list its prompts, or leave it open."""
-        if self.regions < self.effort.regions:
+        longest = self.labelled.pattern.longest
+        if self.regions < self.effort.regions and error.missing is not Missing.STRUCTURE:
             if error.missing is Missing.SUM and error.head not in dict(region.sums):
                 return self._by_sum(region, error)
-            if error.missing is Missing.KEY and (
-                parts := _halves(region, error.head, self.labelled.pattern.longest)
-            ):
+            if error.missing is Missing.KEY and (parts := _halves(region, error.head, longest)):
                 head = parts[0][0]
                 children = ((part[1:], region.with_keys(*part)) for part in parts)
                 return self._children(children, lambda found: ByKey(head, found))
-            if error.missing is not Missing.STRUCTURE and region.length is None:
-                return self._by_length(region)
-            if error.missing is not Missing.STRUCTURE and (classes := self._last_tokens(region)):
-                assert region.length is not None  # noqa: S101  # asked just above
+            if region.length is None:
+                lengths = range(1, longest + 1)
+                return self._children(((n, replace(region, length=n)) for n in lengths), ByLength)
+            if classes := self._last_tokens(region):
                 position = region.length - 1
                 children = ((tokens, region.with_token(position, tokens)) for tokens in classes)
                 return self._children(children, lambda found: ByToken(position, found))
         return self._listed(region, error)
-
-    def _by_length(self, region: PromptRegion) -> Covered:
-        lengths = range(1, self.labelled.pattern.longest + 1)
-        return self._children(((n, replace(region, length=n)) for n in lengths), ByLength)
 
     def _by_sum(self, region: PromptRegion, error: UnsettledError) -> Covered:
         head = error.head
@@ -215,7 +208,7 @@ class Cover:
         for start in self.effort.pace.each("prompts, in batches", range(0, len(prompts), _TOGETHER)):
             if found and self.effort.pace.is_over:
                 return Open(f"{region}: the work was ended after {start} of {len(prompts)} prompts")
-            found += self.memo.see(prompts[start : start + _TOGETHER], self.goal.lesion)
+            found += self.memo.see(prompts[start : start + _TOGETHER], self._circuits())
             for seen in found[start:]:
                 if broken := self.goal.broken_by(seen):
                     return broken
@@ -223,19 +216,15 @@ class Cover:
 
     def survey(self, region: PromptRegion) -> Iterator[tuple[list[int], list[Prompt]]]:
         """Return for each length the positions that matter and a prompt for each choice of tokens there."""
-        try:
+        with suppress(UnsettledError):
             for length in self._lengths(region):
                 positions, prompts = self._choices(region, length)
                 yield sorted(positions), prompts
-        except UnsettledError:
-            return
 
     def _lengths(self, region: PromptRegion) -> list[int]:
         runs = self._plain(region)
-        ends = (
-            {position + 1 for position, step in runs.steps() if step.target is None} if runs else set[int]()
-        )
-        return sorted(ends)
+        steps = runs.steps() if runs else ()
+        return sorted({position + 1 for position, step in steps if step.target is None})
 
     def _choices(self, region: PromptRegion, length: int) -> tuple[frozenset[int], list[Prompt]]:
         """Return the positions that matter, and a prompt for each choice of tokens there."""

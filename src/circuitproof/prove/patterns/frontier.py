@@ -8,6 +8,7 @@ from fractions import Fraction
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.labelled import Label
 from circuitproof.declare.tasks.patterns import Clause, Count, Only, Pattern, Tokens
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
@@ -80,7 +81,7 @@ def frontier(claim: Claim, effort: Effort | None = None) -> Frontier:
     return _FrontierSearch(claim, effort, Memo(claim, effort.pace), robust).run()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _FrontierSearch:
     claim: Claim
     effort: Effort
@@ -104,7 +105,7 @@ class _FrontierSearch:
     def _cells(self) -> Iterator[FailingCell]:
         """Return the least margin through each key that a head may choose, where nothing else varies."""
         for label in self.claim.task.labelled.labels:
-            place = self._plan(PromptRegion(label))
+            place = _plan(self.memo, PromptRegion(label))
             if place is not None and not place.varying:
                 yield from _chosen(place, label, Right(self.claim.task, self.robust))
 
@@ -116,49 +117,39 @@ class _FrontierSearch:
         for label in task.labelled.labels:
             winner = task.candidates.index(label.answer)
             for positions, prompts in cover.survey(PromptRegion(label)):
-                for seen in self.memo.see(prompts, None):
+                for seen in self.memo.see(prompts, [self.claim.circuit]):
                     tokens = tuple((k, seen.prompt[k]) for k in positions)
                     yield FailingChoice(label, tokens, _left(seen.fold.logits, winner, goal))
 
-    def _plan(self, region: PromptRegion) -> Plan | None:
+    def _task(self, pattern: Pattern) -> Task | None:
+        """Return the task about a part of the pattern; nothing if the part has no prompts."""
         try:
-            circuit = self.claim.circuit
-            heads = self.memo.tables(circuit).outline.heads
-            return self.memo.plan((region, heads), circuit)
-        except UnsettledError:
+            return replace(self.claim.task, domain=pattern)
+        except DeclarationError:
             return None
 
-    def _is_proved(self, pattern: Pattern) -> Claim | None:
-        """Return the claim about a part of the pattern if equivalence is proved there."""
-        try:
-            task = replace(self.claim.task, domain=pattern)
-        except DeclarationError:
-            return None  # the part has no prompts
-        claim = replace(self.claim, task=task)
-        found = Cover(self.memo.about(claim), Right(task, self.robust), self.effort).whole()
-        return None if isinstance(found, (Replay, Open)) else claim
-
     def _part(self, what: str, pattern: Pattern) -> Part | None:
-        claim = self._is_proved(pattern)
-        return None if claim is None else Part(what, pattern, claim.task.size)
+        """Return a part of the pattern if it has prompts and what is looked for is proved there."""
+        task = self._task(pattern)
+        if task is None:
+            return None
+        memo = self.memo.about(replace(self.claim, task=task))
+        found = Cover(memo, Right(task, self.robust), self.effort).whole()
+        return None if isinstance(found, (Replay, Open)) else Part(what, pattern, task.size)
 
     def _shorter(self) -> Part | None:
         """Return the prompts up to the largest length at which all are right."""
-        pattern, good, bad = self.pattern, 0, self.pattern.longest + 1
+        best: Part | None = None
+        good, bad = 0, self.pattern.longest + 1
         while bad - good > 1:
             middle = (good + bad) // 2
-            is_good = self._is_empty(middle) or self._is_proved(replace(pattern, longest=middle)) is not None
-            good, bad = (middle, bad) if is_good else (good, middle)
-        if not good or self._is_empty(good):
-            return None
-        return self._part(f"up to {good} tokens", replace(pattern, longest=good))
-
-    def _is_empty(self, longest: int) -> bool:
-        try:
-            replace(self.claim.task, domain=replace(self.pattern, longest=longest))
-        except DeclarationError:
-            return True
-        return False
+            shorter = replace(self.pattern, longest=middle)
+            part = self._part(f"up to {middle} tokens", shorter)
+            if part is not None or self._task(shorter) is None:
+                best, good = part, middle
+            else:
+                bad = middle
+        return best
 
     def _placed(self, cells: list[FailingCell]) -> Part | None:
         """Return the prompts whose openers stand in the longest range of positions where no cell fails."""
@@ -168,17 +159,14 @@ class _FrontierSearch:
             return None
         first, last = _longest_range(good)
         openers = Tokens(tuple(sorted({cell.token for cell in cells})))
-        pattern = self.pattern
-        clause = Only(openers, first, last)
-        return self._part(
-            f"openers at {first} to {last}", replace(pattern, clauses=(*pattern.clauses, clause))
-        )
+        placed = replace(self.pattern, clauses=(*self.pattern.clauses, Only(openers, first, last)))
+        return self._part(f"openers at {first} to {last}", placed)
 
     def _without_tokens(self, choices: list[FailingChoice]) -> Part | None:
         """Return the prompts without the tokens that fail, as few of them as are found to be enough."""
         dropped = self._hit([choice for choice in choices if choice.margin <= 0])
         for _ in range(_ROUNDS):
-            if self._is_proved(self._without(dropped)) is not None:
+            if (best := self._proved_without(dropped)) is not None:
                 break
             found = self._read_in_failure(self._without(dropped))
             if not found:
@@ -188,10 +176,13 @@ class _FrontierSearch:
             return None
         for clause in tuple(dropped):
             kept = [other for other in dropped if other != clause]
-            if self._is_proved(self._without(kept)) is not None:
-                dropped = kept
-        listed = ", ".join(str(clause.of.listed[0]) for clause in dropped)
-        return self._part(f"without tokens {listed}", self._without(dropped)) if dropped else None
+            if (larger := self._proved_without(kept)) is not None:
+                dropped, best = kept, larger
+        return best if dropped else None
+
+    def _proved_without(self, clauses: list[Clause]) -> Part | None:
+        listed = ", ".join(str(clause.of.listed[0]) for clause in clauses)
+        return self._part(f"without tokens {listed}", self._without(clauses))
 
     def _hit(self, failing: list[FailingChoice]) -> list[Clause]:
         """Return clauses that forbid each failing choice, those that forbid the most first."""
@@ -212,11 +203,8 @@ class _FrontierSearch:
         """Return a clause without a token; one that every prompt needs may stand before the position."""
         before = [Only(Tokens((token,)), 0, position - 1)] if position else []
         for clause in (_nowhere(token), *before):
-            try:
-                replace(self.claim.task, domain=self._without([clause]))
-            except DeclarationError:
-                continue  # no prompt is left
-            return [clause]
+            if self._task(self._without([clause])) is not None:
+                return [clause]
         return []
 
     def _without(self, clauses: list[Clause]) -> Pattern:
@@ -228,19 +216,24 @@ class _FrontierSearch:
 
     def _read_in_failure(self, pattern: Pattern) -> list[int]:
         """Return the tokens, other than openers, that contribute to a prompt that is decided wrong."""
-        try:
-            task = replace(self.claim.task, domain=pattern)
-        except DeclarationError:
-            return []  # no prompt is left
-        search = replace(self, claim=replace(self.claim, task=task))
-        search.memo = self.memo.about(search.claim)
+        task = self._task(pattern)
+        if task is None:
+            return []
+        memo, goal = self.memo.about(replace(self.claim, task=task)), Right(task, self.robust)
         openers = {token for one in task.labelled.classes for token in one.listed}
         for label in task.labelled.labels:
-            place = search._plan(PromptRegion(label))  # noqa: SLF001  # of its own kind
-            goal = Right(task, self.robust)
+            place = _plan(memo, PromptRegion(label))
             if place is not None and (read := _failing_tokens(place, label, goal) - openers):
                 return sorted(read)
         return []
+
+
+def _plan(memo: Memo, region: PromptRegion) -> Plan | None:
+    circuit = memo.claim.circuit
+    try:
+        return memo.plan((region, memo.tables(circuit).outline.heads), circuit)
+    except UnsettledError:
+        return None
 
 
 def _left(logits: Sequence[Fraction], winner: int, goal: Right) -> Fraction:

@@ -80,18 +80,14 @@ class Memo:
             self._leasts[key] = Margin(self.plan(place, circuit), winner, other).least()
         return self._leasts[key]
 
-    def see(self, prompts: list[Prompt], lesion: Circuit | None) -> list[Seen]:
-        """Return concrete prompts with their exact logits, as the forward pass computes them."""
-        circuit = self.claim.circuit
-        circuits = [circuit] if lesion is None else [circuit, lesion]
-        key = circuit if lesion is None else lesion
+    def see(self, prompts: list[Prompt], circuits: list[Circuit]) -> list[Seen]:
+        """Return prompts with their exact logits in circuits, the claim's own first, by the forward pass."""
+        key = circuits[-1]
         unknown = [prompt for prompt in dict.fromkeys(prompts) if (key, prompt) not in self._seen]
         if unknown:
             folded = fold(self.claim.frozen, self.claim.task.candidates, circuits, unknown)
-            lesions = [None] * len(unknown) if lesion is None else folded.of(lesion)
-            for prompt, found, other in zip(unknown, folded.of(circuit), lesions, strict=True):
-                label = self.claim.task.labelled.label_of(prompt)
-                self._seen[key, prompt] = Seen(prompt, label, found, other)
+            for prompt, *folds in zip(unknown, *map(folded.of, circuits), strict=True):
+                self._seen[key, prompt] = Seen(prompt, self.claim.task.labelled.label_of(prompt), *folds)
         return [self._seen[key, prompt] for prompt in prompts]
 
     @property

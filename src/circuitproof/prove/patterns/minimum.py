@@ -25,6 +25,8 @@ class Least:
 
 
 _Active: TypeAlias = tuple[tuple[Function, Fraction | int], ...]
+_Priced: TypeAlias = tuple[Fraction, int]
+"""The least cost of a step's token, and the token."""
 
 
 @dataclass(slots=True)
@@ -34,64 +36,51 @@ class Margin:
     plan: Plan
     winner: int
     other: int
-    _known: dict[tuple[int, int, _Active], tuple[Fraction, int]] = field(
-        default_factory=dict[tuple[int, int, _Active], tuple[Fraction, int]]
+    _known: dict[tuple[int, int, _Active], _Priced] = field(
+        default_factory=dict[tuple[int, int, _Active], _Priced]
     )
 
     def least(self) -> Least:
         """Return the least value over all prompts of the region."""
-        functions = tuple(term.function for term in self.plan.terms)
         found = [self._mean(row) for row in self.plan.varying]
-        if functions or not found:
-            found.append(self._sum(functions))
+        if self.plan.terms or not found:
+            found.append(self._sum())
         value = self._between(self.plan.constant) + sum(cost for cost, _ in found)
         return Least(Fraction(value), self.plan.is_exact, tuple(prompt for _, prompt in found))
 
     def through_steps(self) -> Iterator[tuple[int, Step, Fraction]]:
         """Return for each step the least value over prompts that take it; of plans without varying rows."""
-        functions = tuple(term.function for term in self.plan.terms)
         shift = self._between(self.plan.constant)
-
-        def cost(position: int, step: Step) -> Fraction:
-            return self._price(position, step, self._active(functions, step))[0]
-
-        for position, step, value in through(self.plan.runs, cost):
+        for position, step, value in through(self.plan.runs, lambda k, step: self._summed(k, step)[0]):
             yield position, step, value + shift
 
-    def _sum(self, functions: tuple[Function, ...]) -> tuple[Fraction, Found]:
-        def price(position: int, step: Step) -> tuple[Fraction, int]:
-            return self._price(position, step, self._active(functions, step))
+    def _summed(self, position: int, step: Step) -> _Priced:
+        """Return what a step costs in the sum of all terms."""
+        factors = [(term.function, term.factor(step)) for term in self.plan.terms]
+        return self._price(position, step, tuple(pair for pair in factors if pair[1]))
 
-        steps = {(position, step): price(position, step)[0] for position, step in self.plan.runs.steps()}
+    def _sum(self) -> tuple[Fraction, Found]:
+        steps = {placed: self._summed(*placed)[0] for placed in self.plan.runs.steps()}
         scale = lcm(*(cost.denominator for cost in steps.values()))
         whole = {key: cost.numerator * (scale // cost.denominator) for key, cost in steps.items()}
         path = cheapest(self.plan.runs, lambda position, step: whole[position, step])
         assert path is not None  # noqa: S101  # a region has prompts
-        return path.cost / scale, self._tokens(path, price)
-
-    def _active(self, functions: tuple[Function, ...], step: Step) -> _Active:
-        pairs = zip(functions, (term.factor(step) for term in self.plan.terms), strict=True)
-        return tuple((function, factor) for function, factor in pairs if factor)
+        return path.cost / scale, _found(path, self._summed)
 
     def _mean(self, row: Varying) -> tuple[Fraction, Found]:
         """Return the least value of a row that varies, and a prompt that attains it."""
-        found: list[tuple[Fraction, Found]] = []
-        if (empty := self._without_weight(row)) is not None:
-            found.append(empty)
-        guess = self._lighter(row, None)
+        best, guess = None, self._lighter(row, None)
         while guess is not None:
             best, guess = guess, self._lighter(row, guess[0])
-            if guess is None:
-                found.append(best)
+        found = [one for one in (self._without_weight(row), best) if one is not None]
         return min(found, key=lambda pair: pair[0])
 
     def _lighter(self, row: Varying, bound: Fraction | None) -> tuple[Fraction, Found] | None:
         """Return a prompt where a row is below a bound, the row's value first; nothing if there is none."""
 
-        def price(position: int, step: Step) -> tuple[Fraction, int]:
+        def price(position: int, step: Step) -> _Priced:
             weight = step.weights[row.head]
-            active = ((row.function, 1),) if weight else ()
-            value, token = self._price(position, step, active)
+            value, token = self._price(position, step, ((row.function, 1),) if weight else ())
             return weight * (value - (bound or 0)), token
 
         path = cheapest(
@@ -100,31 +89,22 @@ class Margin:
         if path is None or (bound is not None and path.cost >= 0):
             return None
         total = sum(step.weights[row.head] for step in path.steps)
-        value = path.cost / total + (bound or 0)
-        return value, self._tokens(path, price)
+        return path.cost / total + (bound or 0), _found(path, price)
 
     def _without_weight(self, row: Varying) -> tuple[Fraction, Found] | None:
         """Return the least value where no key has weight."""
 
-        def price(position: int, step: Step) -> tuple[Fraction, int] | None:
-            if step.weights[row.head]:
-                return None
+        def price(position: int, step: Step) -> _Priced:
             is_read = row.is_self and step.target is None
             return self._price(position, step, ((row.function, 1),) if is_read else ())
 
         def cost(position: int, step: Step) -> Fraction | None:
-            priced = price(position, step)
-            return None if priced is None else priced[0]
+            return None if step.weights[row.head] else price(position, step)[0]
 
         path = cheapest(self.plan.runs, cost)
-        return None if path is None else (path.cost, self._tokens(path, price))
+        return None if path is None else (path.cost, _found(path, price))
 
-    def _tokens(self, path: Path, price: Callable[[int, Step], tuple[Fraction, int] | None]) -> Found:
-        priced = [price(k, step) for k, step in enumerate(path.steps)]
-        return Found(tuple(found[1] for found in priced if found is not None), path.steps)
-
-    def _price(self, position: int, step: Step, active: _Active) -> tuple[Fraction, int]:
-        """Return the least cost of a step's token, and the token."""
+    def _price(self, position: int, step: Step, active: _Active) -> _Priced:
         members = self.plan.runs.machine.atoms[step.atom]
         if not active:
             return Fraction(0), members[0]
@@ -135,7 +115,7 @@ class Margin:
             self._known[key] = min((self._value(token, position, active), token) for token in members)
         return self._known[key]
 
-    def _separated(self, position: int, atom: int, active: _Active) -> tuple[Fraction, int]:
+    def _separated(self, position: int, atom: int, active: _Active) -> _Priced:
         """Return the same where tokens and positions contribute apart."""
         tables = self.plan.tables
         key = (-1, atom, active)
@@ -155,3 +135,7 @@ class Margin:
 
     def _between(self, contribution: Contribution) -> Fraction:
         return contribution[self.winner] - contribution[self.other]
+
+
+def _found(path: Path, price: Callable[[int, Step], _Priced]) -> Found:
+    return Found(tuple(price(k, step)[1] for k, step in enumerate(path.steps)), path.steps)

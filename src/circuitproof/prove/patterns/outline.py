@@ -79,8 +79,6 @@ def _of_head(
     if head not in programs:
         raise UnsettledError(Missing.STRUCTURE, f"{head} is neural: its row depends on every token")
     if series := [str(other) for other in read if other is not None]:
-        raise UnsettledError(
-            Missing.STRUCTURE,
-            f"{head} reads what {min(series)} gathers at each of its keys: two rows in series",
-        )
+        reason = f"{head} reads what {min(series)} gathers at each of its keys: two rows in series"
+        raise UnsettledError(Missing.STRUCTURE, reason)
     return frozenset({head})

@@ -8,7 +8,7 @@ from fractions import Fraction
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.syntax import Otherwise, Program
 from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.prove.patterns.outline import HERE, Group
+from circuitproof.prove.patterns.outline import HERE, Group, Outline
 from circuitproof.prove.patterns.regions import Missing, UnsettledError
 from circuitproof.prove.patterns.runs import Runs, Step, cheapest
 from circuitproof.prove.patterns.tables import Contribution, Function, Pair, Tables
@@ -50,6 +50,9 @@ class Varying:
     head: int
     is_self: bool
     """Whether a row without weight attends to the last position; otherwise to nothing."""
+
+    def is_read(self, step: Step) -> bool:
+        return step.weights[self.head] > 0 or (self.is_self and step.target is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,41 +107,35 @@ class Plan:
 
 def plan(runs: Runs, tables: Tables, programs: Mapping[Head, Program]) -> Plan:
     """Find out how each source contributes in a region, and compute what is needed of it."""
-    here = _only_end(runs)
-    fixed: list[Group] = []
-    terms: list[Term] = []
-    varying: list[Varying] = []
-    for group in tables.outline.groups:
-        left = group.coordinates - {HERE} if here is not None else group.coordinates
-        if len(left) > 1:
-            raise _tangled(group)
-        if not left:
-            fixed.append(group)
-            continue
-        (coordinate,) = left
-        function = Function(group, coordinate, here, tables.outline.is_separable(group))
-        if coordinate is None:
-            terms.append(Term(function, Share.LAST))
-            continue
-        found = _of_row(runs, function, coordinate, programs[coordinate])
-        if found is None:
-            fixed.append(group)
-        elif isinstance(found, Term):
-            terms.append(found)
-        else:
-            varying.append(found)
+    here, outline = _only_end(runs), tables.outline
+    parts = {group: _part(runs, outline, group, here, programs) for group in outline.groups}
+    terms = tuple(part for part in parts.values() if isinstance(part, Term))
+    varying = tuple(part for part in parts.values() if isinstance(part, Varying))
     for term in terms:
-        tables.prepare(term.function, _needed(runs, lambda step, term=term: bool(term.factor(step))))
+        tables.prepare(term.function, _needed(runs, term.factor))
     for row in varying:
-        tables.prepare(row.function, _needed(runs, lambda step, row=row: _is_read(row, step)))
-    return Plan(runs, tables, tables.fixed(fixed, here), tuple(terms), tuple(varying))
+        tables.prepare(row.function, _needed(runs, row.is_read))
+    fixed = [group for group, part in parts.items() if part is None]
+    return Plan(runs, tables, tables.fixed(fixed, here), terms, varying)
 
 
-def _is_read(row: Varying, step: Step) -> bool:
-    return step.weights[row.head] > 0 or (row.is_self and step.target is None)
+def _part(
+    runs: Runs, outline: Outline, group: Group, here: Pair | None, programs: Mapping[Head, Program]
+) -> Term | Varying | None:
+    """Return how a group of sources enters; nothing if it contributes the same to all prompts."""
+    left = group.coordinates - {HERE} if here is not None else group.coordinates
+    if len(left) > 1:
+        raise _tangled(group)
+    if not left:
+        return None
+    (coordinate,) = left
+    function = Function(group, coordinate, here, outline.is_separable(group))
+    if coordinate is None:
+        return Term(function, Share.LAST)
+    return _of_row(runs, function, coordinate, programs[coordinate])
 
 
-def _needed(runs: Runs, is_read: Callable[[Step], bool]) -> list[tuple[int, tuple[int, ...]]]:
+def _needed(runs: Runs, is_read: Callable[[Step], object]) -> list[tuple[int, tuple[int, ...]]]:
     places = dict.fromkeys((position, step.atom) for position, step in runs.steps() if is_read(step))
     return [(position, runs.machine.atoms[atom]) for position, atom in places]
 

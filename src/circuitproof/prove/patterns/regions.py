@@ -19,7 +19,6 @@ class PromptRegion:
     """Positions that are there and hold a token of a class."""
     sums: tuple[tuple[Head, Fraction], ...] = ()
     """Heads whose weights, before the row is divided by their sum, sum to a number."""
-
     keys: tuple[tuple[Head, int, int], ...] = ()
     """Heads whose keys with weight stand between two positions, both included; there is such a key."""
 

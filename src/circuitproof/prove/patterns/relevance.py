@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Head, Node
 from circuitproof.declare.programs.atoms import Condition
-from circuitproof.declare.programs.syntax import AllOf, AnyOf, Formula, Not, Program, walk
+from circuitproof.declare.programs.syntax import AllOf, AnyOf, Not, Program, walk
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.patterns.regions import Missing, UnsettledError
 from circuitproof.prove.patterns.rows import Key, KnownQuery, row_machine
@@ -107,8 +107,5 @@ def projections(runs: Runs, positions: frozenset[int], most: int) -> list[Prompt
 def _is_local(program: Program) -> bool:
     """Say whether rules look at single pairs of tokens, and not at whether they are the same."""
     parts = [part for rule in program.rules for condition in rule.conditions for part in walk(condition)]
-    return all(isinstance(part, Not | AllOf | AnyOf) or _reads_alone(part) for part in parts)
-
-
-def _reads_alone(part: Formula) -> bool:
-    return isinstance(part, Condition) and part.feature.words is not None
+    single = [part for part in parts if not isinstance(part, Not | AllOf | AnyOf)]
+    return all(isinstance(part, Condition) and part.feature.words is not None for part in single)

@@ -47,20 +47,20 @@ class KnownQuery:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Reads keys: from a state, for each guess, whether the condition holds of the key and the next state."""
+    """Reads keys: from a state, for each guess, what it says of the key, and the next state.
+
+    The machine of a condition says whether that holds; a joined one may say it of each of several.
+    """
 
     starts: tuple[State, ...]
-    step: Callable[[State, Key], Iterable[tuple[bool, State]]]
+    step: Callable[[State, Key], Iterable[tuple[Any, State]]]
     ends: Callable[[State], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class RowMachine:
+class RowMachine(Machine):
     """Reads keys and returns their weights in whole units of 1/`scale`."""
 
-    starts: tuple[State, ...]
-    step: Callable[[State, Key], Iterator[tuple[int, State]]]
-    ends: Callable[[State], bool]
     scale: int
 
 
@@ -74,21 +74,16 @@ def row_machine(program: Program, query: KnownQuery) -> RowMachine:
 
     def step(state: State, key: Key) -> Iterator[tuple[int, State]]:
         for truths, after in whole.step(state, key):
-            held: Iterable[bool] = truths  # pyright: ignore[reportAssignmentType]  # joined by `tuple`
-            yield default + sum(w for w, holds in zip(weights, held, strict=True) if holds), after
+            yield default + sum(w for w, holds in zip(weights, truths, strict=True) if holds), after
 
     return RowMachine(whole.starts, step, whole.ends, scale)
 
 
 def classes_of(program: Program) -> tuple[Tokens, ...]:
     """Return classes of tokens that the conditions of a program do not cut."""
-    found: list[Tokens] = []
-    for rule in program.rules:
-        for condition in rule.conditions:
-            for atom in atoms(condition):
-                mentioned = tuple(sorted(set(atom.tokens())))
-                found += [Tokens(mentioned)] if mentioned else []
-    return tuple(dict.fromkeys(found))
+    conditions = [condition for rule in program.rules for condition in rule.conditions]
+    mentioned = [tuple(sorted(set(atom.tokens()))) for one in conditions for atom in atoms(one)]
+    return tuple(Tokens(tokens) for tokens in dict.fromkeys(mentioned) if tokens)
 
 
 def _machine(formula: Formula, query: KnownQuery) -> Machine:
@@ -115,9 +110,8 @@ def _machine(formula: Formula, query: KnownQuery) -> Machine:
         case Tally(Place.QUERY, tuple() as of) as tally:
             return _query_count(tally, frozenset(of))
         case Tally() | Bracketed():
-            raise UnsettledError(
-                Missing.STRUCTURE, f"the program of {query.head} matches brackets, which cells do not follow"
-            )
+            reason = f"the program of {query.head} matches brackets, which cells do not follow"
+            raise UnsettledError(Missing.STRUCTURE, reason)
 
 
 def _stateless(holds: Callable[[Key], bool]) -> Machine:
@@ -132,11 +126,8 @@ def _joined(machines: list[Machine], join: Callable[[Iterable[bool]], Any]) -> M
         for chosen in product(*options):
             yield join(holds for holds, _ in chosen), tuple(after for _, after in chosen)
 
-    return Machine(
-        tuple(product(*(machine.starts for machine in machines))),
-        step,
-        lambda states: all(m.ends(state) for m, state in zip(machines, states, strict=True)),
-    )
+    starts = tuple(product(*(machine.starts for machine in machines)))
+    return Machine(starts, step, lambda states: all(m.ends(s) for m, s in zip(machines, states, strict=True)))
 
 
 def _first(part: Machine) -> Machine:
@@ -166,11 +157,8 @@ def _last(part: Machine, *, may_be_query: bool) -> Machine:
                 yield True, (after, picked)
                 yield False, (after, owed)
 
-    return Machine(
-        tuple((start, none) for start in part.starts),
-        step,
-        lambda state: state[1] != owed and part.ends(state[0]),
-    )
+    starts = tuple((start, none) for start in part.starts)
+    return Machine(starts, step, lambda state: state[1] != owed and part.ends(state[0]))
 
 
 def _key_count(tally: Tally, of: frozenset[int]) -> Machine:

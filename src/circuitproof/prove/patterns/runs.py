@@ -69,21 +69,15 @@ class _Builder:
         self, task: Labelled, region: PromptRegion, machine: Automaton, programs: Mapping[Head, Program]
     ) -> None:
         self.task, self.region, self.machine = task, region, machine
-        self.tokens = dict(_allowed(region, machine))
+        self.tokens = _allowed(region, machine)
         self.rows = [row_machine(program, self._query(head)) for head, program in programs.items()]
-        wanted = dict(region.sums)
-        self.sums = {
-            place: wanted[head] * row.scale
-            for place, (head, row) in enumerate(zip(programs, self.rows, strict=True))
-            if head in wanted
-        }
         heads = list(programs)
+        sums = [(heads.index(head), total) for head, total in region.sums]
+        self.sums = {place: total * self.rows[place].scale for place, total in sums}
         self.keys = [(heads.index(head), first, last) for head, first, last in region.keys]
         nothing = (0,) * (len(self.sums) + len(self.keys))
-        self.starts = tuple(
-            (machine.start, NOTHING_OPENED, states, nothing)
-            for states in product(*(row.starts for row in self.rows))
-        )
+        states = product(*(row.starts for row in self.rows))
+        self.starts = tuple((machine.start, NOTHING_OPENED, one, nothing) for one in states)
 
     def layers(self) -> list[dict[Node, list[Step]]]:
         """Return every step that can be reached, dead ends included."""
@@ -96,9 +90,8 @@ class _Builder:
             total += sum(map(len, layer.values()))
             if total > _MOST_STEPS:
                 raise UnsettledError(Missing.STRUCTURE, f"more than {_MOST_STEPS} steps have to be followed")
-            nodes = {
-                step.target: None for steps in layer.values() for step in steps if step.target is not None
-            }
+            targets = (step.target for steps in layer.values() for step in steps)
+            nodes = {target: None for target in targets if target is not None}
         return layers
 
     def _steps(self, node: Node, position: int, longest: int) -> Iterator[Step]:
@@ -154,24 +147,21 @@ class _Builder:
         return KnownQuery(head, self.region.length, last, tokens, is_single)
 
 
-def _allowed(region: PromptRegion, machine: Automaton) -> Iterator[tuple[int, list[int]]]:
+def _allowed(region: PromptRegion, machine: Automaton) -> dict[int, list[int]]:
     """Return the atoms that may stand at the positions of which a region tells."""
-    classes: dict[int, list[Any]] = {}
+    allowed: dict[int, list[int]] = {}
     for position, tokens in region.tokens:
-        classes.setdefault(position, []).append(tokens)
-    for position, wanted in classes.items():
-        atoms = enumerate(machine.atoms)
-        yield position, [k for k, members in atoms if all(members[0] in one for one in wanted)]
+        atoms = allowed.get(position, range(len(machine.atoms)))
+        allowed[position] = [atom for atom in atoms if machine.atoms[atom][0] in tokens]
+    return allowed
 
 
 def _without_dead_ends(layers: list[dict[Node, list[Step]]]) -> tuple[dict[Node, tuple[Step, ...]], ...]:
     kept: list[dict[Node, tuple[Step, ...]]] = []
     alive: set[Node | None] = {None}
     for layer in reversed(layers):
-        living: dict[Node, tuple[Step, ...]] = {}
-        for node, steps in layer.items():
-            if good := tuple(step for step in steps if step.target in alive):
-                living[node] = good
+        good = {node: tuple(step for step in steps if step.target in alive) for node, steps in layer.items()}
+        living = {node: steps for node, steps in good.items() if steps}
         kept.append(living)
         alive = {None, *living}
     kept.reverse()

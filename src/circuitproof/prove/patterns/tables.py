@@ -1,8 +1,9 @@
 """Functions of a token and its position: what it contributes to the candidates' logits, computed once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 from circuitproof.declare.circuits.graph import LOGITS, Head
@@ -70,7 +71,6 @@ class Tables:
         self._frozen, self._candidates, self.outline, self._pace = frozen, candidates, outlined, pace
         self._known: dict[Function, _Values] = {}
         self.evaluations = 0
-        self._alone: Contribution | None = None
         self._ends: set[int] = set()
         """Last tokens that are the same for all prompts of some region."""
 
@@ -86,31 +86,27 @@ class Tables:
         self._ends |= {here[0]} if here else set()
         return self._run(cells, stage)[0]
 
-    def prepare(self, function: Function, atoms: Iterable[tuple[int, Sequence[int]]]) -> None:
+    def prepare(self, function: Function, wanted: Sequence[tuple[int, Sequence[int]]]) -> None:
         """Compute a function at positions for the tokens that may stand there."""
         known = self._known.setdefault(function, _Values())
-        wanted = [(position, members) for position, members in atoms]
         if function.is_separable:
-            self._prepare_parts(function, known, wanted)
+            self._prepare_parts(function, wanted)
             return
         count = sum(len(members) for _, members in wanted)
         if count > _MOST_PAIRS:
             names = ", ".join(map(str, function.group.sources))
-            raise UnsettledError(
-                Missing.STRUCTURE, f"{names} would have to be computed at {count} tokens and positions"
-            )
-        pairs = {(token, position): None for position, members in wanted for token in members}
-        missing = [pair for pair in pairs if pair not in known.pairs]
-        missing.sort(key=lambda pair: (pair[1], pair[0]))
+            reason = f"{names} would have to be computed at {count} tokens and positions"
+            raise UnsettledError(Missing.STRUCTURE, reason)
+        pairs = {(token, position) for position, members in wanted for token in members} - known.pairs.keys()
+        missing = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
         known.pairs.update(zip(missing, self._evaluate(function, missing), strict=True))
 
     def at(self, function: Function, token: int, position: int) -> Contribution:
         known = self._known[function]
         if not function.is_separable:
             return known.pairs[token, position]
-        return tuple(
-            one + other for one, other in zip(known.tokens[token], known.positions[position], strict=True)
-        )
+        pairs = zip(known.tokens[token], known.positions[position], strict=True)
+        return tuple(one + other for one, other in pairs)
 
     def parts(self, function: Function) -> tuple[dict[int, Contribution], dict[int, Contribution]]:
         """Return what tokens and what positions contribute to a separable function."""
@@ -119,16 +115,12 @@ class Tables:
 
     def tokens(self) -> set[int]:
         """Return the tokens whose embedding was read."""
-        found = set(self._ends)
-        for known in self._known.values():
-            found |= {token for token, _ in known.pairs} | set(known.tokens)
-        return found
+        paired = {token for known in self._known.values() for token, _ in known.pairs}
+        return self._ends.union(paired, *(known.tokens for known in self._known.values()))
 
-    def _prepare_parts(
-        self, function: Function, known: _Values, wanted: Sequence[tuple[int, Sequence[int]]]
-    ) -> None:
+    def _prepare_parts(self, function: Function, wanted: Sequence[tuple[int, Sequence[int]]]) -> None:
         """Compute what a separable function takes from tokens and from positions, constants with tokens."""
-        sets = {id(members): members for _, members in wanted}
+        known, sets = self._known[function], {id(members): members for _, members in wanted}
         tokens = sorted({t for members in sets.values() for t in members if t not in known.tokens})
         places = sorted({position for position, _ in wanted if position not in known.positions})
         by_token = self._evaluate(function, [(token, 0) for token in tokens], (TokenPart(),))
@@ -139,41 +131,32 @@ class Tables:
             known.positions[place] = tuple(a - b for a, b in zip(found, nothing, strict=True))
 
     def _evaluate(
-        self,
-        function: Function,
-        pairs: Sequence[Pair],
-        embedding: tuple[Part, ...] = EMBEDDING,
+        self, function: Function, pairs: Sequence[Pair], embedding: tuple[Part, ...] = EMBEDDING
     ) -> list[Contribution]:
         sizes = self._frozen.architecture
         step = max(1, _CHUNK // max(sizes.mlp_width, sizes.width))
         if function.is_separable:
             step = max(1, _LARGE_CHUNK // sizes.width)
         found: list[Contribution] = []
+        is_here, nothing = function.coordinate is HERE, self._nothing
         for start in self._pace.each("tokens and places, in batches", range(0, len(pairs), step)):
             if self._pace.is_over:
                 raise UnsettledError(Missing.STRUCTURE, "the work was ended first")
-            found += self._evaluate_some(function, pairs[start : start + step], embedding)
+            cells, some = self._cells(embedding), pairs[start : start + step]
+            stage = cells.sum_stage(self.outline.circuit, function.group.sources)
+            rows = [cells.cell(stage, (pair, None) if is_here else (function.here, pair)) for pair in some]
+            values = self._run(cells, stage)
+            found += [tuple(a - b for a, b in zip(values[row], nothing, strict=True)) for row in rows]
         self.evaluations += len(pairs)
         return found
 
-    def _evaluate_some(
-        self, function: Function, pairs: Sequence[Pair], embedding: tuple[Part, ...]
-    ) -> list[Contribution]:
-        cells = self._cells(embedding)
-        stage = cells.sum_stage(self.outline.circuit, function.group.sources)
-        is_here = function.coordinate is HERE
-        rows = [cells.cell(stage, (pair, None) if is_here else (function.here, pair)) for pair in pairs]
-        values, alone = self._run(cells, stage), self._nothing()
-        return [tuple(a - b for a, b in zip(values[row], alone, strict=True)) for row in rows]
-
+    @cached_property
     def _nothing(self) -> Contribution:
         """Return the logits of an empty residual."""
-        if self._alone is None:
-            cells = self._cells(())
-            stage = cells.sum_stage(self.outline.circuit, ())
-            cells.cell(stage, (None, None))
-            self._alone = self._run(cells, stage)[0]
-        return self._alone
+        cells = self._cells(())
+        stage = cells.sum_stage(self.outline.circuit, ())
+        cells.cell(stage, (None, None))
+        return self._run(cells, stage)[0]
 
     def _cells(self, embedding: tuple[Part, ...]) -> Cells[Spot]:
         return Cells(Pairs(), biases=self._frozen.architecture.biases, embedding=embedding)
