@@ -198,6 +198,15 @@ def test_an_unknown_choice_is_told_what_there_is(name):
         box(x=name).choice("x", Colour)
 
 
+def test_an_entry_is_named_by_its_place():
+    """A place beyond the end is a sentence and not Python's."""
+    assert box(x=1).entry("x", "ab") == "b"
+    with pytest.raises(InputError, match=r"^box\.x is 2, want the place of one of 2$"):
+        box(x=2).entry("x", "ab")
+    with pytest.raises(InputError, match=r"^box\.x is 0, want the place of one of 0$"):
+        box(x=0).entry("x", "")
+
+
 @pytest.mark.parametrize(
     ("content", "found"),
     [(None, "null"), ([1], "a list"), ("text", "the string 'text'"), (2.5, "the number 2.5"), (True, "true")],

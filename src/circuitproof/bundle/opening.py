@@ -107,7 +107,7 @@ def open_bundle(path: Path) -> Opened:
     claim, asked = read_fields(path / CLAIM), read_fields(path / DOMAIN)
     architecture = read_architecture(claim.fields("architecture"))
     programs = read_program_lines(claim.fields("programs"), architecture)
-    graph = Graph(architecture.layers, architecture.heads)
+    graph = architecture.graph
     certificate = read_fields(path / CERTIFICATE)
     answers = certificate.each("answers", lambda one: _read_answer(one, graph))
     return Opened(

@@ -94,7 +94,7 @@ def _show_gates(report: "TaskReport") -> None:
             outcome.generation,
             f"{len(outcome.trial.circuit)}",
             f"{len(outcome.trial.circuit.nodes())}",
-            f"{outcome.trial.heads}",
+            f"{len(outcome.trial.circuit.heads())}",
             f"{outcome.trial.development.agreed}/{outcome.trial.development.prompts}",
             f"{outcome.trial.gate.agreed}/{outcome.trial.gate.prompts}",
             ", ".join(f"{name}: {count}" for name, count in outcome.trial.missed.items()),

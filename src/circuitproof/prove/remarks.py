@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TypeAlias, assert_never
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Edge, Head
+from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.programs.syntax import Otherwise
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.prove.properties import Kind
@@ -109,5 +109,5 @@ def is_chain(circuit: Circuit) -> bool:
 
 
 def _attends_nowhere(grounds: Grounds) -> bool:
-    heads = [node for node in grounds.circuit.nodes() if isinstance(node, Head) and node in grounds.programs]
+    heads = [head for head in grounds.circuit.heads() if head in grounds.programs]
     return any(grounds.programs[head].otherwise is Otherwise.NOWHERE for head in heads)

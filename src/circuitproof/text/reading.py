@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
@@ -101,6 +101,12 @@ class Fields:
             wanted = ", ".join(repr(str(one)) for one in known)
             raise InputError(f"{self.path(key)} is {name!r}, want one of {wanted}")
         return name
+
+    def entry(self, key: str, listed: Sequence[Value]) -> Value:
+        """Return that of some values whose place stands at `key`."""
+        if (place := self.integer(key)) >= len(listed):
+            raise InputError(f"{self.path(key)} is {place}, want the place of one of {len(listed)}")
+        return listed[place]
 
     def fields(self, key: str) -> "Fields":
         """Return the object at `key`, to be read further."""

@@ -148,10 +148,11 @@ def _bundles(path: Path) -> Iterator[Judged]:
 def read_trial(file: Path) -> Trial:
     """Read what came of a gate."""
     fields = read_fields(file)
-    swept, nested, chosen = tables(fields, "points"), tables(fields, "nested"), fields.integer("selected")
-    points = [_point(one, is_selected=place == chosen) for place, one in enumerate(swept)]
-    points += [_point(one, is_nested=True) for one in nested]
-    seen = swept[chosen].fields("development").integer("prompts")
+    swept = tables(fields, "points")
+    chosen = fields.entry("selected", swept)
+    points = [_point(one, is_selected=one is chosen) for one in swept]
+    points += [_point(one, is_nested=True) for one in tables(fields, "nested")]
+    seen = chosen.fields("development").integer("prompts")
     return Trial(fields.text("generation"), fields.text("task"), seen, tuple(points))
 
 

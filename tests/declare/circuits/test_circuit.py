@@ -91,6 +91,7 @@ def test_the_nodes_are_those_that_a_kept_edge_touches(circuit):
     """A node that no kept edge touches outputs zero and is not part of the circuit."""
     touched = {edge.source for edge in circuit} | {edge.target for edge in circuit}
     assert list(circuit.nodes()) == [node for node in circuit.graph.nodes() if node in touched]
+    assert list(circuit.heads()) == [node for node in circuit.nodes() if isinstance(node, Head)]
 
 
 @given(circuits)

@@ -2,7 +2,6 @@ from itertools import product
 
 import pytest
 
-from circuitproof.declare.circuits.graph import Head
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
@@ -104,7 +103,6 @@ def test_a_sweep_over_nothing_is_refused():
 def test_a_candidate_is_told_with_its_edges():
     """So that every circuit of a report can be run again."""
     candidate = Candidate(0.1, circuit_of(QUOTE_EDGES), Measure(0.25, 3, 4, -1.5))
-    assert candidate.heads == sum(isinstance(node, Head) for node in candidate.circuit.nodes()) == 1
     assert candidate.to_json() == {
         "threshold": 0.1,
         "kl": 0.25,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from circuitproof.declare.circuits.graph import LOGITS, Edge, Graph, Node
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Graph, Head, Node
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Digest, Json, digest_json
 
@@ -83,6 +83,10 @@ class Circuit:
         """Return the nodes that a kept edge touches, in the order of computation."""
         touched = {node for edge in self.edges for node in (edge.source, edge.target)}
         return tuple(sorted(touched, key=lambda node: node.place))
+
+    def heads(self) -> tuple[Head, ...]:
+        """Return the attention heads among its nodes."""
+        return tuple(node for node in self.nodes() if isinstance(node, Head))
 
     def sources(self, target: Node) -> tuple[Node, ...]:
         """Return the nodes whose output `target` reads, in the order of computation."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from circuitproof.declare.circuits.circuit import Ablation, Circuit
-from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
@@ -26,16 +26,12 @@ class Candidate:
     circuit: Circuit
     measure: Measure
 
-    @property
-    def heads(self) -> int:
-        return sum(isinstance(node, Head) for node in self.circuit.nodes())
-
     def to_json(self) -> Json:
         return {
             "threshold": self.threshold,
             **record_to_json(self.measure),
             "nodes": len(self.circuit.nodes()),
-            "heads": self.heads,
+            "heads": len(self.circuit.heads()),
             "edges": [str(edge) for edge in self.circuit],
         }
 
@@ -44,11 +40,10 @@ def read_candidate(fields: Fields, graph: Graph) -> Candidate:
     """Read a candidate as `Candidate.to_json` writes it."""
     named = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
     circuit = parse_circuit({**named, "edges": list(fields.items("edges"))}, fields.where)
-    candidate = Candidate(fields.number("threshold", above=-1), circuit, Codec().record(Measure, fields))
     found = (fields.integer("nodes"), fields.integer("heads"))
-    if found != (len(circuit.nodes()), candidate.heads):
+    if found != (len(circuit.nodes()), len(circuit.heads())):
         raise InputError(f"{fields.where} counts {found} nodes and heads, its edges have others")
-    return candidate
+    return Candidate(fields.number("threshold", above=-1), circuit, Codec().record(Measure, fields))
 
 
 def sweep(

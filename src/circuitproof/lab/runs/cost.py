@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Head
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.runs.cross_check import Asking
 from circuitproof.lab.runs.verification import Request, listed_claim_of
@@ -154,8 +153,7 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
 def _variant(claim: Claim) -> Variant:
     if claim.frozen.architecture.has_norm:  # of those, only BandNorm can be asked about
         return Variant.BAND_NORM
-    heads = [node for node in claim.circuit.live().nodes() if isinstance(node, Head)]
-    is_mediated = all(head in claim.frozen.programs for head in heads)
+    is_mediated = all(head in claim.frozen.programs for head in claim.circuit.live().heads())
     return Variant.PROGRAMS if is_mediated else Variant.NORM_FREE
 
 

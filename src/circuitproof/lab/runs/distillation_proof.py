@@ -75,7 +75,7 @@ def prove_circuit(run: Run, model: Path, behaviour: Behaviour, epsilon: Fraction
         return _Report(verdicts, outcome.name.lower(), reason)
 
     report = run.record(_REPORT, _Report, prove_and_check, f"proving {task.name}")
-    heads = [node for node in circuit.nodes() if isinstance(node, Head) and node not in frozen.programs]
+    heads = [head for head in circuit.heads() if head not in frozen.programs]
     return Proof(
         task=task.name,
         circuit=circuit,

@@ -84,7 +84,7 @@ class Extraction(Told):
                 f"{candidate.threshold:g}{' *' if candidate == self.selected else ''}",
                 f"{len(candidate.circuit)}",
                 f"{len(candidate.circuit.nodes())}",
-                f"{candidate.heads}",
+                f"{len(candidate.circuit.heads())}",
                 f"{candidate.measure.agreed}/{candidate.measure.prompts}",
                 f"{candidate.measure.worst_margin:.4f}",
                 f"{candidate.measure.kl:.2e}",

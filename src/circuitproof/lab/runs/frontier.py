@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.lab.discover.objective import Measure
 from circuitproof.text.canonical import Digest, Json
@@ -24,11 +23,6 @@ class Point:
     gate: Measure
     missed: Mapping[str, int]
     """How many prompts of the gate are not decided as wanted, by template and opener."""
-
-    @property
-    def heads(self) -> int:
-        """Return how many heads the circuit touches."""
-        return sum(isinstance(node, Head) for node in self.circuit.nodes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +58,6 @@ def load_outcome(path: Path) -> tuple[Outcome, Digest]:
     codec = Codec({Circuit: lambda fields, key: parse_circuit(fields.value(key), fields.path(key))})
     with reading(read_json(path), str(path)) as fields:
         points = codec.value(tuple[Point, ...], fields, "points")
-        selected = points[fields.integer("selected")].circuit
+        selected = fields.entry("selected", points).circuit
         outcome = codec.record(Outcome, fields, points=points, selected=selected)
         return outcome, codec.value(Digest, fields, "ledger_head")

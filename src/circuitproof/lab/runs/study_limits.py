@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.rules import OnlyOpener
@@ -40,8 +39,7 @@ class Beyond:
 def beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | None:
     """Ask the properties of a proved claim on a pattern; nothing for neural heads and tables of answers."""
     task = _pattern_task(proved.task, longest)
-    heads = [node for node in proved.circuit.nodes() if isinstance(node, Head)]
-    if task is None or any(head not in proved.frozen.programs for head in heads):
+    if task is None or any(head not in proved.frozen.programs for head in proved.circuit.heads()):
         return None
 
     def ask() -> Beyond:

@@ -104,7 +104,7 @@ def find_programs(
     neural meanwhile, and is no part of the circuit in the end. A finished search is not repeated.
     """
     task, found = behaviour.task, Installed(model.architecture.vocabulary, ())
-    for head in (node for node in behaviour.circuit.live().nodes() if isinstance(node, Head)):
+    for head in behaviour.circuit.live().heads():
         search = partial(_search, install(model, found.programs), behaviour, head, grammar, deadline)
         name = f"program.{head.layer}.{head.index}.json"
         made = run.record(name, HeadSearch, search, f"{task.name}: a program for {head}")

@@ -14,7 +14,7 @@ _NAMED = 24
 def program_nodes(story: Story) -> list[Head]:
     """Return the heads of the circuit that have a program."""
     programs = story.bundle.frozen.programs
-    return [node for node in story.bundle.circuit.nodes() if isinstance(node, Head) and node in programs]
+    return [head for head in story.bundle.circuit.heads() if head in programs]
 
 
 def program_heads(story: Story) -> Element | None:
