@@ -47,10 +47,10 @@ class Below:
         key = (_batch(tokens), _needs(stream, self.layer))
         if key in self._known:
             stream.take(self._known[key])
-            return self.layer
-        with torch.no_grad():
-            climb(range(EMBEDDING, self.layer))
-        self._keep(key, stream.held())
+        else:
+            with torch.no_grad():
+                climb(range(EMBEDDING, self.layer))
+            self._keep(key, stream.held())
         return self.layer
 
     def _keep(self, key: tuple[Hashable, ...], held: Held) -> None:

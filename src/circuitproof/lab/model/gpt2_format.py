@@ -11,10 +11,10 @@ from typing import Any
 
 from circuitproof.declare.architecture import Architecture, Shapes, inverse_root
 from circuitproof.declare.operators import Activation, Attention, Gelu, GeluForm, LayerNorm, Norm, Relu
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.forward.declaration import Declaration
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields
+from circuitproof.text.reading import Fields, about
 
 _ACTIVATIONS = MappingProxyType(
     {
@@ -91,21 +91,22 @@ def their_shapes(architecture: Architecture) -> Shapes:
     """Return every tensor of the stored model with its shape, without the prefix `transformer.`."""
     width, inner = architecture.width, architecture.mlp_width
     embedding = (architecture.vocabulary, width)
+    of_a_layer = {
+        "ln_1": (width,),
+        "attn.c_attn": (width, 3 * width),
+        "attn.c_proj": (width, width),
+        "ln_2": (width,),
+        "mlp.c_fc": (width, inner),
+        "mlp.c_proj": (inner, width),
+    }
+    layers = range(architecture.layers)
+    maps = {f"h.{layer}.{name}": shape for layer in layers for name, shape in of_a_layer.items()}
     shapes: dict[str, tuple[int, ...]] = {
         "wte.weight": embedding,
         "wpe.weight": (architecture.context, width),
     }
-    for layer in range(architecture.layers):
-        of_layer = {
-            **_norm_shapes("ln_1", width),
-            **_linear_shapes("attn.c_attn", width, 3 * width),
-            **_linear_shapes("attn.c_proj", width, width),
-            **_norm_shapes("ln_2", width),
-            **_linear_shapes("mlp.c_fc", width, inner),
-            **_linear_shapes("mlp.c_proj", inner, width),
-        }
-        shapes |= {f"h.{layer}.{name}": shape for name, shape in of_layer.items()}
-    shapes |= _norm_shapes("ln_f", width)
+    for name, shape in {**maps, "ln_f": (width,)}.items():
+        shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[-1:]}
     return shapes if architecture.tied else {**shapes, "lm_head.weight": embedding}
 
 
@@ -115,10 +116,8 @@ def read_config(fields: Fields) -> Architecture:
     for key in ("scale_attn_by_inverse_layer_idx", "add_cross_attention"):
         if _flag(fields, key, default=False):
             raise InputError(f"{fields.path(key)} is true, want false: GPT-2 itself has none of it")
-    try:
+    with about(fields.where):
         return _architecture(fields)
-    except DeclarationError as error:
-        raise InputError(f"{fields.where}: {error}") from error
 
 
 def _architecture(fields: Fields) -> Architecture:
@@ -205,14 +204,6 @@ def _epsilon(norm: Norm) -> float | None:
 
 def _span(architecture: Architecture, place: int) -> slice:
     return slice(place * architecture.head_width, (place + 1) * architecture.head_width)
-
-
-def _linear_shapes(name: str, into: int, out: int) -> Shapes:
-    return {f"{name}.weight": (into, out), f"{name}.bias": (out,)}
-
-
-def _norm_shapes(name: str, width: int) -> Shapes:
-    return {f"{name}.weight": (width,), f"{name}.bias": (width,)}
 
 
 def _flag(fields: Fields, key: str, *, default: bool) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,11 @@ from circuitproof.declare.architecture import Architecture, inverse_root, is_flo
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.operators import Activation, Attention, BandNorm, LeakyRelu, Lift, NoNorm, Norm
+from circuitproof.declare.operators import Attention, BandNorm, LeakyRelu, Lift, NoNorm, Norm
 from circuitproof.declare.programs.release import read_release_program
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.forward.declaration import (
     DECLARATION,
     WEIGHTS,
@@ -31,13 +31,12 @@ from circuitproof.forward.declaration import (
     shapes_with_programs,
 )
 from circuitproof.text.canonical import readable_json, refuse_existing
-from circuitproof.text.reading import Fields, read_json, reading_part
+from circuitproof.text.reading import Fields, about, read_json, reading_part
 from circuitproof.text.sealed import write_sealed
 
 if TYPE_CHECKING:
     from circuitproof.lab.model.checkpoint import StoredModel
 
-Value = TypeVar("Value")
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 _TASKS = {"quote_close": "quotes", "bracket_type": "brackets"}
@@ -81,8 +80,7 @@ def import_release(source: Path, out: Path) -> Release:
 
 def load_release(source: Path) -> Release:
     """Read a release directory; every number must be an FP32 value, every shape as declared."""
-    config = Fields(read_json(source / "config.json"), str(source / "config.json"))
-    weights = Fields(read_json(source / _WEIGHTS), str(source / _WEIGHTS))
+    config, weights = _fields(source / "config.json"), _fields(source / _WEIGHTS)
     architecture = _architecture(config, weights)
     programs = _programs(source, weights, architecture)
     tensors = dict(_tensors(weights, architecture, programs))
@@ -92,15 +90,17 @@ def load_release(source: Path) -> Release:
     return Release(Declaration(architecture, programs, alphabet), tensors, circuits)
 
 
+def _fields(path: Path) -> Fields:
+    return Fields(read_json(path), str(path))
+
+
 def _programs(source: Path, weights: Fields, architecture: Architecture) -> ProgramHeads:
     """Return the programs of the weight file, which must be those of `programs.json` if that is there."""
     programs = _read_programs(weights.fields("program_heads")) if weights.has("program_heads") else {}
-    try:
+    with about(weights.path("program_heads")):
         refuse_unfit_programs(architecture, programs)
-    except DeclarationError as error:
-        raise InputError(f"{weights.path('program_heads')}: {error}") from error
     if (beside := source / "programs.json").exists():
-        others = _read_programs(Fields(read_json(beside), str(beside)))
+        others = _read_programs(_fields(beside))
         if different := [head for head in {**programs, **others} if programs.get(head) != others.get(head)]:
             raise InputError(
                 f"{beside} and {weights.path('program_heads')} differ about {different[0]}; "
@@ -120,6 +120,8 @@ def _read_programs(fields: Fields) -> ProgramHeads:
 def _architecture(config: Fields, weights: Fields) -> Architecture:
     heads, width = config.integer("n_heads", least=1), config.integer("d_model", least=1)
     _refuse_disagreement(config, weights)
+    config.one_of("attn_variant", ("sparsemax",))
+    config.one_of("activation_variant", ("leaky_relu",))
     head_width = weights.integer("head_dim", least=1)
     return Architecture(
         vocabulary=config.integer("vocab_size", least=1),
@@ -130,9 +132,9 @@ def _architecture(config: Fields, weights: Fields) -> Architecture:
         head_width=head_width,
         mlp_width=config.integer("d_mlp", least=1),
         norm=_norm(config, weights, width),
-        attention=_known(config, "attn_variant", {"sparsemax": Attention.SPARSEMAX}),
+        attention=Attention.SPARSEMAX,
         attention_scale=inverse_root(head_width),
-        activation=_activation(config),
+        activation=LeakyRelu(config.rational("leaky_relu_negative_slope")),
         tied=config.boolean("tie_embeddings"),
         biases=config.boolean("use_bias"),
         logit_bias=weights.has("lm_head_bias"),
@@ -158,7 +160,8 @@ def _refuse_disagreement(config: Fields, weights: Fields) -> None:
 def _norm(config: Fields, weights: Fields, width: int) -> Norm:
     low, high = (config.rational(f"norm_l1_{side}_per_dim") * width / 2 for side in ("low", "high"))
     band = BandNorm(low, high, Lift.REFERENCE)
-    norm = _known(config, "norm_variant", {"none": NoNorm(), "signed_l1_band_norm": band})
+    known: Mapping[str, Norm] = {"none": NoNorm(), "signed_l1_band_norm": band}
+    norm = known[config.one_of("norm_variant", known)]
     for side, mass in (("half_low", low), ("half_high", high)):
         if weights.rational(side) != mass:
             raise InputError(
@@ -167,20 +170,8 @@ def _norm(config: Fields, weights: Fields, width: int) -> Norm:
     return norm
 
 
-def _activation(config: Fields) -> Activation:
-    slope = config.rational("leaky_relu_negative_slope")
-    return _known(config, "activation_variant", {"leaky_relu": LeakyRelu(slope)})
-
-
-def _known(config: Fields, key: str, known: Mapping[str, Value]) -> Value:
-    name = config.text(key)
-    if name not in known:
-        raise InputError(f"{config.path(key)} is {name!r}, want one of {', '.join(map(repr, known))}")
-    return known[name]
-
-
 def _alphabet(source: Path, size: int) -> Alphabet:
-    vocabulary = Fields(read_json(source / "vocab.json"), str(source / "vocab.json"))
+    vocabulary = _fields(source / "vocab.json")
     if (found := vocabulary.integer("vocab_size")) != size:
         raise InputError(f"{vocabulary.path('vocab_size')} is {found}, but the model has {size} tokens")
     names = vocabulary.fields("token_names")
