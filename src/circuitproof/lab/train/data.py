@@ -53,7 +53,6 @@ class TaskData:
 
     @property
     def alphabet(self) -> Alphabet:
-        """Return the tasks' common alphabet."""
         return self._tasks[0].tokens
 
     def batch(self, step: int) -> Batch:
@@ -73,10 +72,8 @@ class TaskData:
         measures: dict[str, float] = {}
         for task in self._tasks:
             (score,) = score_circuits(model, task)
-            measures |= {
-                f"{task.name} accuracy": score.accuracy,
-                f"{task.name} worst margin": score.worst_margin,
-            }
+            measures[f"{task.name} accuracy"] = score.accuracy
+            measures[f"{task.name} worst margin"] = score.worst_margin
         return measures
 
 
@@ -92,12 +89,7 @@ class CorpusData:
         alphabet: Alphabet | None = None,
     ) -> None:
         self._parts = {part: Windows(tokens, window, part) for part, tokens in parts.items()}
-        self._size, self._seed, self._alphabet = size, seed, alphabet
-
-    @property
-    def alphabet(self) -> Alphabet | None:
-        """Return the names of the tokens, where they have any."""
-        return self._alphabet
+        self._size, self._seed, self.alphabet = size, seed, alphabet
 
     def batch(self, step: int) -> Batch:
         """Return windows of the part to train on, drawn anew at each step."""

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from circuitproof.declare.architecture import Architecture, Shapes
+from circuitproof.declare.architecture import Architecture
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.checkpoint import (
     StoredModel,
@@ -26,7 +26,7 @@ from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.memory import freed_memory_kept
-from circuitproof.lab.train.objectives import is_finite, next_token_loss
+from circuitproof.lab.train.objectives import next_token_loss
 from circuitproof.lab.train.precision import Computation, Precision
 from circuitproof.lab.train.workers import together
 from circuitproof.text.canonical import Json, readable_json
@@ -211,7 +211,7 @@ def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> f
     training.optimizer.forget_gradients()
     total = 0.0
     for loss in plan.precision.through(goal.losses(training.model, training.step)):
-        if not is_finite(loss):
+        if not loss.isfinite():
             raise NumericError(
                 f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
             )
@@ -227,12 +227,9 @@ def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> f
 def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
     path = checkpoints / f"step-{training.step:09d}"
     if not path.exists():
-        progress: Json = {
-            "step": training.step,
-            "evaluations": to_json(training.evaluations),
-        }
+        progress: Json = {"step": training.step, "evaluations": to_json(training.evaluations)}
         files = dict(model_files(StoredModel(training.model, None)))
-        files[_OPTIMIZER] = save_tensors(dict(_optimizer_state(training)))
+        files[_OPTIMIZER] = save_tensors(_optimizer_state(training))
         if buffers := dict(training.model.named_buffers()):
             files[_BUFFERS] = save_tensors(buffers)
         files[_PROGRESS] = readable_json(progress)
@@ -242,8 +239,7 @@ def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
 
 
 def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Training | None:
-    stored = _stored(checkpoints)
-    if not stored:
+    if not (stored := _stored(checkpoints)):
         return None
     path = stored[-1]
     found = load_model(path).model
@@ -278,24 +274,19 @@ def _stored(checkpoints: Path) -> list[Path]:
     return sorted(path for path in checkpoints.glob("step-*") if _NAME.fullmatch(path.name))
 
 
-def _optimizer_state(training: _Training) -> Iterator[tuple[str, Tensor]]:
-    for index, moments in enumerate(training.optimizer.moments):
-        for name, tensor in moments.tensors().items():
-            yield f"{index}.{name}", tensor
+def _optimizer_state(training: _Training) -> Mapping[str, Tensor]:
+    return {
+        f"{index}.{name}": tensor
+        for index, moments in enumerate(training.optimizer.moments)
+        for name, tensor in moments.tensors().items()
+    }
 
 
 def _restore_optimizer(training: _Training, path: Path) -> None:
-    tensors = load_tensors(path / _OPTIMIZER, _optimizer_shapes(training.model))
+    shapes = {name: tuple(tensor.shape) for name, tensor in _optimizer_state(training).items()}
+    tensors = load_tensors(path / _OPTIMIZER, shapes)
     for index, moments in enumerate(training.optimizer.moments):
         moments.restore({name: tensors[f"{index}.{name}"] for name in moments.tensors()})
-
-
-def _optimizer_shapes(model: Transformer) -> Shapes:
-    shapes: dict[str, tuple[int, ...]] = {}
-    for index, parameter in enumerate(model.parameters()):
-        whole = tuple(parameter.shape)
-        shapes |= {f"{index}.step": (), f"{index}.exp_avg": whole, f"{index}.exp_avg_sq": whole}
-    return shapes
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """What training makes small."""
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
@@ -15,8 +14,3 @@ def next_token_loss(
     """Return the mean cross-entropy over the whole vocabulary at the positions that have a target."""
     asked = targets != NO_TARGET
     return functional.cross_entropy(logits[asked], targets[asked])
-
-
-def is_finite(loss: Float[Tensor, ""]) -> bool:
-    """Say whether training may go on from this loss."""
-    return bool(torch.isfinite(loss))

@@ -22,7 +22,7 @@ from circuitproof.declare.architecture import Architecture, inverse_root
 from circuitproof.declare.operators import Attention, LayerNorm, LeakyRelu
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.train.objectives import is_finite, next_token_loss
+from circuitproof.lab.train.objectives import next_token_loss
 
 _SECONDS = 300
 """How long a trial may take: compiling takes most of it."""
@@ -111,7 +111,7 @@ def tiny_step(computation: Computation) -> None:
         (loss,) = computation.precision.through(next_token_loss(model(one), one) for one in (tokens,))
     loss.backward()
     gradients = [parameter.grad for parameter in model.parameters()]
-    if not all(gradient is not None and is_finite(gradient.sum()) for gradient in (loss, *gradients)):
+    if not all(gradient is not None and gradient.sum().isfinite() for gradient in (loss, *gradients)):
         raise NumericError("a gradient is missing or not finite")
 
 

@@ -37,6 +37,10 @@ class Batch:
         """Return at most so many batches that together have the rows of this one."""
         return tuple(map(Batch, self.tokens.chunk(count), self.targets.chunk(count)))
 
+    def portions(self, rows: int) -> "tuple[Batch, ...]":
+        """Return batches of at most so many rows that together have the rows of this one."""
+        return tuple(map(Batch, self.tokens.split(rows), self.targets.split(rows)))
+
 
 @dataclass(frozen=True, slots=True)
 class Windows:
@@ -79,10 +83,9 @@ class Windows:
         """Return the mean loss of a model, or of a circuit of it, on windows spread over the tokens."""
         batch, total = self.spread(count), 0.0
         with torch.no_grad():
-            for tokens, targets in zip(
-                batch.tokens.split(at_once), batch.targets.split(at_once), strict=True
-            ):
-                total += float(next_token_loss(model(tokens, circuit), targets)) * len(tokens)
+            for part in batch.portions(at_once):
+                loss = next_token_loss(model(part.tokens, circuit), part.targets)
+                total += float(loss) * len(part.tokens)
         return total / len(batch.tokens)
 
     def _at(self, starts: NDArray[np.int64]) -> Batch:
