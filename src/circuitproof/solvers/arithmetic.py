@@ -109,14 +109,12 @@ class Symbolic:
 
     def attention(self, scores: Weights, attention: Attention) -> Weights:
         require_sparsemax(attention)
-        supports = self._follow(Supports)
+        followed = self._follow(Supports)
         if _is_known(scores):
             return Exact().attention(scores, attention)
-        found: list[tuple[Sum, ...]] = []
-        for place, row in enumerate(self._weight_sums(scores)):
-            support = None if supports is None else supports.supports[place]
-            found.append(tuple(self._pieces(Source.ATTENTION).sparsemax(row, support)))
-        return tuple(found)
+        supports = [None] * len(scores) if followed is None else followed.supports
+        rows = zip(self._weight_sums(scores), supports, strict=True)
+        return tuple(tuple(self._pieces(Source.ATTENTION).sparsemax(*row)) for row in rows)
 
     def weigh(self, weights: Weights, contexts: Contexts, values: Value) -> Value:
         if _is_known(weights) and isinstance(values, Grid):
@@ -192,9 +190,8 @@ class Symbolic:
         return found
 
     def _dot(self, left: Sequence[Sum], right: Sequence[Sum], scale: Fraction = Fraction(1)) -> Sum:
-        products = [
-            self.log.times(one, other, Source.ATTENTION) for one, other in zip(left, right, strict=True)
-        ]
+        pairs = zip(left, right, strict=True)
+        products = (self.log.times(one, other, Source.ATTENTION) for one, other in pairs)
         return self.log.terms.combine((product, scale) for product in products)
 
     def _named(self, rows: Sequence[Sequence[Sum]], source: Source) -> SumRows:

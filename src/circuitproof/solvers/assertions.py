@@ -5,12 +5,12 @@ values the inputs have, a group's definitions leave its outputs exactly one valu
 makes a formula about other variables true or false. So a query may assert just the groups it depends on.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 
 from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Formula, Selector, Sum, Symbol, Variable, symbols
+from circuitproof.solvers.terms import Formula, Sum, Symbol, Variable, symbols
 
 
 class Source(StrEnum):
@@ -94,7 +94,7 @@ class AssertionLog:
     naming: Naming = Naming.EVERYTHING
     terms: Terms = field(default_factory=Terms)
     groups: list[Group] = field(default_factory=list[Group])
-    owners: dict[Variable, Group] = field(default_factory=dict[Variable, Group])
+    owners: dict[Symbol, Group] = field(default_factory=dict[Symbol, Group])
     names: dict[Sum, Sum] = field(default_factory=dict[Sum, Sum])
     """The variable that was introduced for a value."""
 
@@ -136,13 +136,8 @@ class AssertionLog:
         waiting: list[Formula] = list(formulas)
         found: set[Group] = set()
         while waiting:
-            for group in self._owners(symbols(waiting.pop())):
-                if group not in found:
+            for symbol in symbols(waiting.pop()):
+                if (group := self.owners.get(symbol)) is not None and group not in found:
                     found.add(group)
                     waiting.extend(assertion.formula for assertion in group.assertions)
         return [group for group in self.groups if group in found]
-
-    def _owners(self, used: Iterator[Symbol]) -> Iterator[Group]:
-        for symbol in used:
-            if not isinstance(symbol, Selector) and symbol in self.owners:
-                yield self.owners[symbol]

@@ -29,7 +29,7 @@ class Unknown:
 class Failed:
     """The solver could not work on the text at all."""
 
-    sentence: str
+    reason: str
 
 
 Result: TypeAlias = Satisfiable | Unsatisfiable | Unknown | Failed
