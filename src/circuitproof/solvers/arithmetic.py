@@ -50,13 +50,8 @@ class Symbolic:
     def constant(self, rows: Grid) -> Value:
         if self.log.naming is Naming.BRANCHES:
             return rows
-        terms, names = self.log.terms, self.log.names
-        for row in rows.fractions():
-            for number in row:
-                value = terms.number(number)
-                if value not in names:
-                    names[value] = self.log.group(Source.EMBEDDING).output(value)
-        return tuple(tuple(names[terms.number(number)] for number in row) for row in rows.fractions())
+        number, named = self.log.terms.number, self.log.named
+        return tuple(tuple(named(number(x), Source.EMBEDDING) for x in row) for row in rows.fractions())
 
     def take(self, values: Value, rows: Sequence[int]) -> Value:
         return values.take(rows) if isinstance(values, Grid) else tuple(values[row] for row in rows)

@@ -103,10 +103,14 @@ class AssertionLog:
         return self.groups[-1]
 
     def define(self, value: Sum, source: Source) -> Sum:
-        """Return the variable of a value, which a new group defines, or the value if it needs no name."""
-        if self.is_plain(value) or value in self.names:
-            return self.names.get(value, value)
-        return self.group(source).define(value)
+        """Return the variable of a value, or the value if it needs no name."""
+        return self.names.get(value, value) if self.is_plain(value) else self.named(value, source)
+
+    def named(self, value: Sum, source: Source) -> Sum:
+        """Return the variable of a value, which a new group defines if it has none yet."""
+        if value not in self.names:
+            self.names[value] = self.group(source).output(value)
+        return self.names[value]
 
     def is_plain(self, value: Sum) -> bool:
         """Say whether a value is used as it is, without a variable of its own."""
@@ -119,9 +123,7 @@ class AssertionLog:
             case ((Variable() as only, factor),) if factor == 1 and not value.constant:
                 return only
             case _:
-                if value not in self.names:
-                    self.names[value] = self.group(source).output(value)
-                return self.factor(self.names[value], source)
+                return self.factor(self.named(value, source), source)
 
     def times(self, left: Sum, right: Sum, source: Source) -> Sum:
         """Return a product: a sum where a factor is known, else a product of variables."""

@@ -39,7 +39,7 @@ class QueryPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _Sought:
     """What is looked for among prompts."""
 
     circuits: tuple[Circuit, ...]
@@ -113,7 +113,7 @@ class Questions:
             return self.folded.of(circuit)[prompt].decision != frozenset({wanted[prompt]})
 
         said = ("decides another answer than the right one, or ties", "decides right")
-        return self._per_batch(_Search((circuit,), is_wrong, confirm, said))
+        return self._per_batch(_Sought((circuit,), is_wrong, confirm, said))
 
     def _faithfulness(self) -> list[Obligation]:
         if (operator := self.claim.frozen.declaration.inexact_operator) is not None:
@@ -127,12 +127,12 @@ class Questions:
             return self.folded.of(circuit)[prompt].decision != self.folded.of(model)[prompt].decision
 
         said = ("is decided otherwise than by the whole model", "is decided like it")
-        return self._per_batch(_Search((circuit, model), is_unlike, confirm, said))
+        return self._per_batch(_Sought((circuit, model), is_unlike, confirm, said))
 
-    def _per_batch(self, search: _Search) -> list[Obligation]:
+    def _per_batch(self, sought: _Sought) -> list[Obligation]:
         """Return an obligation for each batch of prompts, none of which may be a solution."""
         return [
-            Obligation(_span(places), len(places), partial(self._queries, search, places))
+            Obligation(_span(places), len(places), partial(self._queries, sought, places))
             for places in self._batches(self.places)
         ]
 
@@ -150,8 +150,8 @@ class Questions:
             return decisions[0] != decisions[1] or len(decisions[0]) > 1
 
         said = (f"is not decided clearly like prompt {first}", "is, clearly")
-        search = _Search((circuit,), is_unlike, confirm, said, (first,))
-        ask, is_whole = partial(self._queries, search, asked), len(asked) >= len(members) - 1
+        sought = _Sought((circuit,), is_unlike, confirm, said, (first,))
+        ask, is_whole = partial(self._queries, sought, asked), len(asked) >= len(members) - 1
         return Obligation(f"the class of prompt {first}", 1, ask, is_whole=is_whole)
 
     def _needed(self, edge: Edge) -> Obligation:
@@ -172,22 +172,22 @@ class Questions:
             f"needs {edge}: it is not needed there",
         )
         ask = partial(
-            self._queries, _Search((circuit, lesion), is_changed, confirm, said), self._mixed_places
+            self._queries, _Sought((circuit, lesion), is_changed, confirm, said), self._mixed_places
         )
         is_whole = len(self.places) == self.claim.task.size
         return Obligation(str(edge), 1, ask, wants_witness=True, is_whole=is_whole)
 
-    def _queries(self, search: _Search, asked: Sequence[int]) -> Iterator[Query]:
+    def _queries(self, sought: _Sought, asked: Sequence[int]) -> Iterator[Query]:
         """Ask about some prompts, a batch at a time."""
         frozen, task = self.claim.frozen, self.claim.task
         for places in self._batches(asked):
-            prompts = [task.prompts[place] for place in (*search.beside, *places)]
-            encoding = encode(frozen, task.candidates, search.circuits, prompts, self.plan.branching)
+            prompts = [task.prompts[place] for place in (*sought.beside, *places)]
+            encoding = encode(frozen, task.candidates, sought.circuits, prompts, self.plan.branching)
             formulas: dict[Formula, list[int]] = {}
-            for place, prompt in enumerate(places, start=len(search.beside)):
-                formulas.setdefault(search.formulate(encoding, place, prompt), []).append(prompt)
-            cases = tuple(search.case(formula, same) for formula, same in formulas.items())
-            yield Query(_meaning(*search.said, _span(places)), encoding.log, cases)
+            for place, prompt in enumerate(places, start=len(sought.beside)):
+                formulas.setdefault(sought.formulate(encoding, place, prompt), []).append(prompt)
+            cases = tuple(sought.case(formula, same) for formula, same in formulas.items())
+            yield Query(_meaning(*sought.said, _span(places)), encoding.log, cases)
 
     def _batches(self, places: Sequence[int]) -> list[Sequence[int]]:
         return [places[start : start + self.plan.batch] for start in range(0, len(places), self.plan.batch)]

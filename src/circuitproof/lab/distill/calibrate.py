@@ -26,7 +26,7 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.memory import freed_memory_kept
-from circuitproof.lab.train.objectives import next_token_loss
+from circuitproof.lab.train.windows import next_token_loss
 from circuitproof.text.canonical import digest_bytes
 from circuitproof.text.codec import Count, Positive
 

@@ -29,7 +29,6 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        """Return the share of prompts that are decided right."""
         return self.right / self.prompts
 
 

@@ -59,11 +59,9 @@ class Place:
     part: tuple[slice, ...] = (_ALL,)
 
     def cut(self, theirs: Any) -> Any:  # noqa: ANN401  # an array, or a view into a file that is read when cut
-        """Return our tensor."""
         return theirs[self.part].T if self._is_transposed else theirs[self.part]
 
     def put(self, theirs: Any, ours: Any) -> None:  # noqa: ANN401  # arrays
-        """Write our tensor to where it stands."""
         theirs[self.part] = ours.T if self._is_transposed else ours
 
     @property

@@ -142,16 +142,9 @@ def _architecture(config: Fields, weights: Fields) -> Architecture:
 
 
 def _refuse_disagreement(config: Fields, weights: Fields) -> None:
-    for ours, theirs in (
-        ("n_heads", "n_heads"),
-        ("n_layers", "n_layers"),
-        ("d_model", "d_model"),
-        ("d_mlp", "d_ff"),
-        ("vocab_size", "vocab_size"),
-        ("norm_variant", "norm_variant"),
-        ("attn_variant", "attn_variant"),
-        ("activation_variant", "activation_variant"),
-    ):
+    sizes = ("n_heads", "n_layers", "d_model", "vocab_size")
+    variants = ("norm_variant", "attn_variant", "activation_variant")
+    for ours, theirs in (*((name, name) for name in sizes + variants), ("d_mlp", "d_ff")):
         found, wanted = weights.value(theirs), config.value(ours)
         if found != wanted:
             raise InputError(f"{weights.path(theirs)} is {found}, but {config.path(ours)} is {wanted}")

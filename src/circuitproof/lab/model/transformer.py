@@ -33,7 +33,6 @@ class NormLayer(nn.Module):
             self.shift = nn.Parameter(torch.zeros(architecture.width))
 
     def forward(self, inputs: State) -> State:
-        """Return the normalised input."""
         match self.norm:
             case NoNorm():
                 return inputs
@@ -83,7 +82,6 @@ class AttentionLayer(nn.Module):
         return torch.cat(torch.broadcast_tensors(*weights), 1) @ values
 
     def _attend(self, inputs: State, heads: tuple[int, ...]) -> State:
-        """Return where neural heads attend."""
         slices = tuple(self.neural.index(head) for head in heads)
         queries = _per_head(inputs, self.query, self.query_bias, slices)
         keys = _per_head(inputs, self.key, self.key_bias, slices)
@@ -112,7 +110,6 @@ class MlpLayer(nn.Module):
         self.down_bias = _bias(architecture, architecture.width)
 
     def forward(self, inputs: State) -> State:
-        """Return the block's output."""
         hidden = activate(functional.linear(self.norm(inputs), self.up, self.up_bias), self.activation)
         return functional.linear(hidden, self.down, self.down_bias)
 
@@ -208,7 +205,6 @@ class Transformer(nn.Module):
         return stream.read([LOGITS])
 
     def _write_layer(self, stream: Stream, patterns: Patterns, layer: int) -> None:
-        """Compute what a layer writes into the stream."""
         attention, mlp = self.attentions[layer], self.mlps[layer]
         assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
         if heads := stream.heads(layer):

@@ -37,7 +37,6 @@ class Document:
 
     @property
     def digest(self) -> Digest:
-        """Return the digest of the text."""
         return digest_bytes(self.text.encode())
 
     @property

@@ -12,8 +12,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.corpus import Part
-from circuitproof.lab.train.objectives import NO_TARGET
-from circuitproof.lab.train.windows import EVALUATION_WINDOWS, Batch, Tokens, Windows, generator_of
+from circuitproof.lab.train.windows import EVALUATION_WINDOWS, NO_TARGET, Batch, Tokens, Windows, generator_of
 
 
 @runtime_checkable
@@ -64,7 +63,6 @@ class TaskData:
         return Batch(self._rows.tokens[chosen], self._rows.targets[chosen])
 
     def fixed_batch(self) -> Batch:
-        """Return every prompt."""
         return self._rows
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:

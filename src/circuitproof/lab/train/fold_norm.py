@@ -17,9 +17,8 @@ from circuitproof.errors import NumericError
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
-from circuitproof.lab.train.objectives import NO_TARGET
 from circuitproof.lab.train.remove_norm import Deviations, refuse_bad_deviations
-from circuitproof.lab.train.windows import Batch
+from circuitproof.lab.train.windows import NO_TARGET, Batch
 from circuitproof.text.codec import Count, Positive, Range
 
 _NUMBERS_AT_ONCE = 1 << 25

@@ -15,19 +15,13 @@ from torch import Tensor
 
 from circuitproof.declare.architecture import Architecture
 from circuitproof.errors import InputError, NumericError
-from circuitproof.lab.model.checkpoint import (
-    StoredModel,
-    load_model,
-    load_tensors,
-    model_files,
-    save_tensors,
-)
+from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, model_files, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.memory import freed_memory_kept
-from circuitproof.lab.train.objectives import next_token_loss
 from circuitproof.lab.train.precision import Computation, Precision
+from circuitproof.lab.train.windows import next_token_loss
 from circuitproof.lab.train.workers import together
 from circuitproof.text.canonical import Json, readable_json
 from circuitproof.text.codec import Codec, Count, Positive, Range, to_json
@@ -82,7 +76,6 @@ class TrainingPlan:
 
     @property
     def computation(self) -> Computation:
-        """Return how steps are computed."""
         return Computation(self.precision, self.compile)
 
 

@@ -22,7 +22,7 @@ from circuitproof.declare.architecture import Architecture, inverse_root
 from circuitproof.declare.operators import Attention, LayerNorm, LeakyRelu
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.train.objectives import next_token_loss
+from circuitproof.lab.train.windows import next_token_loss
 
 _SECONDS = 300
 """How long a trial may take: compiling takes most of it."""

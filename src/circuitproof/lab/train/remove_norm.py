@@ -15,8 +15,7 @@ from circuitproof.lab.model.stream import State
 from circuitproof.lab.model.transformer import AttentionLayer, MlpLayer, NormLayer, Transformer
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
-from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
-from circuitproof.lab.train.windows import Batch
+from circuitproof.lab.train.windows import NO_TARGET, Batch, next_token_loss
 from circuitproof.lab.train.workers import together
 
 Deviations: TypeAlias = Mapping[Site, float]

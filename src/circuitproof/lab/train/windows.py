@@ -1,22 +1,24 @@
-"""Windows of a long row of tokens: drawn at random, or spread evenly."""
+"""Batches and the loss on them; windows of a long row of tokens, drawn at random or spread evenly."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.errors import InputError
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
 from circuitproof.text.canonical import digest_bytes
 
 Tokens: TypeAlias = NDArray[np.integer]
 """A row of tokens, in memory or on a disk."""
+NO_TARGET = -100
+"""The target of a position at which nothing is asked."""
 EVALUATION_WINDOWS = 64
 """On how many windows a model is measured while it is trained."""
 
@@ -92,6 +94,14 @@ class Windows:
         found = self.tokens[starts[:, None] + np.arange(self.width + 1)]
         rows = torch.from_numpy(found.astype(np.int64))
         return Batch(rows[:, :-1], rows[:, 1:])
+
+
+def next_token_loss(
+    logits: Float[Tensor, "prompt position token"], targets: Int[Tensor, "prompt position"]
+) -> Float[Tensor, ""]:
+    """Return the mean cross-entropy over the whole vocabulary at the positions that have a target."""
+    asked = targets != NO_TARGET
+    return functional.cross_entropy(logits[asked], targets[asked])
 
 
 def generator_of(seed: int, count: int) -> torch.Generator:
