@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 
 from circuitproof.solvers.assertions import Source
@@ -38,14 +38,8 @@ class Tally:
         return Fraction(self.assertions[Source.NORM], self.norms) if self.norms else None
 
     def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
-            self.assertions + other.assertions,
-            self.products + other.products,
-            self.branches + other.branches,
-            self.norms + other.norms,
-            self.queries + other.queries,
-            self.encode_seconds + other.encode_seconds,
-        )
+        """Return what both assert, number by number."""
+        return Tally(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     def to_json(self) -> dict[str, Json]:
         assertions: Json = {str(source): self.assertions[source] for source in Source}

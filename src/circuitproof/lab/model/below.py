@@ -1,7 +1,7 @@
 """What lies below a layer of models or circuits that are equal there, computed once for some prompts."""
 
 from collections.abc import Callable, Hashable
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import torch
 from jaxtyping import Int
@@ -21,14 +21,6 @@ _CIRCUITS = 2
 Tokens: TypeAlias = Int[Tensor, "prompt position"]
 Climb: TypeAlias = Callable[[range], None]
 """Computes what some layers write into a stream."""
-
-
-class Memory(Protocol):
-    """What remembers streams."""
-
-    def bring(self, tokens: Tokens, stream: Stream, climb: Climb) -> int:
-        """Bring a stream to where some layer begins, from memory where it is known, and return the layer."""
-        ...
 
 
 class Below:
@@ -98,6 +90,10 @@ class Levels:
         if len(known) == _CIRCUITS:
             known.popitem()
         known[needs] = held
+
+
+Memory: TypeAlias = Below | Levels
+"""What brings streams to where some layer begins, from memory where it is known, and says which."""
 
 
 def _batch(tokens: Tensor) -> Hashable:

@@ -3,7 +3,6 @@
 Tensors carry the axes (circuit, head, prompt, position, width); an axis of size one is shared.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
@@ -19,43 +18,7 @@ Held: TypeAlias = tuple[tuple[tuple[int, ...], Tensor], ...]
 """What a stream holds between two layers: outputs, each with the columns it stands for."""
 
 
-class Stream(ABC):
-    """Where nodes read and write. Each node is written once, in the order of computation."""
-
-    @abstractmethod
-    def heads(self, layer: int) -> tuple[int, ...]:
-        """Return the heads of a layer that are to be computed."""
-
-    @abstractmethod
-    def has_mlp(self, layer: int) -> bool:
-        """Say whether the MLP of a layer is to be computed."""
-
-    @abstractmethod
-    def read(self, nodes: Sequence[Node]) -> State:
-        """Return what nodes of one kind read, each in each circuit; one for all where it is the same."""
-
-    @abstractmethod
-    def write(self, node: Node, output: State) -> None:
-        """Take the output of a node that is no head."""
-
-    @abstractmethod
-    def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:
-        """Take the mixed values of the heads, to be mapped by their output weights; the bias is shared."""
-
-    @abstractmethod
-    def needs_below(self, layer: int) -> Hashable:
-        """Return what decides, beside weights and prompts, what the stream holds where a layer begins."""
-
-    @abstractmethod
-    def held(self) -> Held:
-        """Return what the stream holds now."""
-
-    @abstractmethod
-    def take(self, held: Held) -> None:
-        """Go on from what a stream with the same needs held."""
-
-
-class PlainStream(Stream):
+class PlainStream:
     """Every edge kept: one running sum that every node reads."""
 
     def __init__(self, head_count: int) -> None:
@@ -63,27 +26,35 @@ class PlainStream(Stream):
         self._total = torch.zeros(())
 
     def heads(self, layer: int) -> tuple[int, ...]:  # noqa: ARG002  # the same at every layer
+        """Return the heads of a layer that are to be computed."""
         return self._heads
 
     def has_mlp(self, layer: int) -> bool:  # noqa: ARG002  # the same at every layer
+        """Say whether the MLP of a layer is to be computed."""
         return True
 
     def read(self, nodes: Sequence[Node]) -> State:  # noqa: ARG002  # one sum for all
+        """Return what nodes of one kind read, each in each circuit; one for all where it is the same."""
         return self._total
 
     def write(self, node: Node, output: State) -> None:
+        """Take the output of a node that is no head."""
         self._total = output if node == EMBED else self._total + output
 
     def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:  # noqa: ARG002  # one sum for all
+        """Take the mixed values of the heads, to be mapped by their output weights; the bias is shared."""
         self._total = self._total + _all_heads(mixed, weight, bias)
 
     def needs_below(self, layer: int) -> Hashable:  # noqa: ARG002  # the same at every layer
+        """Return what decides, beside weights and prompts, what the stream holds where a layer begins."""
         return None
 
     def held(self) -> Held:
+        """Return what the stream holds now."""
         return (((), self._total),)
 
     def take(self, held: Held) -> None:
+        """Go on from what a stream with the same needs held."""
         ((_, self._total),) = held
 
 
@@ -93,7 +64,7 @@ def _all_heads(mixed: State, weight: Tensor, bias: Tensor | None) -> State:
     return torch.nn.functional.linear(side_by_side, weight.movedim(0, 1).flatten(1), bias).unsqueeze(1)
 
 
-class _CircuitStream(Stream):
+class _CircuitStream:
     """What circuits use and read of a stream, by their gates."""
 
     def __init__(self, gates: Gates) -> None:
@@ -201,3 +172,7 @@ class GatedStream(_CircuitStream):
 
     def take(self, held: Held) -> None:
         self._written = held
+
+
+Stream: TypeAlias = PlainStream | GapStream | GatedStream
+"""Where nodes read and write. Each node is written once, in the order of computation."""

@@ -236,14 +236,12 @@ def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Train
         return None
     path = stored[-1]
     found = load_model(path).model
-    if found.architecture != model.architecture:
-        raise InputError(
-            f"{path} holds another architecture than the recipe; remove it or choose another place"
-        )
-    if found.programs != model.programs:
-        raise InputError(
-            f"{path} holds other programs than the model to train; remove it or choose another place"
-        )
+    for what, differs in (
+        ("another architecture than the recipe", found.architecture != model.architecture),
+        ("other programs than the model to train", found.programs != model.programs),
+    ):
+        if differs:
+            raise InputError(f"{path} holds {what}; remove it or choose another place")
     _restore_model(model, found, path)
     training = _Training(model, _optimizer(model, plan))
     _restore_optimizer(training, path)
