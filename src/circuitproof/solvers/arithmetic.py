@@ -63,44 +63,33 @@ class Symbolic:
         count = max(len(ones), len(others))
         pairs = zip(_spread(ones, count), _spread(others, count), strict=True)
         plus = self.log.terms.plus
-        return self._named(
-            [[plus(a, b) for a, b in zip(one, other, strict=True)] for one, other in pairs], Source.EMBEDDING
-        )
+        added = [[plus(a, b) for a, b in zip(one, other, strict=True)] for one, other in pairs]
+        return self._named(added, Source.EMBEDDING)
 
     def affine(self, values: Value, weight: Grid, bias: Grid | None) -> Value:
         if isinstance(values, Grid):
             return Exact().affine(values, weight, bias)
         maps = self._fractions(weight)
         shifts = [Fraction(0)] * len(maps) if bias is None else self._fractions(bias)[0]
-        combine = self.log.terms.combine
-        return self._named(
-            [
-                [combine(zip(row, one, strict=True), shift) for one, shift in zip(maps, shifts, strict=True)]
-                for row in values
-            ],
-            self.source,
-        )
+        combine, pairs = self.log.terms.combine, list(zip(maps, shifts, strict=True))
+        mapped = [[combine(zip(row, one, strict=True), shift) for one, shift in pairs] for row in values]
+        return self._named(mapped, self.source)
 
     def mix(self, rows: Sequence[RationalRow], values: Value) -> Value:
         if isinstance(values, Grid):
             return Exact().mix(rows, values)
-        combine, columns = self.log.terms.combine, range(len(values[0]))
-        return self._named(
-            [
-                [combine((values[source][column], weight) for source, weight in row) for column in columns]
-                for row in rows
-            ],
-            Source.ATTENTION,
-        )
+        combine, columns = self.log.terms.combine, list(zip(*values, strict=True))
+        mixed = [
+            [combine((one[source], weight) for source, weight in row) for one in columns] for row in rows
+        ]
+        return self._named(mixed, Source.ATTENTION)
 
     def scores(self, queries: Value, keys: Value, contexts: Contexts, scale: Fraction) -> Weights:
         if isinstance(queries, Grid) and isinstance(keys, Grid):
             return Exact().scores(queries, keys, contexts, scale)
         ones, others = self.sums(queries), self.sums(keys)
-        return self._named(
-            [[self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen in contexts],
-            Source.ATTENTION,
-        )
+        found = [[self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen in contexts]
+        return self._named(found, Source.ATTENTION)
 
     def attention(self, scores: Weights, attention: Attention) -> Weights:
         require_sparsemax(attention)
@@ -114,28 +103,20 @@ class Symbolic:
     def weigh(self, weights: Weights, contexts: Contexts, values: Value) -> Value:
         if _is_known(weights) and isinstance(values, Grid):
             return Exact().weigh(weights, contexts, values)
-        rows, parts = self._weight_sums(weights), self.sums(values)
-        return self._named(
-            [
-                [self._dot(row, [parts[key][column] for key in keys]) for column in range(len(parts[0]))]
-                for (_, keys), row in zip(contexts, rows, strict=True)
-            ],
-            Source.ATTENTION,
-        )
+        rows = zip(contexts, self._weight_sums(weights), strict=True)
+        columns = list(zip(*self.sums(values), strict=True))
+        mixed = [[self._dot(row, [one[key] for key in keys]) for one in columns] for (_, keys), row in rows]
+        return self._named(mixed, Source.ATTENTION)
 
     def activate(self, values: Value, activation: Activation) -> Value:
         slope = slope_of(activation)
-        signs = self._follow(Signs)
+        followed = self._follow(Signs)
         if isinstance(values, Grid):
             return Exact().activate(values, activation)
+        signs = [[None] * len(row) for row in values] if followed is None else followed.signs.tolist()
         return tuple(
-            tuple(
-                self._pieces(Source.MLP).rectify(
-                    number, slope, None if signs is None else int(signs.signs[i, j])
-                )
-                for j, number in enumerate(row)
-            )
-            for i, row in enumerate(values)
+            tuple(self._pieces(Source.MLP).rectify(x, slope, sign) for x, sign in zip(row, own, strict=True))
+            for row, own in zip(values, signs, strict=True)
         )
 
     def normalise(self, values: Value, norm: Norm, gain: tuple[Grid, Grid]) -> Value:
