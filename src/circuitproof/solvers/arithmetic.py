@@ -19,13 +19,14 @@ from circuitproof.declare.operators import (
     slope_of,
 )
 from circuitproof.errors import DeclarationError
-from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs, Supports, Witness
+from circuitproof.exact.exact import BandBranches, Exact, Signs, Supports, Witness
 from circuitproof.exact.grid import Grid, Row
 from circuitproof.exact.protocol import Contexts, RationalRow
 from circuitproof.solvers.assertions import AssertionLog, Naming, Source
-from circuitproof.solvers.pieces import Pieces, Unknowns
+from circuitproof.solvers.pieces import Pieces, Sides, Unknowns
 from circuitproof.solvers.terms import Sum
 
+FractionRows: TypeAlias = tuple[tuple[Fraction, ...], ...]
 SumRows: TypeAlias = tuple[tuple[Sum, ...], ...]
 Value: TypeAlias = Grid | SumRows
 """Known numbers, or terms."""
@@ -43,9 +44,7 @@ class Symbolic:
     """The branches to follow, in order of computation, as `Exact` records them."""
     source: Source = Source.EMBEDDING
     """What the affine maps that come next are part of."""
-    _read: dict[Grid, tuple[tuple[Fraction, ...], ...]] = field(
-        default_factory=dict[Grid, tuple[tuple[Fraction, ...], ...]]
-    )
+    _read: dict[Grid, FractionRows] = field(default_factory=dict[Grid, FractionRows])
 
     def constant(self, rows: Grid) -> Value:
         if self.log.naming is Naming.BRANCHES:
@@ -137,11 +136,7 @@ class Symbolic:
         return tuple(tuple(map(number, row)) for row in values.fractions())
 
     def _band(
-        self,
-        row: Sequence[Sum],
-        norm: BandNorm,
-        gain: tuple[Grid, Grid],
-        sides: tuple[SideBranch, SideBranch] | None,
+        self, row: Sequence[Sum], norm: BandNorm, gain: tuple[Grid, Grid], sides: Sides | None
     ) -> tuple[Sum, ...]:
         pieces = self._pieces(Source.NORM)
         scale, shift = (self._fractions(grid)[0] for grid in gain)
@@ -177,7 +172,7 @@ class Symbolic:
         number = self.log.terms.number
         return tuple(tuple(map(number, r.fractions())) if isinstance(r, Row) else r for r in weights)
 
-    def _fractions(self, grid: Grid) -> tuple[tuple[Fraction, ...], ...]:
+    def _fractions(self, grid: Grid) -> FractionRows:
         """Return the entries of a grid of weights, computed once."""
         if grid not in self._read:
             self._read[grid] = grid.fractions()

@@ -59,9 +59,7 @@ def encode(
     if branching is Branching.TRACED:
         arithmetic.trace = _branches(lambda exact: Forward(frozen, cells, exact, candidates), {})
     outputs = _symbolic(Forward(frozen, cells, arithmetic, candidates), arithmetic, {})
-    logits = {
-        circuit: tuple(outputs[stage][row] for row in found) for circuit, (stage, found) in rows.items()
-    }
+    logits = {one: tuple(outputs[stage][row] for row in found) for one, (stage, found) in rows.items()}
     return Encoding(arithmetic.log, logits)
 
 

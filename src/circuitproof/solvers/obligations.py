@@ -171,9 +171,8 @@ class Questions:
             f"is decided otherwise without {edge}: the edge is needed",
             f"needs {edge}: it is not needed there",
         )
-        ask = partial(
-            self._queries, _Sought((circuit, lesion), is_changed, confirm, said), self._mixed_places
-        )
+        sought = _Sought((circuit, lesion), is_changed, confirm, said)
+        ask = partial(self._queries, sought, self._mixed_places)
         is_whole = len(self.places) == self.claim.task.size
         return Obligation(str(edge), 1, ask, wants_witness=True, is_whole=is_whole)
 

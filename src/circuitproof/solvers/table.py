@@ -136,19 +136,14 @@ class Terms:
 
     def all_of(self, formulas: Iterable[Formula]) -> Formula:
         """Return the conjunction; that of nothing is true."""
-        return self._joined(Conjunction, formulas, self.true, self.false)
+        return self._joined(Conjunction, formulas)
 
     def any_of(self, formulas: Iterable[Formula]) -> Formula:
         """Return the disjunction; that of nothing is false."""
-        return self._joined(Disjunction, formulas, self.false, self.true)
+        return self._joined(Disjunction, formulas)
 
-    def _joined(
-        self,
-        kind: type[Conjunction | Disjunction],
-        formulas: Iterable[Formula],
-        neutral: Truth,
-        decisive: Truth,
-    ) -> Formula:
+    def _joined(self, kind: type[Conjunction | Disjunction], formulas: Iterable[Formula]) -> Formula:
+        neutral, decisive = (self.true, self.false) if kind is Conjunction else (self.false, self.true)
         parts = tuple(dict.fromkeys(one for one in formulas if one is not neutral))
         if decisive in parts:
             return decisive

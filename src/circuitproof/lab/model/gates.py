@@ -56,10 +56,8 @@ class Gates:
         """Walk the rows of used nodes that read at once, and the columns that they write."""
         for layer, heads in enumerate(self.heads):
             if heads:
-                yield (
-                    [target_row(self.graph, Head(layer, index)) for index in heads],
-                    self.head_columns(layer),
-                )
+                rows = [target_row(self.graph, Head(layer, index)) for index in heads]
+                yield rows, self.head_columns(layer)
             if self.mlps[layer]:
                 yield [target_row(self.graph, Mlp(layer))], [source_column(self.graph, Mlp(layer))]
         yield [target_row(self.graph, LOGITS)], []

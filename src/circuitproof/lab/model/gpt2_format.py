@@ -168,14 +168,12 @@ def to_config(declaration: Declaration) -> Json:
 
 def _misfit(declaration: Declaration) -> str | None:
     """Return what keeps a model from being a GPT-2 as Hugging Face has it, if anything does."""
-    sizes = declaration.architecture
+    sizes, activation = declaration.architecture, declaration.architecture.activation
     misfits = {
         "heads are programs": bool(declaration.programs),
         f"its norm is {sizes.norm.tag!r}, want LayerNorm": not isinstance(sizes.norm, LayerNorm),
         f"its attention is {sizes.attention}, want softmax": sizes.attention is not Attention.SOFTMAX,
-        f"its activation is {sizes.activation.tag!r}, want GELU or ReLU": not _activation_name(
-            sizes.activation
-        ),
+        f"its activation is {activation.tag!r}, want GELU or ReLU": not _activation_name(activation),
         "its epsilon is not the shortest decimal of a double": _epsilon(sizes.norm) is None,
         f"{sizes.heads} heads of width {sizes.head_width} do not make up the width {sizes.width}": (
             sizes.heads * sizes.head_width != sizes.width

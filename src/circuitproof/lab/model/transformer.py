@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -12,10 +12,9 @@ from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Graph, Head, Mlp
 from circuitproof.declare.operators import Attention, BandNorm, LayerNorm, NoNorm
-from circuitproof.declare.programs.syntax import Program
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
-from circuitproof.lab.model.below import EMBEDDING, Memory
+from circuitproof.lab.model.below import EMBEDDING, Memory, Tokens
 from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.ops import activate, band_norm, softmax, sparsemax
 from circuitproof.lab.model.program_heads import Patterns
@@ -49,11 +48,11 @@ class NormLayer(nn.Module):
 class AttentionLayer(nn.Module):
     """The heads of one layer; each tensor has one slice per head, queries and keys only for neural heads."""
 
-    def __init__(self, architecture: Architecture, programs: Mapping[int, Program]) -> None:
+    def __init__(self, architecture: Architecture, layer: int, programs: ProgramHeads) -> None:
         super().__init__()
         heads, width, head_width = architecture.heads, architecture.width, architecture.head_width
-        self.programs = programs
-        self.neural = tuple(index for index in range(heads) if index not in programs)
+        self.programs = {head.index: one for head, one in programs.items() if head.layer == layer}
+        self.neural = tuple(index for index in range(heads) if index not in self.programs)
         self.attention = architecture.attention
         self.score_scale = float(architecture.attention_scale)
         self.norm = NormLayer(architecture)
@@ -129,10 +128,7 @@ class Transformer(nn.Module):
         self.token = nn.Parameter(torch.zeros(architecture.vocabulary, architecture.width))
         self.position = nn.Parameter(torch.zeros(architecture.context, architecture.width))
         self.attentions = nn.ModuleList(
-            AttentionLayer(
-                architecture, {head.index: one for head, one in self.programs.items() if head.layer == layer}
-            )
-            for layer in range(architecture.layers)
+            AttentionLayer(architecture, layer, self.programs) for layer in range(architecture.layers)
         )
         self.mlps = nn.ModuleList(MlpLayer(architecture) for _ in range(architecture.layers))
         self.norm = NormLayer(architecture)
@@ -142,24 +138,21 @@ class Transformer(nn.Module):
         self.below: Memory | None = None
 
     def forward(
-        self, tokens: Int[Tensor, "prompt position"], circuit: Circuit | None = None
+        self, tokens: Tokens, circuit: Circuit | None = None
     ) -> Float[Tensor, "prompt position token"]:
         """Return the logits at every position, of the whole model or of one circuit of it."""
         stream = self._stream(None if circuit is None else [circuit])
         return self._logits(self._residual(tokens, stream))[0, 0]
 
     def candidate_logits(
-        self,
-        tokens: Int[Tensor, "prompt position"],
-        candidates: Sequence[int],
-        circuits: Sequence[Circuit] | Gates | None = None,
+        self, tokens: Tokens, candidates: Sequence[int], circuits: Sequence[Circuit] | Gates | None = None
     ) -> Float[Tensor, "circuit prompt candidate"]:
         """Return the candidates' logits at the last position, of the model or of many circuits at once."""
         residual = self._residual(tokens, self._stream(circuits))[..., -1:, :]
         return self._logits(residual, list(candidates))[:, 0, :, 0]
 
     def final_residual(
-        self, tokens: Int[Tensor, "prompt position"], circuits: Sequence[Circuit] | None = None
+        self, tokens: Tokens, circuits: Sequence[Circuit] | None = None
     ) -> Float[Tensor, "prompt width"]:
         """Return what the logits are read from at the last position, of the model or of one circuit."""
         return self._residual(tokens, self._stream(circuits))[0, 0, :, -1]
@@ -189,7 +182,7 @@ class Transformer(nn.Module):
             )
         return GapStream(gates) if gates.is_nearly_whole else GatedStream(gates)
 
-    def _residual(self, tokens: Int[Tensor, "prompt position"], stream: Stream) -> State:
+    def _residual(self, tokens: Tokens, stream: Stream) -> State:
         self._refuse_unknown(tokens)
         patterns = Patterns(tokens)
 

@@ -44,9 +44,8 @@ class TaskData:
         if any(task.alphabet != tasks[0].alphabet for task in tasks):
             raise InputError("tasks of different alphabets cannot be trained together")
         self._tasks = tuple(tasks)
-        self._rows = _padded(
-            [row for task in tasks for row in zip(task.prompts, task.answers(), strict=True)]
-        )
+        rows = [row for task in tasks for row in zip(task.prompts, task.answers(), strict=True)]
+        self._rows = _padded(rows)
         self._size = min(size, len(self._rows.tokens))
         self._seed = seed
 
