@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeAlias
 
 import torch
 from jaxtyping import Float
@@ -14,6 +15,8 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import NumericError
 from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.transformer import Transformer
+
+CandidateLogits: TypeAlias = Float[Tensor, "circuit prompt candidate"]
 
 _NUMBERS_AT_ONCE = 1 << 26
 
@@ -47,9 +50,7 @@ def score_of(margins: Float[Tensor, " prompt"], task: str) -> Score:
     return Score(right=int((margins > 0).sum()), prompts=len(margins), worst_margin=float(margins.min()))
 
 
-def answer_margins(
-    task: Task, logits: Float[Tensor, "circuit prompt candidate"]
-) -> Float[Tensor, "circuit prompt"]:
+def answer_margins(task: Task, logits: CandidateLogits) -> Float[Tensor, "circuit prompt"]:
     """Return by how much the right answer leads the best other candidate."""
     places = torch.tensor(task.decisions())
     is_right = torch.nn.functional.one_hot(places, len(task.candidates)).bool()
@@ -57,9 +58,7 @@ def answer_margins(
     return right - logits.masked_fill(is_right, -torch.inf).amax(-1)
 
 
-def task_logits(
-    model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None
-) -> Float[Tensor, "circuit prompt candidate"]:
+def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None) -> CandidateLogits:
     """Return the candidates' logits on every prompt, as many prompts and circuits at a time as fit."""
     task.refuse_smaller(model.architecture.vocabulary)
     if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):

@@ -6,7 +6,6 @@ serves both directions, so what is read back after writing is what was there, bi
 
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
 from circuitproof.declare.architecture import Architecture, Shapes, inverse_root
@@ -16,39 +15,33 @@ from circuitproof.forward.declaration import Declaration
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, about
 
-_ACTIVATIONS = MappingProxyType(
-    {
-        "gelu_new": Gelu(GeluForm.TANH),
-        "gelu_pytorch_tanh": Gelu(GeluForm.TANH),
-        "gelu": Gelu(GeluForm.EXACT),
-        "relu": Relu(),
-    }
-)
+_ACTIVATIONS = {
+    "gelu_new": Gelu(GeluForm.TANH),
+    "gelu_pytorch_tanh": Gelu(GeluForm.TANH),
+    "gelu": Gelu(GeluForm.EXACT),
+    "relu": Relu(),
+}
 _ALL = slice(None)
 _ROLES = ("query", "key", "value")
 """The order in which `c_attn` holds them."""
-_WHOLE = MappingProxyType(
-    {
-        "embed.token": "wte.weight",
-        "embed.position": "wpe.weight",
-        "logits.norm.scale": "ln_f.weight",
-        "logits.norm.shift": "ln_f.bias",
-        "logits.weight": "lm_head.weight",
-    }
-)
-_OF_A_LAYER = MappingProxyType(
-    {
-        ("attention", "norm.scale"): "ln_1.weight",
-        ("attention", "norm.shift"): "ln_1.bias",
-        ("attention", "output.bias"): "attn.c_proj.bias",
-        ("mlp", "norm.scale"): "ln_2.weight",
-        ("mlp", "norm.shift"): "ln_2.bias",
-        ("mlp", "up.weight"): "mlp.c_fc.weight",
-        ("mlp", "up.bias"): "mlp.c_fc.bias",
-        ("mlp", "down.weight"): "mlp.c_proj.weight",
-        ("mlp", "down.bias"): "mlp.c_proj.bias",
-    }
-)
+_WHOLE = {
+    "embed.token": "wte.weight",
+    "embed.position": "wpe.weight",
+    "logits.norm.scale": "ln_f.weight",
+    "logits.norm.shift": "ln_f.bias",
+    "logits.weight": "lm_head.weight",
+}
+_OF_A_LAYER = {
+    ("attention", "norm.scale"): "ln_1.weight",
+    ("attention", "norm.shift"): "ln_1.bias",
+    ("attention", "output.bias"): "attn.c_proj.bias",
+    ("mlp", "norm.scale"): "ln_2.weight",
+    ("mlp", "norm.shift"): "ln_2.bias",
+    ("mlp", "up.weight"): "mlp.c_fc.weight",
+    ("mlp", "up.bias"): "mlp.c_fc.bias",
+    ("mlp", "down.weight"): "mlp.c_proj.weight",
+    ("mlp", "down.bias"): "mlp.c_proj.bias",
+}
 
 
 @dataclass(frozen=True, slots=True)
