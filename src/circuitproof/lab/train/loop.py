@@ -172,7 +172,7 @@ def fit(
     workers.refuse_uneven(plan.pieces)
     plan.computation.refuse_unworkable()
     with _deterministic(model), freed_memory_kept(), plan.computation.ready(model):
-        training = _resume(model, plan, checkpoints) or _Training(model, _optimizer(model, plan))
+        training = _resume(model, plan, checkpoints)
         for evaluation in training.evaluations:
             watcher.on_evaluation(evaluation)
         while training.step < plan.steps:
@@ -192,11 +192,6 @@ def learning_rate(plan: TrainingPlan, step: int) -> float:
         return plan.learning_rate * (step + 1) / plan.warmup
     progress = (step - plan.warmup) / max(1, plan.steps - plan.warmup)
     return plan.learning_rate * (0.55 + 0.45 * cos(pi * progress))
-
-
-def _optimizer(model: Transformer, plan: TrainingPlan) -> AdamW:
-    betas = (plan.betas.gradient, plan.betas.square)
-    return AdamW(model.parameters(), plan.learning_rate, betas, plan.weight_decay)
 
 
 def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> float:
@@ -231,10 +226,17 @@ def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
         shutil.rmtree(older)
 
 
-def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Training | None:
-    if not (stored := _stored(checkpoints)):
-        return None
-    path = stored[-1]
+def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Training:
+    """Return a run as its newest checkpoint has it, or as it begins if there is none."""
+    betas = (plan.betas.gradient, plan.betas.square)
+    training = _Training(model, AdamW(model.parameters(), plan.learning_rate, betas, plan.weight_decay))
+    if stored := _stored(checkpoints):
+        _restore(training, stored[-1])
+    return training
+
+
+def _restore(training: _Training, path: Path) -> None:
+    model = training.model
     found = load_model(path).model
     for what, differs in (
         ("another architecture than the recipe", found.architecture != model.architecture),
@@ -243,12 +245,13 @@ def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Train
         if differs:
             raise InputError(f"{path} holds {what}; remove it or choose another place")
     _restore_model(model, found, path)
-    training = _Training(model, _optimizer(model, plan))
-    _restore_optimizer(training, path)
+    shapes = {name: tuple(tensor.shape) for name, tensor in _optimizer_state(training).items()}
+    tensors = load_tensors(path / _OPTIMIZER, shapes)
+    for index, moments in enumerate(training.optimizer.moments):
+        moments.restore({name: tensors[f"{index}.{name}"] for name in moments.tensors()})
     with reading(read_json(path / _PROGRESS), str(path / _PROGRESS)) as fields:
         training.step = fields.integer("step")
         training.evaluations.extend(Codec().value(tuple[Evaluation, ...], fields, "evaluations"))
-    return training
 
 
 def _restore_model(model: Transformer, found: Transformer, path: Path) -> None:
@@ -271,13 +274,6 @@ def _optimizer_state(training: _Training) -> Mapping[str, Tensor]:
         for index, moments in enumerate(training.optimizer.moments)
         for name, tensor in moments.tensors().items()
     }
-
-
-def _restore_optimizer(training: _Training, path: Path) -> None:
-    shapes = {name: tuple(tensor.shape) for name, tensor in _optimizer_state(training).items()}
-    tensors = load_tensors(path / _OPTIMIZER, shapes)
-    for index, moments in enumerate(training.optimizer.moments):
-        moments.restore({name: tensors[f"{index}.{name}"] for name in moments.tensors()})
 
 
 @contextmanager
