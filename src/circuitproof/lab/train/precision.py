@@ -76,11 +76,6 @@ class Computation:
     precision: Precision
     is_compiled: bool
 
-    @property
-    def is_plain(self) -> bool:
-        """Say whether this is what works everywhere."""
-        return self == Computation(Precision.FLOAT32, is_compiled=False)
-
     @contextmanager
     def ready(self, model: Transformer) -> Iterator[None]:
         """Let a model be compiled, where that was asked for."""
@@ -95,7 +90,8 @@ class Computation:
 
     def refuse_unworkable(self) -> None:
         """Refuse what does not work here, by trying it on a tiny model in a child process."""
-        if not self.is_plain and (reason := _trial(self)) is not None:
+        works_anywhere = self == Computation(Precision.FLOAT32, is_compiled=False)
+        if not works_anywhere and (reason := _trial(self)) is not None:
             raise InputError(
                 f"training: precision '{self.precision}' with compile {str(self.is_compiled).lower()} does "
                 f"not work on this machine ({reason}); leave both out: float32, not compiled, works anywhere"
