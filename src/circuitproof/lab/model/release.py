@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,9 +34,6 @@ from circuitproof.text.canonical import readable_json, refuse_existing
 from circuitproof.text.reading import Fields, about, read_json, reading_part
 from circuitproof.text.sealed import write_sealed
 
-if TYPE_CHECKING:
-    from circuitproof.lab.model.checkpoint import StoredModel
-
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 _TASKS = {"quote_close": "quotes", "bracket_type": "brackets"}
@@ -51,17 +48,6 @@ class Release:
     declaration: Declaration
     tensors: Mapping[str, Floats]
     circuits: Mapping[str, Circuit]
-
-    @property
-    def stored(self) -> "StoredModel":
-        """Return the model as torch computes it."""
-        import torch
-
-        from circuitproof.lab.model.checkpoint import StoredModel, build_model
-
-        tensors = {name: torch.from_numpy(tensor) for name, tensor in self.tensors.items()}
-        declared = self.declaration
-        return StoredModel(build_model(declared.architecture, declared.programs, tensors), declared.alphabet)
 
     def files(self) -> dict[str, bytes]:
         """Return the files of its model directory."""
