@@ -142,10 +142,8 @@ def _norm(config: Fields, weights: Fields, width: int) -> Norm:
     known: Mapping[str, Norm] = {"none": NoNorm(), "signed_l1_band_norm": band}
     norm = known[config.one_of("norm_variant", known)]
     for side, mass in (("half_low", low), ("half_high", high)):
-        if weights.rational(side) != mass:
-            raise InputError(
-                f"{weights.path(side)} is {weights.rational(side)}, the configuration wants {mass}"
-            )
+        if (found := weights.rational(side)) != mass:
+            raise InputError(f"{weights.path(side)} is {found}, the configuration wants {mass}")
     return norm
 
 

@@ -215,13 +215,11 @@ class Transformer(nn.Module):
         return functional.linear(self.norm(residual), weight, bias)
 
     def _refuse_unknown(self, tokens: Tensor) -> None:
-        sizes = self.architecture
-        if tokens.shape[1] > sizes.context:
-            raise InputError(f"a prompt has {tokens.shape[1]} tokens, the model's context is {sizes.context}")
-        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < sizes.vocabulary:
-            raise InputError(
-                f"a prompt has a token outside 0 to {sizes.vocabulary - 1}, the model's vocabulary"
-            )
+        context, last = self.architecture.context, self.architecture.vocabulary - 1
+        if tokens.shape[1] > context:
+            raise InputError(f"a prompt has {tokens.shape[1]} tokens, the model's context is {context}")
+        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) <= last:
+            raise InputError(f"a prompt has a token outside 0 to {last}, the model's vocabulary")
 
 
 def initialise(model: Transformer, seed: int, deviation: float) -> None:

@@ -40,10 +40,8 @@ class FoldError:
 
     def __post_init__(self) -> None:
         for name in ("largest_error", "relative_error", "agreement", "loss_change"):
-            if not isfinite(getattr(self, name)):
-                raise NumericError(
-                    f"fold: {name} is {getattr(self, name)}; the weights or the training have diverged"
-                )
+            if not isfinite(found := getattr(self, name)):
+                raise NumericError(f"fold: {name} is {found}; the weights or the training have diverged")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
