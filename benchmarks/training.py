@@ -19,7 +19,7 @@ from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.variants_recipe import load_variants_recipe
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.memory import freed_memory_kept
-from circuitproof.lab.train.objectives import next_token_loss
+from circuitproof.lab.train.windows import next_token_loss
 from timing import print_table
 
 RECIPE = load_variants_recipe(Path(__file__).parents[1] / "recipes" / "code-lm-variants.toml")

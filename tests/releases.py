@@ -48,6 +48,17 @@ def read_release(folder: Path) -> Files:
     }
 
 
+def stored(release):
+    """Return the model of a release as torch computes it; files alone are written without torch."""
+    import torch
+
+    from circuitproof.lab.model.checkpoint import StoredModel, build_model
+
+    tensors = {name: torch.from_numpy(tensor) for name, tensor in release.tensors.items()}
+    declared = release.declaration
+    return StoredModel(build_model(declared.architecture, declared.programs, tensors), declared.alphabet)
+
+
 def changed(files: Files, name: str, **values: object) -> Files:
     """Return the files with some values of one of them replaced."""
     result = copy.deepcopy(files)

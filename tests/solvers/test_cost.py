@@ -3,7 +3,7 @@ from fractions import Fraction
 from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from circuitproof.solvers.assertions import Source
 from circuitproof.solvers.choices import Branching
-from circuitproof.solvers.cost import Tally, account, add_tallies
+from circuitproof.solvers.cost import Tally, account
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from hand_models import adder_claim, table_task
 from tiny_claims import tiny_claim
@@ -61,8 +61,7 @@ def test_tallies_add_up():
     """Everything is a sum over queries."""
     questions = Questions(adder_claim(task=ONE), SINGLE)
     parts = [account([one]) for one in questions.obligations(Equivalence())]
-    whole = add_tallies(parts)
+    whole = sum(parts, Tally())
     assert whole.total == sum(part.total for part in parts)
     assert (whole.queries, whole.branches) == (2, sum(part.branches for part in parts))
-    assert add_tallies([]) == Tally()
     assert whole.to_json()["total"] == whole.total

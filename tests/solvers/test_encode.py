@@ -7,7 +7,7 @@ from circuitproof.prove.balls.disturbed import disturb_residual
 from circuitproof.prove.fold import fold
 from circuitproof.solvers.assertions import Source
 from circuitproof.solvers.choices import Branching
-from circuitproof.solvers.encode import Model, encode, encode_ball
+from circuitproof.solvers.encode import encode, encode_ball
 from circuitproof.solvers.terms import Choice, Product, parts_of
 from definitions import conditions_hold, solved
 from hand_models import freeze
@@ -28,7 +28,7 @@ def frozen(request):
 def test_every_intermediate_is_a_variable(frozen, branching):
     """The monolithic encoding: no embedding is folded, and solving the definitions gives the logits."""
     circuit = whole(frozen.graph)
-    encoding = encode(Model(frozen, CANDIDATES, branching), [circuit], PROMPTS)
+    encoding = encode(frozen, CANDIDATES, [circuit], PROMPTS, branching)
     values = solved(encoding.log)
     assert conditions_hold(encoding.log, values)
     found = [tuple(value_of(one, values) for one in row) for row in encoding.logits[circuit]]
@@ -42,7 +42,7 @@ def test_every_intermediate_is_a_variable(frozen, branching):
 def test_every_assertion_knows_its_source(frozen):
     """All five sources occur but the norm where there is none."""
     circuit = whole(frozen.graph)
-    encoding = encode(Model(frozen, CANDIDATES), [circuit], PROMPTS)
+    encoding = encode(frozen, CANDIDATES, [circuit], PROMPTS)
     sources = {one.source for group in encoding.log.groups for one in group.assertions}
     assert sources == set(Source) - (set() if frozen.architecture.has_norm else {Source.NORM})
 

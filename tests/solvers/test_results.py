@@ -63,7 +63,7 @@ def test_a_text_that_cannot_be_read_is_a_failure(solver, text):
     """A solver's complaint is passed on in a sentence."""
     found = solver.solve(text, [], 10)
     assert isinstance(found, Failed)
-    assert found.sentence.startswith(f"{solver.name}: ")
+    assert found.reason.startswith(f"{solver.name}: ")
 
 
 def test_a_text_without_a_question_is_no_proof(solver):

@@ -11,13 +11,14 @@ from typing import TypeAlias, TypeGuard, TypeVar
 
 from circuitproof.declare.operators import Activation, Attention, BandNorm, Norm, band_of, slope_of
 from circuitproof.errors import DeclarationError
-from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs, Supports, Witness
+from circuitproof.exact.exact import BandBranches, Exact, Signs, Supports, Witness
 from circuitproof.exact.grid import Grid, Row
 from circuitproof.exact.protocol import Contexts, RationalRow
 from circuitproof.solvers.assertions import AssertionLog, Naming, Source
-from circuitproof.solvers.pieces import Pieces, Unknowns
+from circuitproof.solvers.pieces import Pieces, Sides, Unknowns
 from circuitproof.solvers.terms import Sum
 
+FractionRows: TypeAlias = tuple[tuple[Fraction, ...], ...]
 SumRows: TypeAlias = tuple[tuple[Sum, ...], ...]
 Value: TypeAlias = Grid | SumRows
 """Known numbers, or terms."""
@@ -35,20 +36,13 @@ class Symbolic:
     """The branches to follow, in order of computation, as `Exact` records them."""
     source: Source = Source.EMBEDDING
     """What the affine maps that come next are part of."""
-    _read: dict[Grid, tuple[tuple[Fraction, ...], ...]] = field(
-        default_factory=dict[Grid, tuple[tuple[Fraction, ...], ...]]
-    )
+    _read: dict[Grid, FractionRows] = field(default_factory=dict[Grid, FractionRows])
 
     def constant(self, rows: Grid) -> Value:
         if self.log.naming is Naming.BRANCHES:
             return rows
-        terms, names = self.log.terms, self.log.names
-        for row in rows.fractions():
-            for number in row:
-                value = terms.number(number)
-                if value not in names:
-                    names[value] = self.log.group(Source.EMBEDDING).output(value)
-        return tuple(tuple(names[terms.number(number)] for number in row) for row in rows.fractions())
+        number, named = self.log.terms.number, self.log.named
+        return tuple(tuple(named(number(x), Source.EMBEDDING) for x in row) for row in rows.fractions())
 
     def take(self, values: Value, rows: Sequence[int]) -> Value:
         return values.take(rows) if isinstance(values, Grid) else tuple(values[row] for row in rows)
@@ -60,81 +54,60 @@ class Symbolic:
         count = max(len(ones), len(others))
         pairs = zip(_spread(ones, count), _spread(others, count), strict=True)
         plus = self.log.terms.plus
-        return self._named(
-            [[plus(a, b) for a, b in zip(one, other, strict=True)] for one, other in pairs], Source.EMBEDDING
-        )
+        added = [[plus(a, b) for a, b in zip(one, other, strict=True)] for one, other in pairs]
+        return self._named(added, Source.EMBEDDING)
 
     def affine(self, values: Value, weight: Grid, bias: Grid | None) -> Value:
         if isinstance(values, Grid):
             return Exact().affine(values, weight, bias)
         maps = self._fractions(weight)
         shifts = [Fraction(0)] * len(maps) if bias is None else self._fractions(bias)[0]
-        combine = self.log.terms.combine
-        return self._named(
-            [
-                [combine(zip(row, one, strict=True), shift) for one, shift in zip(maps, shifts, strict=True)]
-                for row in values
-            ],
-            self.source,
-        )
+        combine, pairs = self.log.terms.combine, list(zip(maps, shifts, strict=True))
+        mapped = [[combine(zip(row, one, strict=True), shift) for one, shift in pairs] for row in values]
+        return self._named(mapped, self.source)
 
     def mix(self, rows: Sequence[RationalRow], values: Value) -> Value:
         if isinstance(values, Grid):
             return Exact().mix(rows, values)
-        combine, columns = self.log.terms.combine, range(len(values[0]))
-        return self._named(
-            [
-                [combine((values[source][column], weight) for source, weight in row) for column in columns]
-                for row in rows
-            ],
-            Source.ATTENTION,
-        )
+        combine, columns = self.log.terms.combine, list(zip(*values, strict=True))
+        mixed = [
+            [combine((one[source], weight) for source, weight in row) for one in columns] for row in rows
+        ]
+        return self._named(mixed, Source.ATTENTION)
 
     def scores(self, queries: Value, keys: Value, contexts: Contexts, scale: Fraction) -> Weights:
         if isinstance(queries, Grid) and isinstance(keys, Grid):
             return Exact().scores(queries, keys, contexts, scale)
         ones, others = self.sums(queries), self.sums(keys)
-        return self._named(
-            [[self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen in contexts],
-            Source.ATTENTION,
-        )
+        found = [[self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen in contexts]
+        return self._named(found, Source.ATTENTION)
 
     def attention(self, scores: Weights, attention: Attention) -> Weights:
         attention.require_exact()
-        supports = self._follow(Supports)
+        followed = self._follow(Supports)
         if _is_known(scores):
             return Exact().attention(scores, attention)
-        found: list[tuple[Sum, ...]] = []
-        for place, row in enumerate(self._weight_sums(scores)):
-            support = None if supports is None else supports.supports[place]
-            found.append(tuple(self._pieces(Source.ATTENTION).sparsemax(row, support)))
-        return tuple(found)
+        supports = [None] * len(scores) if followed is None else followed.supports
+        rows = zip(self._weight_sums(scores), supports, strict=True)
+        return tuple(tuple(self._pieces(Source.ATTENTION).sparsemax(*row)) for row in rows)
 
     def weigh(self, weights: Weights, contexts: Contexts, values: Value) -> Value:
         if _is_known(weights) and isinstance(values, Grid):
             return Exact().weigh(weights, contexts, values)
-        rows, parts = self._weight_sums(weights), self.sums(values)
-        return self._named(
-            [
-                [self._dot(row, [parts[key][column] for key in keys]) for column in range(len(parts[0]))]
-                for (_, keys), row in zip(contexts, rows, strict=True)
-            ],
-            Source.ATTENTION,
-        )
+        rows = zip(contexts, self._weight_sums(weights), strict=True)
+        columns = list(zip(*self.sums(values), strict=True))
+        mixed = [[self._dot(row, [one[key] for key in keys]) for one in columns] for (_, keys), row in rows]
+        return self._named(mixed, Source.ATTENTION)
 
     def activate(self, values: Value, activation: Activation) -> Value:
         slope = slope_of(activation)
-        signs = self._follow(Signs)
+        followed = self._follow(Signs)
         if isinstance(values, Grid):
             return Exact().activate(values, activation)
+        signs = [[None] * len(row) for row in values] if followed is None else followed.signs.tolist()
         return tuple(
-            tuple(
-                self._pieces(Source.MLP).rectify(
-                    number, slope, None if signs is None else int(signs.signs[i, j])
-                )
-                for j, number in enumerate(row)
-            )
-            for i, row in enumerate(values)
+            tuple(self._pieces(Source.MLP).rectify(x, slope, sign) for x, sign in zip(row, own, strict=True))
+            for row, own in zip(values, signs, strict=True)
         )
 
     def normalise(self, values: Value, norm: Norm, gain: tuple[Grid, Grid]) -> Value:
@@ -155,11 +128,7 @@ class Symbolic:
         return tuple(tuple(map(number, row)) for row in values.fractions())
 
     def _band(
-        self,
-        row: Sequence[Sum],
-        norm: BandNorm,
-        gain: tuple[Grid, Grid],
-        sides: tuple[SideBranch, SideBranch] | None,
+        self, row: Sequence[Sum], norm: BandNorm, gain: tuple[Grid, Grid], sides: Sides | None
     ) -> tuple[Sum, ...]:
         pieces = self._pieces(Source.NORM)
         scale, shift = (self._fractions(grid)[0] for grid in gain)
@@ -184,9 +153,8 @@ class Symbolic:
         return found
 
     def _dot(self, left: Sequence[Sum], right: Sequence[Sum], scale: Fraction = Fraction(1)) -> Sum:
-        products = [
-            self.log.times(one, other, Source.ATTENTION) for one, other in zip(left, right, strict=True)
-        ]
+        pairs = zip(left, right, strict=True)
+        products = (self.log.times(one, other, Source.ATTENTION) for one, other in pairs)
         return self.log.terms.combine((product, scale) for product in products)
 
     def _named(self, rows: Sequence[Sequence[Sum]], source: Source) -> SumRows:
@@ -196,7 +164,7 @@ class Symbolic:
         number = self.log.terms.number
         return tuple(tuple(map(number, r.fractions())) if isinstance(r, Row) else r for r in weights)
 
-    def _fractions(self, grid: Grid) -> tuple[tuple[Fraction, ...], ...]:
+    def _fractions(self, grid: Grid) -> FractionRows:
         """Return the entries of a grid of weights, computed once."""
         if grid not in self._read:
             self._read[grid] = grid.fractions()

@@ -5,12 +5,12 @@ values the inputs have, a group's definitions leave its outputs exactly one valu
 makes a formula about other variables true or false. So a query may assert just the groups it depends on.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 
 from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Formula, Selector, Sum, Symbol, Variable, symbols
+from circuitproof.solvers.terms import Formula, Sum, Symbol, Variable, symbols
 
 
 class Source(StrEnum):
@@ -94,7 +94,7 @@ class AssertionLog:
     naming: Naming = Naming.EVERYTHING
     terms: Terms = field(default_factory=Terms)
     groups: list[Group] = field(default_factory=list[Group])
-    owners: dict[Variable, Group] = field(default_factory=dict[Variable, Group])
+    owners: dict[Symbol, Group] = field(default_factory=dict[Symbol, Group])
     names: dict[Sum, Sum] = field(default_factory=dict[Sum, Sum])
     """The variable that was introduced for a value."""
 
@@ -103,10 +103,14 @@ class AssertionLog:
         return self.groups[-1]
 
     def define(self, value: Sum, source: Source) -> Sum:
-        """Return the variable of a value, which a new group defines, or the value if it needs no name."""
-        if self.is_plain(value) or value in self.names:
-            return self.names.get(value, value)
-        return self.group(source).define(value)
+        """Return the variable of a value, or the value if it needs no name."""
+        return self.names.get(value, value) if self.is_plain(value) else self.named(value, source)
+
+    def named(self, value: Sum, source: Source) -> Sum:
+        """Return the variable of a value, which a new group defines if it has none yet."""
+        if value not in self.names:
+            self.names[value] = self.group(source).output(value)
+        return self.names[value]
 
     def is_plain(self, value: Sum) -> bool:
         """Say whether a value is used as it is, without a variable of its own."""
@@ -119,9 +123,7 @@ class AssertionLog:
             case ((Variable() as only, factor),) if factor == 1 and not value.constant:
                 return only
             case _:
-                if value not in self.names:
-                    self.names[value] = self.group(source).output(value)
-                return self.factor(self.names[value], source)
+                return self.factor(self.named(value, source), source)
 
     def times(self, left: Sum, right: Sum, source: Source) -> Sum:
         """Return a product: a sum where a factor is known, else a product of variables."""
@@ -136,13 +138,8 @@ class AssertionLog:
         waiting: list[Formula] = list(formulas)
         found: set[Group] = set()
         while waiting:
-            for group in self._owners(symbols(waiting.pop())):
-                if group not in found:
+            for symbol in symbols(waiting.pop()):
+                if (group := self.owners.get(symbol)) is not None and group not in found:
                     found.add(group)
                     waiting.extend(assertion.formula for assertion in group.assertions)
         return [group for group in self.groups if group in found]
-
-    def _owners(self, used: Iterator[Symbol]) -> Iterator[Group]:
-        for symbol in used:
-            if not isinstance(symbol, Selector) and symbol in self.owners:
-                yield self.owners[symbol]

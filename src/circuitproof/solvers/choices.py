@@ -22,9 +22,7 @@ class Engine(StrEnum):
 
     @property
     def solvers(self) -> tuple[SolverName, ...]:
-        if self is Engine.ALL:
-            return tuple(SolverName)
-        return () if self is Engine.EXACT else (SolverName(self.value),)
+        return tuple(name for name in SolverName if self in (Engine.ALL, Engine(name)))
 
     @property
     def is_exact(self) -> bool:

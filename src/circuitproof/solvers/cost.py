@@ -2,10 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from types import MappingProxyType
 
 from circuitproof.solvers.assertions import Source
 from circuitproof.solvers.queries import Obligation, Query
@@ -19,7 +18,7 @@ from circuitproof.text.codec import record_to_json
 class Tally:
     """What some queries assert, added up query by query."""
 
-    assertions: Mapping[Source, int] = field(default_factory=lambda: MappingProxyType({}))
+    assertions: Counter[Source] = field(default_factory=Counter[Source])
     products: int = 0
     """Distinct products of two unknowns: what makes a query nonlinear."""
     branches: int = 0
@@ -36,28 +35,15 @@ class Tally:
     @property
     def per_norm(self) -> Fraction | None:
         """Return the assertions about norms per norm, where there is any."""
-        return Fraction(self.assertions.get(Source.NORM, 0), self.norms) if self.norms else None
+        return Fraction(self.assertions[Source.NORM], self.norms) if self.norms else None
 
     def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
-            Counter(self.assertions) + Counter(other.assertions),
-            self.products + other.products,
-            self.branches + other.branches,
-            self.norms + other.norms,
-            self.queries + other.queries,
-            self.encode_seconds + other.encode_seconds,
-        )
+        """Return what both assert, number by number."""
+        return Tally(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     def to_json(self) -> dict[str, Json]:
-        assertions: Json = {str(source): self.assertions.get(source, 0) for source in Source}
+        assertions: Json = {str(source): self.assertions[source] for source in Source}
         return {**record_to_json(self), "assertions": assertions, "total": self.total}
-
-
-def add_tallies(tallies: Iterable[Tally]) -> Tally:
-    total = Tally()
-    for one in tallies:
-        total += one
-    return total
 
 
 def tally(query: Query, encode_seconds: float) -> Tally:

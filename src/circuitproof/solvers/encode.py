@@ -26,15 +26,6 @@ Logits: TypeAlias = tuple[Sum, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """What is encoded: a frozen model, its candidates, and how its branches are treated."""
-
-    frozen: Frozen
-    candidates: tuple[int, ...]
-    branching: Branching = Branching.KEPT
-
-
-@dataclass(frozen=True, slots=True)
 class Encoding:
     """The logits of circuits on prompts as terms, and all that is asserted of their variables."""
 
@@ -54,18 +45,21 @@ class Ball:
     bounds: tuple[Assertion, ...]
 
 
-def encode(model: Model, circuits: Sequence[Circuit], prompts: Sequence[Prompt]) -> Encoding:
+def encode(
+    frozen: Frozen,
+    candidates: tuple[int, ...],
+    circuits: Sequence[Circuit],
+    prompts: Sequence[Prompt],
+    branching: Branching = Branching.KEPT,
+) -> Encoding:
     """Return circuits on prompts with every intermediate number, constants included, as a variable."""
-    frozen = model.frozen
     cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
     arithmetic = Symbolic(AssertionLog(Naming.EVERYTHING))
-    if model.branching is Branching.TRACED:
-        arithmetic.trace = _branches(lambda exact: Forward(frozen, cells, exact, model.candidates), {})
-    outputs = _symbolic(Forward(frozen, cells, arithmetic, model.candidates), arithmetic, {})
-    logits = {
-        circuit: tuple(outputs[stage][row] for row in found) for circuit, (stage, found) in rows.items()
-    }
+    if branching is Branching.TRACED:
+        arithmetic.trace = _branches(lambda exact: Forward(frozen, cells, exact, candidates), {})
+    outputs = _symbolic(Forward(frozen, cells, arithmetic, candidates), arithmetic, {})
+    logits = {one: tuple(outputs[stage][row] for row in found) for one, (stage, found) in rows.items()}
     return Encoding(arithmetic.log, logits)
 
 

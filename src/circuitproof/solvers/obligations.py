@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import zip_longest
-from typing import TypeAlias, TypeVar
 
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Edge
@@ -23,13 +22,9 @@ from circuitproof.prove.properties import (
     Robustness,
 )
 from circuitproof.solvers.choices import Branching
-from circuitproof.solvers.encode import Encoding, Model, encode, encode_ball
+from circuitproof.solvers.encode import Encoding, encode, encode_ball
 from circuitproof.solvers.queries import Case, Eta, Meaning, Obligation, Query, alike, changed, clear, unlike
 from circuitproof.solvers.terms import Formula
-
-Item = TypeVar("Item")
-Confirm: TypeAlias = Callable[[int], bool]
-"""Whether that formula's sentence is true of a prompt in exact numbers, by its place in the domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +36,27 @@ class QueryPlan:
     """How many prompts one query asks about; a query about perturbations asks about one."""
     anchors: int | None = None
     """How many prompts are asked about, spread over the answers; all of them unless told."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """What is looked for among prompts."""
+
+    circuits: tuple[Circuit, ...]
+    """Those whose logits it is about."""
+    formulate: Callable[[Encoding, int, int], Formula]
+    """Says that a prompt is a solution, by its place in the encoding and in the domain."""
+    confirm: Callable[[int], bool]
+    """Whether that is true in exact numbers, by the prompt's place in the domain."""
+    said: tuple[str, str]
+    """What a solution does, and what each prompt does where there is none."""
+    beside: tuple[int, ...] = ()
+    """The prompt that each is compared with, if there is one; it is encoded first."""
+
+    def case(self, formula: Formula, prompts: Sequence[int]) -> Case:
+        """Return the case of prompts of one formula, told by the first of them."""
+        told, covered = (*self.beside, prompts[0]), frozenset((*self.beside, *prompts))
+        return Case(told, formula, lambda _: self.confirm(prompts[0]), covered)
 
 
 @dataclass(frozen=True)
@@ -86,14 +102,8 @@ class Questions:
         claim = self.claim
         return fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.prompts)
 
-    def _encode(self, circuits: Sequence[Circuit], places: Sequence[int]) -> Encoding:
-        claim = self.claim
-        model = Model(claim.frozen, claim.task.candidates, self.plan.branching)
-        return encode(model, circuits, [claim.task.prompts[place] for place in places])
-
     def _equivalence(self) -> list[Obligation]:
-        task, circuit = self.claim.task, self.claim.circuit
-        wanted = task.decisions()
+        circuit, wanted = self.claim.circuit, self.claim.task.decisions()
 
         def is_wrong(encoding: Encoding, place: int, prompt: int) -> Formula:
             terms = encoding.log.terms
@@ -102,8 +112,8 @@ class Questions:
         def confirm(prompt: int) -> bool:
             return self.folded.of(circuit)[prompt].decision != frozenset({wanted[prompt]})
 
-        meaning = partial(_meaning, "decides another answer than the right one, or ties", "decides right")
-        return self._per_batch((circuit,), is_wrong, confirm, meaning)
+        said = ("decides another answer than the right one, or ties", "decides right")
+        return self._per_batch(_Sought((circuit,), is_wrong, confirm, said))
 
     def _faithfulness(self) -> list[Obligation]:
         if (operator := self.claim.frozen.declaration.inexact_operator) is not None:
@@ -116,26 +126,14 @@ class Questions:
         def confirm(prompt: int) -> bool:
             return self.folded.of(circuit)[prompt].decision != self.folded.of(model)[prompt].decision
 
-        meaning = partial(_meaning, "is decided otherwise than by the whole model", "is decided like it")
-        return self._per_batch((circuit, model), is_unlike, confirm, meaning)
+        said = ("is decided otherwise than by the whole model", "is decided like it")
+        return self._per_batch(_Sought((circuit, model), is_unlike, confirm, said))
 
-    def _per_batch(
-        self,
-        circuits: Sequence[Circuit],
-        formulate: Callable[[Encoding, int, int], Formula],
-        confirm: Confirm,
-        meaning: Callable[[str], Meaning],
-    ) -> list[Obligation]:
+    def _per_batch(self, sought: _Sought) -> list[Obligation]:
         """Return an obligation for each batch of prompts, none of which may be a solution."""
-
-        def ask(places: Sequence[int]) -> Iterator[Query]:
-            encoding = self._encode(circuits, places)
-            formulas = [(x, formulate(encoding, place, x)) for place, x in enumerate(places)]
-            yield Query(meaning(_span(places)), encoding.log, _cases(formulas, confirm))
-
         return [
-            Obligation(_span(places), len(places), partial(ask, places))
-            for places in _batches(self.places, self.plan.batch)
+            Obligation(_span(places), len(places), partial(self._queries, sought, places))
+            for places in self._batches(self.places)
         ]
 
     def _invariant(self, members: Sequence[int]) -> Obligation:
@@ -143,24 +141,17 @@ class Questions:
         circuit, first = self.claim.circuit, members[0]
         asked = [x for x in members[1:] if x in self.places] or [first]
 
+        def is_unlike(encoding: Encoding, place: int, _: int) -> Formula:
+            terms, logits = encoding.log.terms, encoding.logits[circuit]
+            return terms.negation(alike(terms, logits[0], logits[place]))
+
         def confirm(prompt: int) -> bool:
             decisions = [self.folded.of(circuit)[x].decision for x in (first, prompt)]
             return decisions[0] != decisions[1] or len(decisions[0]) > 1
 
-        def ask() -> Iterator[Query]:
-            for places in _batches(asked, self.plan.batch):
-                encoding = self._encode((circuit,), (first, *places))
-                terms, logits = encoding.log.terms, encoding.logits[circuit]
-                formulas = [
-                    (x, terms.negation(alike(terms, logits[0], logits[place])))
-                    for place, x in enumerate(places, start=1)
-                ]
-                meaning = _meaning(
-                    f"is not decided clearly like prompt {first}", "is, clearly", _span(places)
-                )
-                yield Query(meaning, encoding.log, _cases(formulas, confirm, first))
-
-        is_whole = len(asked) >= len(members) - 1
+        said = (f"is not decided clearly like prompt {first}", "is, clearly")
+        sought = _Sought((circuit,), is_unlike, confirm, said, (first,))
+        ask, is_whole = partial(self._queries, sought, asked), len(asked) >= len(members) - 1
         return Obligation(f"the class of prompt {first}", 1, ask, is_whole=is_whole)
 
     def _needed(self, edge: Edge) -> Obligation:
@@ -168,25 +159,37 @@ class Questions:
         circuit = self.claim.circuit
         lesion = circuit.without(edge)
 
+        def is_changed(encoding: Encoding, place: int, _: int) -> Formula:
+            before, after = encoding.logits[circuit][place], encoding.logits[lesion][place]
+            return changed(encoding.log.terms, before, after)
+
         def confirm(prompt: int) -> bool:
             before = self.folded.of(circuit)[prompt]
             return before.is_clear and before.decision != self.folded.of(lesion)[prompt].decision
 
-        def ask() -> Iterator[Query]:
-            for places in _batches(self._mixed_places, self.plan.batch):
-                encoding = self._encode((circuit, lesion), places)
-                pairs = zip(encoding.logits[circuit], encoding.logits[lesion], strict=True)
-                formulas = [changed(encoding.log.terms, *pair) for pair in pairs]
-                meaning = _meaning(
-                    f"is decided otherwise without {edge}: the edge is needed",
-                    f"needs {edge}: it is not needed there",
-                    _span(places),
-                )
-                cases = _cases(list(zip(places, formulas, strict=True)), confirm)
-                yield Query(meaning, encoding.log, cases)
-
+        said = (
+            f"is decided otherwise without {edge}: the edge is needed",
+            f"needs {edge}: it is not needed there",
+        )
+        sought = _Sought((circuit, lesion), is_changed, confirm, said)
+        ask = partial(self._queries, sought, self._mixed_places)
         is_whole = len(self.places) == self.claim.task.size
         return Obligation(str(edge), 1, ask, wants_witness=True, is_whole=is_whole)
+
+    def _queries(self, sought: _Sought, asked: Sequence[int]) -> Iterator[Query]:
+        """Ask about some prompts, a batch at a time."""
+        frozen, task = self.claim.frozen, self.claim.task
+        for places in self._batches(asked):
+            prompts = [task.prompts[place] for place in (*sought.beside, *places)]
+            encoding = encode(frozen, task.candidates, sought.circuits, prompts, self.plan.branching)
+            formulas: dict[Formula, list[int]] = {}
+            for place, prompt in enumerate(places, start=len(sought.beside)):
+                formulas.setdefault(sought.formulate(encoding, place, prompt), []).append(prompt)
+            cases = tuple(sought.case(formula, same) for formula, same in formulas.items())
+            yield Query(_meaning(*sought.said, _span(places)), encoding.log, cases)
+
+    def _batches(self, places: Sequence[int]) -> list[Sequence[int]]:
+        return [places[start : start + self.plan.batch] for start in range(0, len(places), self.plan.batch)]
 
     def _robustness(self, prop: Robustness) -> list[Obligation]:
         """Return for each distinct computation that no perturbation changes or blurs its decision."""
@@ -221,28 +224,6 @@ class Questions:
         yield Query(meaning, ball.log, (case,), ball.eta, ball.bounds)
 
 
-def _cases(
-    formulas: Sequence[tuple[int, Formula]], confirm: Confirm, beside: int | None = None
-) -> tuple[Case, ...]:
-    """Return a case per distinct formula, told by its first prompt, with the prompt beside it if any."""
-    by_formula: dict[Formula, list[int]] = {}
-    for prompt, formula in formulas:
-        by_formula.setdefault(formula, []).append(prompt)
-    return tuple(
-        Case(
-            (prompts[0],) if beside is None else (beside, prompts[0]),
-            formula,
-            partial(_confirmed, confirm, prompts[0]),
-            frozenset(prompts if beside is None else (beside, *prompts)),
-        )
-        for formula, prompts in by_formula.items()
-    )
-
-
-def _confirmed(confirm: Confirm, prompt: int, _: Eta) -> bool:
-    return confirm(prompt)
-
-
 def _meaning(solution: str, none: str, prompts: str) -> Meaning:
     return Meaning(
         f"{prompts}: is there one that {solution}?",
@@ -253,7 +234,3 @@ def _meaning(solution: str, none: str, prompts: str) -> Meaning:
 
 def _span(places: Sequence[int]) -> str:
     return f"prompt {places[0]}" if len(places) == 1 else f"prompts {', '.join(map(str, places))}"
-
-
-def _batches(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    return [items[start : start + size] for start in range(0, len(items), size)]

@@ -9,11 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
+from typing import TypeAlias
 
 from circuitproof.declare.operators import BandNorm
 from circuitproof.exact.exact import SideBranch
 from circuitproof.solvers.assertions import Group
 from circuitproof.solvers.terms import Formula, Relation, Sum
+
+Sides: TypeAlias = tuple[SideBranch, SideBranch]
 
 
 class Unknowns(Enum):
@@ -51,9 +54,7 @@ class Pieces:
             return self._project(scores, one, self.group.log.terms.true)
         return [self.group.output(part) for part in self._project_along(scores, one, support)[0]]
 
-    def band(
-        self, values: Sequence[Sum], norm: BandNorm, sides: tuple[SideBranch, SideBranch] | None
-    ) -> list[Sum]:
+    def band(self, values: Sequence[Sum], norm: BandNorm, sides: Sides | None) -> list[Sum]:
         middle = [self.group.define(value) for value in self._centred(values)]
         opposite = [self._negated(value) for value in middle]
         if sides is None:

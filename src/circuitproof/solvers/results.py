@@ -29,7 +29,7 @@ class Unknown:
 class Failed:
     """The solver could not work on the text at all."""
 
-    sentence: str
+    reason: str
 
 
 Result: TypeAlias = Satisfiable | Unsatisfiable | Unknown | Failed
@@ -39,9 +39,7 @@ class Solver(Protocol):
     """Something that reads SMT-LIB text."""
 
     @property
-    def name(self) -> str:
-        """Return the solver's name."""
-        ...
+    def name(self) -> str: ...
 
     def solve(self, text: str, wanted: Sequence[str], seconds: float) -> Result:
         """Answer the only `check-sat` of a text, with values for the wanted symbols, in so many seconds."""

@@ -4,14 +4,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import assert_never
 
 from circuitproof.errors import CircuitproofError
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.properties import Property
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cost import Tally, tally
-from circuitproof.solvers.queries import Eta, Obligation, Query
+from circuitproof.solvers.queries import Case, Eta, Obligation, Query
 from circuitproof.solvers.results import Failed, Result, Satisfiable, Solver, Unknown, Unsatisfiable
 from circuitproof.solvers.smtlib import certificate_text, query_text, stability_text
 
@@ -105,7 +104,7 @@ class Portfolio:
                     ruling = waiting.pop(name)
                     _count_solution(obligation, query, result, ruling)
                 elif isinstance(result, Unknown | Failed):
-                    gaps.setdefault(name, f"{obligation.name}: {_reason(result)}")
+                    gaps.setdefault(name, f"{obligation.name}: {result.reason}")
             begin = time.perf_counter()
             if not waiting:
                 break
@@ -149,40 +148,31 @@ class Portfolio:
     def _instability(self, solver: Solver, query: Query) -> Result | None:
         """Return why a traced proof says nothing about a ball, unless the branches hold all over it."""
         found = solver.solve(stability_text(query), (), self._seconds)
-        match found:
-            case Unsatisfiable():
-                return None
-            case Satisfiable():
-                return Unknown("branch unstable: some perturbation leaves the traced branches")
-            case Unknown() | Failed():
-                return found
-            case _:
-                assert_never(found)
+        if isinstance(found, Satisfiable):
+            return Unknown("branch unstable: some perturbation leaves the traced branches")
+        return None if isinstance(found, Unsatisfiable) else found
 
 
 def refuse_contradiction(query: Query, results: dict[str, Result]) -> None:
     """Refuse a solution of one solver where another finds none; the query is narrowed to that solution."""
-    found = [name for name, result in results.items() if isinstance(result, Satisfiable)]
+    found = [(name, result) for name, result in results.items() if isinstance(result, Satisfiable)]
     none = [name for name, result in results.items() if isinstance(result, Unsatisfiable)]
     if found and none:
-        result = results[found[0]]
-        assert isinstance(result, Satisfiable)  # noqa: S101  # it is among those found
-        chosen = _chosen(query, result)
-        narrow = query if chosen is None else query.narrowed(query.cases[chosen].prompts)
+        name, result = found[0]
+        case = _chosen(query, result)
         raise DisagreementError(
-            f"{query.meaning.title}: {found[0]} has a solution, {none[0]} says that there is none",
-            query_text(narrow),
+            f"{query.meaning.title}: {name} has a solution, {none[0]} says that there is none",
+            query_text(query if case is None else query.narrowed(case.prompts)),
         )
 
 
 def _count_solution(obligation: Obligation, query: Query, result: Satisfiable, ruling: Ruling) -> None:
     """Replay a solution exactly and count it; one that cannot be read off leaves the obligation open."""
-    chosen = _chosen(query, result)
+    case = _chosen(query, result)
     eta = tuple(result.values.get(one.name) for one in query.eta)
-    if chosen is None or None in eta:
+    if case is None or None in eta:
         ruling.open.append(f"{obligation.name}: the solution has a value that is no rational number")
         return
-    case = query.cases[chosen]
     point = tuple(Fraction(number) for number in eta if number is not None)
     if not case.replay(point):
         raise DisagreementError(
@@ -209,10 +199,6 @@ def _count_silence(obligation: Obligation, gap: str | None, ruling: Ruling) -> N
         ruling.met += obligation.size
 
 
-def _chosen(query: Query, result: Satisfiable) -> int | None:
-    chosen = (n for n, one in enumerate(query.selectors) if result.values.get(one.name) is True)
-    return next(chosen, None)
-
-
-def _reason(result: Unknown | Failed) -> str:
-    return result.reason if isinstance(result, Unknown) else result.sentence
+def _chosen(query: Query, result: Satisfiable) -> Case | None:
+    pairs = zip(query.selectors, query.cases, strict=True)
+    return next((case for selector, case in pairs if result.values.get(selector.name) is True), None)

@@ -136,21 +136,20 @@ class Terms:
 
     def all_of(self, formulas: Iterable[Formula]) -> Formula:
         """Return the conjunction; that of nothing is true."""
-        parts = tuple(dict.fromkeys(one for one in formulas if one is not self.true))
-        if self.false in parts:
-            return self.false
-        if len(parts) < 2:  # noqa: PLR2004  # nothing to join
-            return parts[0] if parts else self.true
-        return self._once(Conjunction(parts), Conjunction, parts)
+        return self._joined(Conjunction, formulas)
 
     def any_of(self, formulas: Iterable[Formula]) -> Formula:
         """Return the disjunction; that of nothing is false."""
-        parts = tuple(dict.fromkeys(one for one in formulas if one is not self.false))
-        if self.true in parts:
-            return self.true
+        return self._joined(Disjunction, formulas)
+
+    def _joined(self, kind: type[Conjunction | Disjunction], formulas: Iterable[Formula]) -> Formula:
+        neutral, decisive = (self.true, self.false) if kind is Conjunction else (self.false, self.true)
+        parts = tuple(dict.fromkeys(one for one in formulas if one is not neutral))
+        if decisive in parts:
+            return decisive
         if len(parts) < 2:  # noqa: PLR2004  # nothing to join
-            return parts[0] if parts else self.false
-        return self._once(Disjunction(parts), Disjunction, parts)
+            return parts[0] if parts else neutral
+        return self._once(kind(parts), kind, parts)
 
     def _atom_range(self, atom: Atom) -> Range | None:
         match atom:
@@ -159,11 +158,10 @@ class Terms:
             case Product():
                 return None
             case Choice(_, then, otherwise):
-                spans = self.range_of(then), self.range_of(otherwise)
-                one, other = spans
-                return (
-                    None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
-                )
+                one, other = self.range_of(then), self.range_of(otherwise)
+                if one is None or other is None:
+                    return None
+                return min(one[0], other[0]), max(one[1], other[1])
             case _:
                 assert_never(atom)
 

@@ -17,8 +17,6 @@ from circuitproof.solvers.results import Failed, Result, Satisfiable, Unknown, U
 
 _TACTICS = ("simplify", "propagate-values", "solve-eqs", "smt")
 """Substitute definitions first: without that, circuits whose every number has a name take minutes."""
-
-
 _AGAIN = 0.02
 """Seconds between interruptions."""
 _INTERRUPTED = ("canceled", "interrupted", "interrupted from keyboard")

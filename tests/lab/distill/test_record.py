@@ -14,6 +14,7 @@ from circuitproof.lab.model.transformer import AttentionLayer
 from distractor_models import HEAD, distractor_model
 from floats import within
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
+from releases import stored
 
 PROMPTS = tuple(prompt for length in (1, 3, 4) for prompt in product((0, 4), repeat=length))
 
@@ -71,7 +72,7 @@ def test_mean_supports_count_every_query():
 
 def test_the_supports_of_the_paper_are_found_in_its_public_model(reference):
     """Mean sparsemax support 1.33 keys against 3.5 under softmax, all queries counted."""
-    model = load_release(reference / "norm_free").stored.model
+    model = stored(load_release(reference / "norm_free")).model
     found = record(model, Head(0, 0), Ground(toy_quotes().domain.prompts))
     assert (round(found.mean_support, 2), found.mean_softmax_support) == (1.33, 3.5)
 

@@ -24,6 +24,7 @@ from floats import agree
 from hand_models import QUOTE_EDGES, circuit_of
 from models import NORMS, random_model, tiny_architecture
 from program_strategies import all_programs
+from releases import stored
 
 CIRCUITS = {"quotes": circuit_of(QUOTE_EDGES)}
 FILLER_WORDS = tuple(Word(WordKind.TOKEN, token) for token in FILLERS)
@@ -222,7 +223,7 @@ def test_weights_other_than_one_are_searched():
 def test_programs_for_a_head_of_the_papers_public_model(reference):
     """Thousands of programs in a moment; the paper's accepted programs overlap by 0.69 to 0.88."""
     release = load_release(reference / "norm_free")
-    found = synthesise(release.stored.model, [toy_quotes()], Head(0, 0), release.circuits, Bounds())
+    found = synthesise(stored(release).model, [toy_quotes()], Head(0, 0), release.circuits, Bounds())
     assert to_text(found.program).splitlines()[1:-1] == [
         "add 1 when key_position == 3",
         "add 1 when relative_distance == 1",
@@ -236,6 +237,6 @@ def test_ten_thousand_meanings_of_two_tasks_are_ranked_and_decided(reference):
     """The whole language of two rules over everything that the prompts of both tasks have."""
     release = load_release(reference / "norm_free")
     tasks = [toy_quotes(), toy_brackets()]
-    found = synthesise(release.stored.model, tasks, Head(1, 0), release.circuits, Bounds())
+    found = synthesise(stored(release).model, tasks, Head(1, 0), release.circuits, Bounds())
     assert found.effort.meanings == 13597
     assert isinstance(found.outcome, Realised)

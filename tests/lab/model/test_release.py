@@ -20,7 +20,7 @@ from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.release import import_release, load_release
 from floats import agree
-from releases import changed, read_release, release_files, without, write_release
+from releases import changed, read_release, release_files, stored, without, write_release
 
 WEIGHTS = "smt_weights.json"
 BAND = "signed_l1_band_norm"
@@ -84,16 +84,16 @@ def arrays(files: dict[str, dict[str, object]]) -> dict[str, np.ndarray]:
 def test_an_imported_model_computes_what_the_release_means(tmp_path, tokens):
     """The slow twin reads the release's own names, so that a head cut at the wrong row shows."""
     files = release_files()
-    model = load_release(write_release(tmp_path / "release", files)).stored.model.double()
+    model = stored(load_release(write_release(tmp_path / "release", files))).model.double()
     found = model(torch.tensor([tokens]))[0]
     assert agree(found, torch.from_numpy(logits_by_hand(arrays(files), tokens, 2)))
 
 
 def test_the_architecture_is_as_declared(tmp_path):
     """Sizes come from the files, constants are exact."""
-    architecture = load_release(
-        write_release(tmp_path / "release", release_files())
-    ).stored.model.architecture
+    architecture = stored(
+        load_release(write_release(tmp_path / "release", release_files()))
+    ).model.architecture
     assert (architecture.vocabulary, architecture.context, architecture.width) == (5, 3, 4)
     assert (architecture.layers, architecture.heads, architecture.head_width) == (2, 2, 3)
     assert architecture.attention_scale == inverse_root(3)
@@ -104,14 +104,14 @@ def test_the_architecture_is_as_declared(tmp_path):
 
 def test_half_masses_become_the_rationals_they_mean(tmp_path):
     """4.4 in the file is 22/5, not the double next to it."""
-    model = load_release(write_release(tmp_path / "release", release_files(norm=BAND))).stored.model
+    model = stored(load_release(write_release(tmp_path / "release", release_files(norm=BAND)))).model
     assert model.architecture.norm == BandNorm(Fraction(11, 10), Fraction(21, 10), Lift.REFERENCE)
 
 
 def test_the_norms_of_a_band_model_keep_their_scale_and_shift(tmp_path):
     """Each node has its own pair."""
     files = release_files(norm=BAND)
-    model = load_release(write_release(tmp_path / "release", files)).stored.model
+    model = stored(load_release(write_release(tmp_path / "release", files))).model
     names = {"attention.0": "attn_0", "mlp.0": "mlp_0", "attention.1": "attn_1", "mlp.1": "mlp_1"}
     slices = model.named_slices()
     for ours, theirs in (names | {"logits": "final"}).items():
@@ -127,14 +127,14 @@ def test_a_model_without_biases_and_with_tied_embeddings_is_imported(tmp_path):
         for key, value in files[WEIGHTS].items()
         if "_b_" not in key and key not in {"lm_head", "lm_head_bias"}
     }
-    architecture = load_release(write_release(tmp_path / "release", files)).stored.model.architecture
+    architecture = stored(load_release(write_release(tmp_path / "release", files))).model.architecture
     assert (architecture.tied, architecture.biases, architecture.logit_bias) == (True, False, False)
 
 
 def test_tokens_and_circuits_come_along(tmp_path):
     """Tokens without a name of their own are called by their number."""
     release = load_release(write_release(tmp_path / "release", release_files()))
-    assert release.stored.alphabet.names == ("<PAD>", "<1>", "A", "<3>", "<4>")
+    assert stored(release).alphabet.names == ("<PAD>", "<1>", "A", "<3>", "<4>")
     assert set(release.circuits) == {"quotes"}
     assert list(release.circuits["quotes"]) == [Edge(EMBED, Head(0, 1)), Edge(Head(0, 1), LOGITS)]
 
@@ -145,8 +145,8 @@ def test_an_import_writes_a_model_directory_with_the_circuits_beside(tmp_path):
     files["bracket_type/circuit.json"] = files["quote_close/circuit.json"]
     release = import_release(write_release(tmp_path / "release", files), tmp_path / "out")
     loaded = load_model(tmp_path / "out")
-    assert loaded.alphabet == release.stored.alphabet
-    for name, view in release.stored.model.named_slices().items():
+    assert loaded.alphabet == stored(release).alphabet
+    for name, view in stored(release).model.named_slices().items():
         assert loaded.model.named_slices()[name].tolist() == view.tolist()
     for task in ("quotes", "brackets"):
         assert load_circuit(tmp_path / "out" / f"{task}.circuit.json") == release.circuits[task]
@@ -185,7 +185,7 @@ def _with_program(program=PREVIOUS, key="0.1"):
 def test_a_program_head_is_imported_with_its_program(tmp_path):
     """It attends to the previous token, and the first token to itself."""
     files = _with_program()
-    model = load_release(write_release(tmp_path / "release", files)).stored.model
+    model = stored(load_release(write_release(tmp_path / "release", files))).model
     assert model.programs == {
         Head(0, 1): parse("default 0\nadd 1 when relative_distance == 1\notherwise self")
     }
@@ -197,9 +197,9 @@ def test_a_program_head_is_imported_with_its_program(tmp_path):
 def test_programs_told_twice_alike_are_imported(tmp_path):
     """The name of a program says nothing, so it may differ; no programs may be told as an empty object."""
     files = {**_with_program(), "programs.json": {"0.1": {**PREVIOUS, "name": "other"}}}
-    assert load_release(write_release(tmp_path / "one", files)).stored.model.programs.keys() == {Head(0, 1)}
+    assert stored(load_release(write_release(tmp_path / "one", files))).model.programs.keys() == {Head(0, 1)}
     none = {**changed(release_files(), WEIGHTS, program_heads={}), "programs.json": {}}
-    assert load_release(write_release(tmp_path / "none", none)).stored.model.programs == {}
+    assert stored(load_release(write_release(tmp_path / "none", none))).model.programs == {}
 
 
 def _edited(edit, *, norm="none"):
@@ -427,11 +427,11 @@ def test_a_release_with_a_missing_file_is_refused(tmp_path, file):
 def test_the_papers_models_decide_their_quote_prompts_right(reference, name):
     """The public weights must do here what they did for their authors: the whole model and its circuit."""
     release = load_release(reference / name)
-    assert release.stored.alphabet == TOY
+    assert stored(release).alphabet == TOY
     circuit = release.circuits["quotes"]
     scores = (
-        *score_circuits(release.stored.model, toy_quotes()),
-        *score_circuits(release.stored.model, toy_quotes(), [circuit]),
+        *score_circuits(stored(release).model, toy_quotes()),
+        *score_circuits(stored(release).model, toy_quotes(), [circuit]),
     )
     assert [score.right for score in scores] == [128, 128]
     assert all(score.worst_margin > 0 for score in scores)
@@ -441,7 +441,7 @@ def test_the_papers_models_decide_their_quote_prompts_right(reference, name):
 def test_the_papers_norm_free_model_computes_what_its_file_means(reference):
     """The slow twin agrees on real weights too, at every position of some real prompts."""
     files = read_release(reference / "norm_free")
-    model = load_release(reference / "norm_free").stored.model.double()
+    model = stored(load_release(reference / "norm_free")).model.double()
     for prompt in toy_quotes().domain.prompts[::17]:
         found = model(torch.tensor([prompt]))[0]
         assert agree(found, torch.from_numpy(logits_by_hand(arrays(files), list(prompt), 2)))
@@ -450,7 +450,7 @@ def test_the_papers_norm_free_model_computes_what_its_file_means(reference):
 def test_the_papers_model_with_programs_computes_what_its_files_mean(reference):
     """With its programs written out by hand: one back; up to three back and position 3; positions 2 and 3."""
     files = read_release(reference / "program_healed")
-    model = load_release(reference / "program_healed").stored.model.double()
+    model = stored(load_release(reference / "program_healed")).model.double()
     programs = {
         (0, 0): lambda query, key: query - key == 1,
         (0, 1): lambda query, key: (query - key <= 3) + (key == 3),
@@ -465,7 +465,7 @@ def test_the_papers_model_with_programs_computes_what_its_files_mean(reference):
 def test_every_number_of_the_papers_file_is_kept(reference):
     """Bit for bit: the imported tensor printed as a double is the number in the file."""
     weights = json.loads((reference / "norm_free" / WEIGHTS).read_text())
-    slices = load_release(reference / "norm_free").stored.model.named_slices()
+    slices = stored(load_release(reference / "norm_free")).model.named_slices()
     assert slices["embed.token"].double().tolist() == weights["wte"]
     assert slices["head.1.1.key.weight"].double().tolist() == weights["attn_1_W_k"][8:]
     assert slices["head.0.1.output.weight"].double().tolist() == [row[8:] for row in weights["attn_0_W_o"]]

@@ -11,6 +11,7 @@ from circuitproof.prove.verdict import Verdict
 from circuitproof.text.reading import scientific
 from circuitproof_check.main import Outcome, check
 from hand_models import quote_model
+from releases import stored
 
 TASK = """
 name = "quotes"
@@ -39,7 +40,7 @@ def request_of(folder, model, circuit, **changes):
 def test_the_released_quote_circuit_fails_at_three_fillers_and_is_right_without_them(tmp_path, reference):
     """With four letters it is always right; of all 32 tokens three between task and quote mislead it."""
     release = load_release(reference / "program_healed")
-    save_model(tmp_path / "model", release.stored)
+    save_model(tmp_path / "model", stored(release))
     circuit = reference / "program_healed" / "quote_close" / "circuit.json"
     assert len(load_circuit(circuit)) == 5
     found = verify(request_of(tmp_path, tmp_path / "model", circuit), tmp_path / "bundle")

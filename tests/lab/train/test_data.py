@@ -18,8 +18,7 @@ from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData, Data, TaskData
-from circuitproof.lab.train.objectives import NO_TARGET
-from circuitproof.lab.train.windows import Batch, Windows
+from circuitproof.lab.train.windows import NO_TARGET, Batch, Windows
 from corpora import corpus_data
 from floats import agree
 from models import random_model, random_tokens, tiny_architecture

@@ -23,9 +23,8 @@ from circuitproof.lab.train.fold_norm import (
     folded_architecture,
 )
 from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
-from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
 from circuitproof.lab.train.remove_norm import Deviations, deviations_of, fading_norms, fix_norms, make_fading
-from circuitproof.lab.train.windows import Batch
+from circuitproof.lab.train.windows import NO_TARGET, Batch, next_token_loss
 from circuitproof.text.canonical import readable_json
 from circuitproof.text.codec import Codec, to_json
 from circuitproof.text.reading import Fields, parse_json

@@ -74,7 +74,7 @@ def test_a_trial_runs_the_tiny_step(monkeypatch):
 
 def test_a_tiny_step_without_gradients_fails(monkeypatch):
     """That a process ends well is not enough."""
-    monkeypatch.setattr(precision, "is_finite", lambda _: False)
+    monkeypatch.setattr(precision, "next_token_loss", lambda logits, _: logits.sum() * torch.nan)
     with pytest.raises(NumericError, match="a gradient is missing or not finite"):
         tiny_step(PLAIN)
 

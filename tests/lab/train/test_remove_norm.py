@@ -14,7 +14,6 @@ from circuitproof.lab.model.checkpoint import StoredModel, model_files
 from circuitproof.lab.train.data import CorpusData, TaskData
 from circuitproof.lab.train.loop import NextToken, TrainingPlan, Watcher, fit
 from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
-from circuitproof.lab.train.objectives import NO_TARGET
 from circuitproof.lab.train.remove_norm import (
     Fading,
     FadingNorm,
@@ -24,7 +23,7 @@ from circuitproof.lab.train.remove_norm import (
     make_fading,
     refuse_bad_deviations,
 )
-from circuitproof.lab.train.windows import Batch
+from circuitproof.lab.train.windows import NO_TARGET, Batch
 from corpora import corpus_data
 from floats import agree
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture

@@ -26,8 +26,7 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.memory import freed_memory_kept
-from circuitproof.lab.train.objectives import next_token_loss
-from circuitproof.lab.train.windows import generator_of
+from circuitproof.lab.train.windows import generator_of, next_token_loss
 from circuitproof.text.codec import Count, Positive
 
 _KINDS = {"value": "value.weight", "value_bias": "value.bias", "output": "output.weight"}

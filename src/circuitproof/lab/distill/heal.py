@@ -30,8 +30,7 @@ from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.gates import gates_of
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.data import Data
-from circuitproof.lab.train.objectives import next_token_loss
-from circuitproof.lab.train.windows import generator_of
+from circuitproof.lab.train.windows import generator_of, next_token_loss
 from circuitproof.text.codec import Count, Range
 
 

@@ -1,7 +1,7 @@
 """What lies below a layer of models or circuits that are equal there, computed once for some prompts."""
 
 from collections.abc import Callable, Hashable
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import torch
 from jaxtyping import Int
@@ -23,14 +23,6 @@ Climb: TypeAlias = Callable[[range], None]
 """Computes what some layers write into a stream."""
 
 
-class Memory(Protocol):
-    """What remembers streams."""
-
-    def bring(self, tokens: Tokens, stream: Stream, climb: Climb) -> int:
-        """Bring a stream to where some layer begins, from memory where it is known, and return the layer."""
-        ...
-
-
 class Below:
     """What streams hold where a layer begins, for as many models as are equal below it.
 
@@ -47,10 +39,10 @@ class Below:
         key = (_batch(tokens), _needs(stream, self.layer))
         if key in self._known:
             stream.take(self._known[key])
-            return self.layer
-        with torch.no_grad():
-            climb(range(EMBEDDING, self.layer))
-        self._keep(key, stream.held())
+        else:
+            with torch.no_grad():
+                climb(range(EMBEDDING, self.layer))
+            self._keep(key, stream.held())
         return self.layer
 
     def _keep(self, key: tuple[Hashable, ...], held: Held) -> None:
@@ -98,6 +90,10 @@ class Levels:
         if len(known) == _CIRCUITS:
             known.popitem()
         known[needs] = held
+
+
+Memory: TypeAlias = Below | Levels
+"""What brings streams to where some layer begins, from memory where it is known, and says which."""
 
 
 def _batch(tokens: Tensor) -> Hashable:

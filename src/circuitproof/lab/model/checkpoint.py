@@ -12,13 +12,7 @@ from torch import Tensor
 from circuitproof.declare.architecture import Architecture, Shapes
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import (
-    DECLARATION,
-    WEIGHTS,
-    Declaration,
-    ProgramHeads,
-    read_declaration,
-)
+from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration, ProgramHeads, read_declaration
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import readable_json
 from circuitproof.text.reading import read_bytes

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
 
 import torch
 from jaxtyping import Float
@@ -13,6 +15,8 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import NumericError
 from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.transformer import Transformer
+
+CandidateLogits: TypeAlias = Float[Tensor, "circuit prompt candidate"]
 
 _NUMBERS_AT_ONCE = 1 << 26
 
@@ -28,7 +32,6 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        """Return the share of prompts that are decided right."""
         return self.right / self.prompts
 
 
@@ -47,9 +50,7 @@ def score_of(margins: Float[Tensor, " prompt"], task: str) -> Score:
     return Score(right=int((margins > 0).sum()), prompts=len(margins), worst_margin=float(margins.min()))
 
 
-def answer_margins(
-    task: Task, logits: Float[Tensor, "circuit prompt candidate"]
-) -> Float[Tensor, "circuit prompt"]:
+def answer_margins(task: Task, logits: CandidateLogits) -> Float[Tensor, "circuit prompt"]:
     """Return by how much the right answer leads the best other candidate."""
     places = torch.tensor(task.decisions())
     is_right = torch.nn.functional.one_hot(places, len(task.candidates)).bool()
@@ -57,50 +58,36 @@ def answer_margins(
     return right - logits.masked_fill(is_right, -torch.inf).amax(-1)
 
 
-def task_logits(
-    model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None
-) -> Float[Tensor, "circuit prompt candidate"]:
+def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None) -> CandidateLogits:
     """Return the candidates' logits on every prompt, as many prompts and circuits at a time as fit."""
     task.refuse_smaller(model.architecture.vocabulary)
     if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):
         return task_logits(model, task, distinct)[[distinct.index(circuit) for circuit in circuits]]
     count = 1 if circuits is None else len(circuits)
     logits = torch.zeros(count, task.size, len(task.candidates), dtype=model.token.dtype)
-    gates = _Gates(circuits)
+
+    @cache
+    def gates(chosen: range) -> Gates | None:
+        """Return the gates of some of the circuits, worked out once: a large graph has many."""
+        return None if circuits is None else gates_of(circuits[chosen.start : chosen.stop])
+
     with torch.no_grad():
         for length, alike in by_length(task.prompts).items():
             for places, chosen in _portions(model, alike, length, count):
                 tokens = torch.tensor([task.prompts[place] for place in places])
-                found = model.candidate_logits(tokens, task.candidates, gates.of(chosen))
+                found = model.candidate_logits(tokens, task.candidates, gates(chosen))
                 logits[chosen.start : chosen.stop, places] = found
     return logits
 
 
-class _Gates:
-    """The gates of slices of some circuits, each worked out once: a large graph has many."""
-
-    def __init__(self, circuits: Sequence[Circuit] | None) -> None:
-        self._circuits = circuits
-        self._known: dict[tuple[int, int], Gates] = {}
-
-    def of(self, chosen: slice) -> Gates | None:
-        """Return the gates of a slice; without circuits there are none."""
-        if self._circuits is None:
-            return None
-        key = (chosen.start, chosen.stop)
-        if key not in self._known:
-            self._known[key] = gates_of(self._circuits[chosen])
-        return self._known[key]
-
-
 def _portions(
     model: Transformer, places: Sequence[int], length: int, circuits: int
-) -> Iterator[tuple[Sequence[int], slice]]:
-    """Yield prompts of one length and slices of the circuits whose node outputs fit in memory together."""
+) -> Iterator[tuple[Sequence[int], range]]:
+    """Yield prompts of one length and ranges of the circuits whose node outputs fit in memory together."""
     sizes = model.architecture
     per_prompt = length * sizes.width * (sizes.layers * (sizes.heads + 2) + 2)
     prompts = max(1, min(len(places), _NUMBERS_AT_ONCE // per_prompt))
     step = max(1, _NUMBERS_AT_ONCE // (per_prompt * prompts))
     for first in range(0, len(places), prompts):
         for start in range(0, circuits, step):
-            yield places[first : first + prompts], slice(start, min(start + step, circuits))
+            yield places[first : first + prompts], range(start, min(start + step, circuits))

@@ -1,6 +1,6 @@
 """Which outputs each node reads, for many circuits at once, as one tensor of zeros and ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -47,20 +47,20 @@ class Gates:
         kept = self.values[0].bool().tolist()
         gaps: dict[int, list[int]] = {}
         earlier = [source_column(self.graph, EMBED)]
-        for layer in range(self.graph.layers):
-            for row in self.head_rows(layer):
-                gaps[row] = [column for column in earlier if not kept[row][column]]
-            earlier += self.head_columns(layer) if self.heads[layer] else []
-            if self.mlps[layer]:
-                row = target_row(self.graph, Mlp(layer))
-                gaps[row] = [column for column in earlier if not kept[row][column]]
-                earlier.append(source_column(self.graph, Mlp(layer)))
-        row = target_row(self.graph, LOGITS)
-        return {**gaps, row: [column for column in earlier if not kept[row][column]]}
+        for rows, columns in self._used():
+            gaps |= {row: [column for column in earlier if not kept[row][column]] for row in rows}
+            earlier += columns
+        return gaps
 
-    def head_rows(self, layer: int) -> list[int]:
-        """Return the rows of the used heads of a layer."""
-        return [target_row(self.graph, Head(layer, index)) for index in self.heads[layer]]
+    def _used(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Walk the rows of used nodes that read at once, and the columns that they write."""
+        for layer, heads in enumerate(self.heads):
+            if heads:
+                rows = [target_row(self.graph, Head(layer, index)) for index in heads]
+                yield rows, self.head_columns(layer)
+            if self.mlps[layer]:
+                yield [target_row(self.graph, Mlp(layer))], [source_column(self.graph, Mlp(layer))]
+        yield [target_row(self.graph, LOGITS)], []
 
     def head_columns(self, layer: int) -> list[int]:
         """Return the columns of the used heads of a layer and of the bias they share."""
@@ -76,18 +76,14 @@ def gates_of(circuits: Sequence[Circuit]) -> Gates:
     if any(circuit.graph != graph for circuit in circuits):
         raise DeclarationError("circuits of different graphs cannot be run together")
     live = [circuit.live() for circuit in circuits]
-    values = torch.zeros(
-        len(live), target_row(graph, Logits()) + 1, _bias_column(graph, graph.layers - 1) + 2
-    )
-    for index, circuit in enumerate(live):
-        places = [
-            _place(graph, source, edge.target)
-            for edge in circuit
-            for source in _with_bias(graph, edge.source)
-        ]
-        if places:
-            rows, columns = zip(*places, strict=True)
-            values[index, list(rows), list(columns)] = 1
+    places = [
+        (index, target_row(graph, edge.target), column)
+        for index, circuit in enumerate(live)
+        for edge in circuit
+        for column in _with_bias(graph, edge.source)
+    ]
+    values = torch.zeros(len(live), target_row(graph, LOGITS) + 1, columns_below(graph, graph.layers))
+    values[tuple(torch.tensor(places, dtype=torch.long).reshape(-1, 3).T)] = 1
     used = {edge.source for circuit in live for edge in circuit.edges}
     heads = tuple(
         tuple(head.index for head in graph.heads_of(layer) if head in used) for layer in range(graph.layers)
@@ -127,13 +123,9 @@ def source_column(graph: Graph, node: Node) -> int:
 
 
 def _bias_column(graph: Graph, layer: int) -> int:
-    return 1 + layer * (graph.heads + 2) + graph.heads
+    return columns_below(graph, layer) + graph.heads
 
 
 def _with_bias(graph: Graph, source: Node) -> tuple[int, ...]:
     column = source_column(graph, source)
     return (column, _bias_column(graph, source.layer)) if isinstance(source, Head) else (column,)
-
-
-def _place(graph: Graph, column: int, target: Node) -> tuple[int, int]:
-    return (target_row(graph, target), column)

@@ -6,49 +6,42 @@ serves both directions, so what is read back after writing is what was there, bi
 
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
 from circuitproof.declare.architecture import Architecture, Shapes, inverse_root
 from circuitproof.declare.operators import Activation, Attention, Gelu, GeluForm, LayerNorm, Norm, Relu
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.forward.declaration import Declaration
 from circuitproof.text.canonical import Json
-from circuitproof.text.reading import Fields
+from circuitproof.text.reading import Fields, about
 
-_ACTIVATIONS = MappingProxyType(
-    {
-        "gelu_new": Gelu(GeluForm.TANH),
-        "gelu_pytorch_tanh": Gelu(GeluForm.TANH),
-        "gelu": Gelu(GeluForm.EXACT),
-        "relu": Relu(),
-    }
-)
+_ACTIVATIONS = {
+    "gelu_new": Gelu(GeluForm.TANH),
+    "gelu_pytorch_tanh": Gelu(GeluForm.TANH),
+    "gelu": Gelu(GeluForm.EXACT),
+    "relu": Relu(),
+}
 _ALL = slice(None)
 _ROLES = ("query", "key", "value")
 """The order in which `c_attn` holds them."""
-_WHOLE = MappingProxyType(
-    {
-        "embed.token": "wte.weight",
-        "embed.position": "wpe.weight",
-        "logits.norm.scale": "ln_f.weight",
-        "logits.norm.shift": "ln_f.bias",
-        "logits.weight": "lm_head.weight",
-    }
-)
-_OF_A_LAYER = MappingProxyType(
-    {
-        ("attention", "norm.scale"): "ln_1.weight",
-        ("attention", "norm.shift"): "ln_1.bias",
-        ("attention", "output.bias"): "attn.c_proj.bias",
-        ("mlp", "norm.scale"): "ln_2.weight",
-        ("mlp", "norm.shift"): "ln_2.bias",
-        ("mlp", "up.weight"): "mlp.c_fc.weight",
-        ("mlp", "up.bias"): "mlp.c_fc.bias",
-        ("mlp", "down.weight"): "mlp.c_proj.weight",
-        ("mlp", "down.bias"): "mlp.c_proj.bias",
-    }
-)
+_WHOLE = {
+    "embed.token": "wte.weight",
+    "embed.position": "wpe.weight",
+    "logits.norm.scale": "ln_f.weight",
+    "logits.norm.shift": "ln_f.bias",
+    "logits.weight": "lm_head.weight",
+}
+_OF_A_LAYER = {
+    ("attention", "norm.scale"): "ln_1.weight",
+    ("attention", "norm.shift"): "ln_1.bias",
+    ("attention", "output.bias"): "attn.c_proj.bias",
+    ("mlp", "norm.scale"): "ln_2.weight",
+    ("mlp", "norm.shift"): "ln_2.bias",
+    ("mlp", "up.weight"): "mlp.c_fc.weight",
+    ("mlp", "up.bias"): "mlp.c_fc.bias",
+    ("mlp", "down.weight"): "mlp.c_proj.weight",
+    ("mlp", "down.bias"): "mlp.c_proj.bias",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +52,9 @@ class Place:
     part: tuple[slice, ...] = (_ALL,)
 
     def cut(self, theirs: Any) -> Any:  # noqa: ANN401  # an array, or a view into a file that is read when cut
-        """Return our tensor."""
         return theirs[self.part].T if self._is_transposed else theirs[self.part]
 
     def put(self, theirs: Any, ours: Any) -> None:  # noqa: ANN401  # arrays
-        """Write our tensor to where it stands."""
         theirs[self.part] = ours.T if self._is_transposed else ours
 
     @property
@@ -91,21 +82,22 @@ def their_shapes(architecture: Architecture) -> Shapes:
     """Return every tensor of the stored model with its shape, without the prefix `transformer.`."""
     width, inner = architecture.width, architecture.mlp_width
     embedding = (architecture.vocabulary, width)
+    of_a_layer = {
+        "ln_1": (width,),
+        "attn.c_attn": (width, 3 * width),
+        "attn.c_proj": (width, width),
+        "ln_2": (width,),
+        "mlp.c_fc": (width, inner),
+        "mlp.c_proj": (inner, width),
+    }
+    layers = range(architecture.layers)
+    maps = {f"h.{layer}.{name}": shape for layer in layers for name, shape in of_a_layer.items()}
     shapes: dict[str, tuple[int, ...]] = {
         "wte.weight": embedding,
         "wpe.weight": (architecture.context, width),
     }
-    for layer in range(architecture.layers):
-        of_layer = {
-            **_norm_shapes("ln_1", width),
-            **_linear_shapes("attn.c_attn", width, 3 * width),
-            **_linear_shapes("attn.c_proj", width, width),
-            **_norm_shapes("ln_2", width),
-            **_linear_shapes("mlp.c_fc", width, inner),
-            **_linear_shapes("mlp.c_proj", inner, width),
-        }
-        shapes |= {f"h.{layer}.{name}": shape for name, shape in of_layer.items()}
-    shapes |= _norm_shapes("ln_f", width)
+    for name, shape in {**maps, "ln_f": (width,)}.items():
+        shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[-1:]}
     return shapes if architecture.tied else {**shapes, "lm_head.weight": embedding}
 
 
@@ -115,10 +107,8 @@ def read_config(fields: Fields) -> Architecture:
     for key in ("scale_attn_by_inverse_layer_idx", "add_cross_attention"):
         if _flag(fields, key, default=False):
             raise InputError(f"{fields.path(key)} is true, want false: GPT-2 itself has none of it")
-    try:
+    with about(fields.where):
         return _architecture(fields)
-    except DeclarationError as error:
-        raise InputError(f"{fields.where}: {error}") from error
 
 
 def _architecture(fields: Fields) -> Architecture:
@@ -171,14 +161,12 @@ def to_config(declaration: Declaration) -> Json:
 
 def _misfit(declaration: Declaration) -> str | None:
     """Return what keeps a model from being a GPT-2 as Hugging Face has it, if anything does."""
-    sizes = declaration.architecture
+    sizes, activation = declaration.architecture, declaration.architecture.activation
     misfits = {
         "heads are programs": bool(declaration.programs),
         f"its norm is {sizes.norm.tag!r}, want LayerNorm": not isinstance(sizes.norm, LayerNorm),
         f"its attention is {sizes.attention}, want softmax": sizes.attention is not Attention.SOFTMAX,
-        f"its activation is {sizes.activation.tag!r}, want GELU or ReLU": not _activation_name(
-            sizes.activation
-        ),
+        f"its activation is {activation.tag!r}, want GELU or ReLU": not _activation_name(activation),
         "its epsilon is not the shortest decimal of a double": _epsilon(sizes.norm) is None,
         f"{sizes.heads} heads of width {sizes.head_width} do not make up the width {sizes.width}": (
             sizes.heads * sizes.head_width != sizes.width
@@ -205,14 +193,6 @@ def _epsilon(norm: Norm) -> float | None:
 
 def _span(architecture: Architecture, place: int) -> slice:
     return slice(place * architecture.head_width, (place + 1) * architecture.head_width)
-
-
-def _linear_shapes(name: str, into: int, out: int) -> Shapes:
-    return {f"{name}.weight": (into, out), f"{name}.bias": (out,)}
-
-
-def _norm_shapes(name: str, width: int) -> Shapes:
-    return {f"{name}.weight": (width,), f"{name}.bias": (width,)}
 
 
 def _flag(fields: Fields, key: str, *, default: bool) -> bool:

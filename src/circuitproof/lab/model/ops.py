@@ -1,6 +1,6 @@
 """The operators of the architecture in torch: simplex projection, sparsemax, BandNorm, activations."""
 
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 import torch
 from jaxtyping import Bool, Float
@@ -10,13 +10,15 @@ from torch.nn import functional
 from circuitproof.declare.operators import Activation, BandNorm, Gelu, GeluForm, LeakyRelu, Relu
 from circuitproof.errors import NumericError
 
+Scores: TypeAlias = Float[Tensor, "*row entry"]
+Chosen: TypeAlias = Bool[Tensor, "*row entry"]
+Sides: TypeAlias = Float[Tensor, "sign *row width"]
+
 _APPROXIMATIONS = {GeluForm.EXACT: "none", GeluForm.TANH: "tanh"}
 """What torch calls each form of GELU."""
 
 
-def project(
-    scores: Float[Tensor, "*row entry"], mass: Float[Tensor, "*row"], allowed: Bool[Tensor, "*row entry"]
-) -> tuple[Float[Tensor, "*row entry"], Bool[Tensor, "*row entry"]]:
+def project(scores: Scores, mass: Float[Tensor, "*row"], allowed: Chosen) -> tuple[Scores, Chosen]:
     """Return the non-negative weights of sum `mass` nearest to `scores`, and their support.
 
     Entries that are not `allowed` get weight zero and do not count. The threshold is found by sorting, in
@@ -26,16 +28,12 @@ def project(
     return _projected(scores, mass, allowed)
 
 
-def sparsemax(
-    scores: Float[Tensor, "*row entry"], allowed: Bool[Tensor, "*row entry"]
-) -> Float[Tensor, "*row entry"]:
+def sparsemax(scores: Scores, allowed: Chosen) -> Scores:
     """Return the point of the simplex over the allowed entries that is nearest to `scores`."""
     return project(scores, torch.ones_like(scores[..., 0]), allowed)[0]
 
 
-def softmax(
-    scores: Float[Tensor, "*row entry"], allowed: Bool[Tensor, "*row entry"]
-) -> Float[Tensor, "*row entry"]:
+def softmax(scores: Scores, allowed: Chosen) -> Scores:
     """Return softmax over the allowed entries."""
     _refuse_unusable(scores, allowed)
     return torch.softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1)
@@ -65,9 +63,7 @@ def activate(values: Float[Tensor, "*any"], activation: Activation) -> Float[Ten
             assert_never(activation)
 
 
-def _banded(
-    centred: Float[Tensor, "sign *row width"], norm: BandNorm, spare: Bool[Tensor, "sign *one width"]
-) -> Float[Tensor, "sign *row width"]:
+def _banded(centred: Sides, norm: BandNorm, spare: Bool[Tensor, "sign *one width"]) -> Sides:
     """Return the positive parts with their mass in the band; `spare` takes the mass of an empty side."""
     side = centred.clamp(min=0)
     mass = side.sum(-1)
@@ -78,9 +74,7 @@ def _banded(
     return torch.where(is_below, raised, torch.where(is_above, nearest, side))
 
 
-def _reference_lift(
-    side: Float[Tensor, "sign *row width"], low: float, spare: Bool[Tensor, "sign *one width"]
-) -> Float[Tensor, "sign *row width"]:
+def _reference_lift(side: Sides, low: float, spare: Bool[Tensor, "sign *one width"]) -> Sides:
     is_positive = side > 0
     takes = torch.where(is_positive.any(-1, keepdim=True), is_positive, spare)
     missing = low - side.sum(-1, keepdim=True)

@@ -132,10 +132,8 @@ def _slow_pattern(program: Program, tokens: Tensor) -> Pattern:
 
 
 def _dense(weights: AttentionRow, length: int) -> Sequence[float]:
-    dense = [0.0] * length
-    for key, weight in weights:
-        dense[key] = float(weight)
-    return dense
+    found = dict(weights)
+    return [float(found.get(key, 0)) for key in range(length)]
 
 
 def _closing(tokens: Tensor, brackets: Brackets) -> Int[Tensor, "prompt position"]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,11 @@ from circuitproof.declare.architecture import Architecture, inverse_root, is_flo
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.operators import Activation, Attention, BandNorm, LeakyRelu, Lift, NoNorm, Norm
+from circuitproof.declare.operators import Attention, BandNorm, LeakyRelu, Lift, NoNorm, Norm
 from circuitproof.declare.programs.release import read_release_program
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
-from circuitproof.errors import DeclarationError, InputError
+from circuitproof.errors import InputError
 from circuitproof.forward.declaration import (
     DECLARATION,
     WEIGHTS,
@@ -30,13 +30,9 @@ from circuitproof.forward.declaration import (
     refuse_unfit_programs,
 )
 from circuitproof.text.canonical import readable_json, refuse_existing
-from circuitproof.text.reading import Fields, read_json, reading_part
+from circuitproof.text.reading import Fields, about, read_fields, reading_part
 from circuitproof.text.sealed import write_sealed
 
-if TYPE_CHECKING:
-    from circuitproof.lab.model.checkpoint import StoredModel
-
-Value = TypeVar("Value")
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 _TASKS = {"quote_close": "quotes", "bracket_type": "brackets"}
@@ -51,17 +47,6 @@ class Release:
     declaration: Declaration
     tensors: Mapping[str, Floats]
     circuits: Mapping[str, Circuit]
-
-    @property
-    def stored(self) -> "StoredModel":
-        """Return the model as torch computes it."""
-        import torch
-
-        from circuitproof.lab.model.checkpoint import StoredModel, build_model
-
-        tensors = {name: torch.from_numpy(tensor) for name, tensor in self.tensors.items()}
-        declared = self.declaration
-        return StoredModel(build_model(declared.architecture, declared.programs, tensors), declared.alphabet)
 
     def files(self) -> dict[str, bytes]:
         """Return the files of its model directory."""
@@ -80,13 +65,12 @@ def import_release(source: Path, out: Path) -> Release:
 
 def load_release(source: Path) -> Release:
     """Read a release directory; every number must be an FP32 value, every shape as declared."""
-    config = Fields(read_json(source / "config.json"), str(source / "config.json"))
-    weights = Fields(read_json(source / _WEIGHTS), str(source / _WEIGHTS))
+    config, weights = read_fields(source / "config.json"), read_fields(source / _WEIGHTS)
     architecture = _architecture(config, weights)
     programs = _programs(source, weights, architecture)
     tensors = dict(_tensors(weights, architecture, programs))
     weights.finish()
-    circuits = dict(_circuits(source, Graph(architecture.layers, architecture.heads)))
+    circuits = dict(_circuits(source, architecture.graph))
     alphabet = _alphabet(source, architecture.vocabulary)
     return Release(Declaration(architecture, programs, alphabet), tensors, circuits)
 
@@ -94,12 +78,10 @@ def load_release(source: Path) -> Release:
 def _programs(source: Path, weights: Fields, architecture: Architecture) -> ProgramHeads:
     """Return the programs of the weight file, which must be those of `programs.json` if that is there."""
     programs = _read_programs(weights.fields("program_heads")) if weights.has("program_heads") else {}
-    try:
+    with about(weights.path("program_heads")):
         refuse_unfit_programs(architecture, programs)
-    except DeclarationError as error:
-        raise InputError(f"{weights.path('program_heads')}: {error}") from error
     if (beside := source / "programs.json").exists():
-        others = _read_programs(Fields(read_json(beside), str(beside)))
+        others = _read_programs(read_fields(beside))
         if different := [head for head in {**programs, **others} if programs.get(head) != others.get(head)]:
             raise InputError(
                 f"{beside} and {weights.path('program_heads')} differ about {different[0]}; "
@@ -119,6 +101,8 @@ def _read_programs(fields: Fields) -> ProgramHeads:
 def _architecture(config: Fields, weights: Fields) -> Architecture:
     heads, width = config.integer("n_heads", least=1), config.integer("d_model", least=1)
     _refuse_disagreement(config, weights)
+    config.one_of("attn_variant", ("sparsemax",))
+    config.one_of("activation_variant", ("leaky_relu",))
     head_width = weights.integer("head_dim", least=1)
     return Architecture(
         vocabulary=config.integer("vocab_size", least=1),
@@ -129,9 +113,9 @@ def _architecture(config: Fields, weights: Fields) -> Architecture:
         head_width=head_width,
         mlp_width=config.integer("d_mlp", least=1),
         norm=_norm(config, weights, width),
-        attention=_known(config, "attn_variant", {"sparsemax": Attention.SPARSEMAX}),
+        attention=Attention.SPARSEMAX,
         attention_scale=inverse_root(head_width),
-        activation=_activation(config),
+        activation=LeakyRelu(config.rational("leaky_relu_negative_slope")),
         tied=config.boolean("tie_embeddings"),
         biases=config.boolean("use_bias"),
         logit_bias=weights.has("lm_head_bias"),
@@ -139,16 +123,9 @@ def _architecture(config: Fields, weights: Fields) -> Architecture:
 
 
 def _refuse_disagreement(config: Fields, weights: Fields) -> None:
-    for ours, theirs in (
-        ("n_heads", "n_heads"),
-        ("n_layers", "n_layers"),
-        ("d_model", "d_model"),
-        ("d_mlp", "d_ff"),
-        ("vocab_size", "vocab_size"),
-        ("norm_variant", "norm_variant"),
-        ("attn_variant", "attn_variant"),
-        ("activation_variant", "activation_variant"),
-    ):
+    sizes = ("n_heads", "n_layers", "d_model", "vocab_size")
+    variants = ("norm_variant", "attn_variant", "activation_variant")
+    for ours, theirs in (*((name, name) for name in sizes + variants), ("d_mlp", "d_ff")):
         found, wanted = weights.value(theirs), config.value(ours)
         if found != wanted:
             raise InputError(f"{weights.path(theirs)} is {found}, but {config.path(ours)} is {wanted}")
@@ -157,29 +134,16 @@ def _refuse_disagreement(config: Fields, weights: Fields) -> None:
 def _norm(config: Fields, weights: Fields, width: int) -> Norm:
     low, high = (config.rational(f"norm_l1_{side}_per_dim") * width / 2 for side in ("low", "high"))
     band = BandNorm(low, high, Lift.REFERENCE)
-    norm = _known(config, "norm_variant", {"none": NoNorm(), "signed_l1_band_norm": band})
+    known: Mapping[str, Norm] = {"none": NoNorm(), "signed_l1_band_norm": band}
+    norm = known[config.one_of("norm_variant", known)]
     for side, mass in (("half_low", low), ("half_high", high)):
-        if weights.rational(side) != mass:
-            raise InputError(
-                f"{weights.path(side)} is {weights.rational(side)}, the configuration wants {mass}"
-            )
+        if (found := weights.rational(side)) != mass:
+            raise InputError(f"{weights.path(side)} is {found}, the configuration wants {mass}")
     return norm
 
 
-def _activation(config: Fields) -> Activation:
-    slope = config.rational("leaky_relu_negative_slope")
-    return _known(config, "activation_variant", {"leaky_relu": LeakyRelu(slope)})
-
-
-def _known(config: Fields, key: str, known: Mapping[str, Value]) -> Value:
-    name = config.text(key)
-    if name not in known:
-        raise InputError(f"{config.path(key)} is {name!r}, want one of {', '.join(map(repr, known))}")
-    return known[name]
-
-
 def _alphabet(source: Path, size: int) -> Alphabet:
-    vocabulary = Fields(read_json(source / "vocab.json"), str(source / "vocab.json"))
+    vocabulary = read_fields(source / "vocab.json")
     if (found := vocabulary.integer("vocab_size")) != size:
         raise InputError(f"{vocabulary.path('vocab_size')} is {found}, but the model has {size} tokens")
     names = vocabulary.fields("token_names")

@@ -4,18 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Graph, Head
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Head, Mlp
 from circuitproof.declare.operators import Attention, BandNorm, LayerNorm, NoNorm
-from circuitproof.declare.programs.syntax import Program
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
-from circuitproof.lab.model.below import EMBEDDING, Memory
+from circuitproof.lab.model.below import EMBEDDING, Memory, Tokens
 from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.ops import activate, band_norm, softmax, sparsemax
 from circuitproof.lab.model.program_heads import Patterns
@@ -33,7 +32,6 @@ class NormLayer(nn.Module):
             self.shift = nn.Parameter(torch.zeros(architecture.width))
 
     def forward(self, inputs: State) -> State:
-        """Return the normalised input."""
         match self.norm:
             case NoNorm():
                 return inputs
@@ -50,11 +48,11 @@ class NormLayer(nn.Module):
 class AttentionLayer(nn.Module):
     """The heads of one layer; each tensor has one slice per head, queries and keys only for neural heads."""
 
-    def __init__(self, architecture: Architecture, programs: Mapping[int, Program]) -> None:
+    def __init__(self, architecture: Architecture, layer: int, programs: ProgramHeads) -> None:
         super().__init__()
         heads, width, head_width = architecture.heads, architecture.width, architecture.head_width
-        self.programs = programs
-        self.neural = tuple(index for index in range(heads) if index not in programs)
+        self.programs = {head.index: one for head, one in programs.items() if head.layer == layer}
+        self.neural = tuple(index for index in range(heads) if index not in self.programs)
         self.attention = architecture.attention
         self.score_scale = float(architecture.attention_scale)
         self.norm = NormLayer(architecture)
@@ -83,7 +81,6 @@ class AttentionLayer(nn.Module):
         return torch.cat(torch.broadcast_tensors(*weights), 1) @ values
 
     def _attend(self, inputs: State, heads: tuple[int, ...]) -> State:
-        """Return where neural heads attend."""
         slices = tuple(self.neural.index(head) for head in heads)
         queries = _per_head(inputs, self.query, self.query_bias, slices)
         keys = _per_head(inputs, self.key, self.key_bias, slices)
@@ -112,7 +109,6 @@ class MlpLayer(nn.Module):
         self.down_bias = _bias(architecture, architecture.width)
 
     def forward(self, inputs: State) -> State:
-        """Return the block's output."""
         hidden = activate(functional.linear(self.norm(inputs), self.up, self.up_bias), self.activation)
         return functional.linear(hidden, self.down, self.down_bias)
 
@@ -128,40 +124,35 @@ class Transformer(nn.Module):
         refuse_unfit_programs(architecture, programs)
         self.architecture = architecture
         self.programs = dict(sorted(programs.items(), key=lambda item: item[0].place))
-        self.graph = Graph(architecture.layers, architecture.heads)
+        self.graph = architecture.graph
         self.token = nn.Parameter(torch.zeros(architecture.vocabulary, architecture.width))
         self.position = nn.Parameter(torch.zeros(architecture.context, architecture.width))
         self.attentions = nn.ModuleList(
-            AttentionLayer(architecture, _programs_of(programs, self.graph.heads_of(layer)))
-            for layer in range(architecture.layers)
+            AttentionLayer(architecture, layer, self.programs) for layer in range(architecture.layers)
         )
         self.mlps = nn.ModuleList(MlpLayer(architecture) for _ in range(architecture.layers))
         self.norm = NormLayer(architecture)
-        if not architecture.tied:
-            self.unembed = nn.Parameter(torch.zeros(architecture.vocabulary, architecture.width))
-        self.unembed_bias = (
-            nn.Parameter(torch.zeros(architecture.vocabulary)) if architecture.logit_bias else None
-        )
+        vocabulary, width = architecture.vocabulary, architecture.width
+        self.unembed = None if architecture.tied else nn.Parameter(torch.zeros(vocabulary, width))
+        self.unembed_bias = nn.Parameter(torch.zeros(vocabulary)) if architecture.logit_bias else None
         self.below: Memory | None = None
 
     def forward(
-        self, tokens: Int[Tensor, "prompt position"], circuit: Circuit | None = None
+        self, tokens: Tokens, circuit: Circuit | None = None
     ) -> Float[Tensor, "prompt position token"]:
         """Return the logits at every position, of the whole model or of one circuit of it."""
-        return self._logits(self._residual(tokens, self._stream(circuit)))[0, 0]
+        stream = self._stream(None if circuit is None else [circuit])
+        return self._logits(self._residual(tokens, stream))[0, 0]
 
     def candidate_logits(
-        self,
-        tokens: Int[Tensor, "prompt position"],
-        candidates: Sequence[int],
-        circuits: Sequence[Circuit] | Gates | None = None,
+        self, tokens: Tokens, candidates: Sequence[int], circuits: Sequence[Circuit] | Gates | None = None
     ) -> Float[Tensor, "circuit prompt candidate"]:
         """Return the candidates' logits at the last position, of the model or of many circuits at once."""
         residual = self._residual(tokens, self._stream(circuits))[..., -1:, :]
         return self._logits(residual, list(candidates))[:, 0, :, 0]
 
     def final_residual(
-        self, tokens: Int[Tensor, "prompt position"], circuits: Sequence[Circuit] | None = None
+        self, tokens: Tokens, circuits: Sequence[Circuit] | None = None
     ) -> Float[Tensor, "prompt width"]:
         """Return what the logits are read from at the last position, of the model or of one circuit."""
         return self._residual(tokens, self._stream(circuits))[0, 0, :, -1]
@@ -174,16 +165,16 @@ class Transformer(nn.Module):
 
     def output_directions(self, candidates: Sequence[int]) -> Float[Tensor, "candidate width"]:
         """Return the rows of the output embedding for the candidates."""
-        return (self.token if self.architecture.tied else self.unembed)[list(candidates)]
+        return (self.token if self.unembed is None else self.unembed)[list(candidates)]
 
     def named_slices(self) -> Mapping[str, Tensor]:
         """Return every tensor of the file layout (`tensor_shapes`) as a view of the parameters."""
-        return dict(_named_slices(self))
+        return {name: tensor for name, tensor in _named_slices(self) if tensor is not None}
 
-    def _stream(self, circuits: Circuit | Sequence[Circuit] | Gates | None) -> Stream:
+    def _stream(self, circuits: Sequence[Circuit] | Gates | None) -> Stream:
         if circuits is None:
             return PlainStream(self.architecture.heads)
-        gates = circuits if isinstance(circuits, Gates) else gates_of(_as_sequence(circuits))
+        gates = circuits if isinstance(circuits, Gates) else gates_of(circuits)
         if gates.graph != self.graph:
             raise InputError(
                 f"the circuit is of {gates.graph.layers} layers of {gates.graph.heads} heads, "
@@ -191,46 +182,44 @@ class Transformer(nn.Module):
             )
         return GapStream(gates) if gates.is_nearly_whole else GatedStream(gates)
 
-    def _residual(self, tokens: Int[Tensor, "prompt position"], stream: Stream) -> State:
+    def _residual(self, tokens: Tokens, stream: Stream) -> State:
         self._refuse_unknown(tokens)
         patterns = Patterns(tokens)
 
         def climb(layers: range) -> None:
             for layer in layers:
                 if layer == EMBEDDING:
-                    stream.write_embed((self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
+                    stream.write(EMBED, (self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
                 else:
                     self._write_layer(stream, patterns, layer)
 
         start = EMBEDDING if self.below is None else self.below.bring(tokens, stream, climb)
         climb(range(start, self.architecture.layers))
-        return stream.read_logits()
+        return stream.read([LOGITS])
 
     def _write_layer(self, stream: Stream, patterns: Patterns, layer: int) -> None:
-        """Compute what a layer writes into the stream."""
         attention, mlp = self.attentions[layer], self.mlps[layer]
         assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
         if heads := stream.heads(layer):
-            mixed = attention.mix(stream.read_heads(layer), heads, patterns)
+            inputs = stream.read([Head(layer, index) for index in heads])
+            mixed = attention.mix(inputs, heads, patterns)
             stream.write_heads(layer, mixed, _chosen(attention.output, heads), attention.output_bias)
         if stream.has_mlp(layer):
-            stream.write_mlp(layer, mlp(stream.read_mlp(layer)))
+            stream.write(Mlp(layer), mlp(stream.read([Mlp(layer)])))
 
     def _logits(self, residual: State, tokens: list[int] | None = None) -> State:
-        weight = self.token if self.architecture.tied else self.unembed
+        weight = self.token if self.unembed is None else self.unembed
         bias = self.unembed_bias
         if tokens is not None:
-            weight, bias = weight[tokens], None if bias is None else bias[tokens]
+            weight, bias = weight[tokens], _at(bias, tokens)
         return functional.linear(self.norm(residual), weight, bias)
 
     def _refuse_unknown(self, tokens: Tensor) -> None:
-        sizes = self.architecture
-        if tokens.shape[1] > sizes.context:
-            raise InputError(f"a prompt has {tokens.shape[1]} tokens, the model's context is {sizes.context}")
-        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < sizes.vocabulary:
-            raise InputError(
-                f"a prompt has a token outside 0 to {sizes.vocabulary - 1}, the model's vocabulary"
-            )
+        context, last = self.architecture.context, self.architecture.vocabulary - 1
+        if tokens.shape[1] > context:
+            raise InputError(f"a prompt has {tokens.shape[1]} tokens, the model's context is {context}")
+        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) <= last:
+            raise InputError(f"a prompt has a token outside 0 to {last}, the model's vocabulary")
 
 
 def initialise(model: Transformer, seed: int, deviation: float) -> None:
@@ -244,44 +233,37 @@ def initialise(model: Transformer, seed: int, deviation: float) -> None:
                 parameter.normal_(0, into_residual if is_output else deviation, generator=generator)
 
 
-def _named_slices(model: Transformer) -> Iterator[tuple[str, Tensor]]:
+def _named_slices(model: Transformer) -> Iterator[tuple[str, Tensor | None]]:
+    """Walk the tensors of the file layout; a model may lack an embedding or a bias."""
     yield "embed.token", model.token
     yield "embed.position", model.position
     for layer, (attention, mlp) in enumerate(zip(model.attentions, model.mlps, strict=True)):
         assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
         assert isinstance(mlp, MlpLayer)  # noqa: S101  # the same
-        yield from _attention_slices(attention, layer)
-        yield from _norm_slices(mlp.norm, f"mlp.{layer}.norm")
-        yield from _linear_slices(f"mlp.{layer}.up", mlp.up, mlp.up_bias)
-        yield from _linear_slices(f"mlp.{layer}.down", mlp.down, mlp.down_bias)
-    yield from _norm_slices(model.norm, "logits.norm")
-    if not model.architecture.tied:
-        yield "logits.weight", model.unembed
-    if model.unembed_bias is not None:
-        yield "logits.bias", model.unembed_bias
-
-
-def _attention_slices(attention: AttentionLayer, layer: int) -> Iterator[tuple[str, Tensor]]:
-    for index in range(len(attention.value)):
-        yield from _head_slices(attention, index, f"head.{layer}.{index}")
-    if attention.output_bias is not None:
+        for index in range(len(attention.value)):
+            yield from _head_slices(attention, index, f"head.{layer}.{index}")
         yield f"attention.{layer}.output.bias", attention.output_bias
-    yield from _norm_slices(attention.norm, f"attention.{layer}.norm")
+        yield from _norm_slices(attention.norm, f"attention.{layer}.norm")
+        yield from _norm_slices(mlp.norm, f"mlp.{layer}.norm")
+        yield f"mlp.{layer}.up.weight", mlp.up
+        yield f"mlp.{layer}.up.bias", mlp.up_bias
+        yield f"mlp.{layer}.down.weight", mlp.down
+        yield f"mlp.{layer}.down.bias", mlp.down_bias
+    yield from _norm_slices(model.norm, "logits.norm")
+    yield "logits.weight", model.unembed
+    yield "logits.bias", model.unembed_bias
 
 
-def _head_slices(attention: AttentionLayer, index: int, name: str) -> Iterator[tuple[str, Tensor]]:
+def _head_slices(attention: AttentionLayer, index: int, name: str) -> Iterator[tuple[str, Tensor | None]]:
     if index in attention.neural:
         own = attention.neural.index(index)
-        yield from _linear_slices(f"{name}.query", attention.query[own], _at(attention.query_bias, own))
-        yield from _linear_slices(f"{name}.key", attention.key[own], _at(attention.key_bias, own))
-    yield from _linear_slices(f"{name}.value", attention.value[index], _at(attention.value_bias, index))
+        yield f"{name}.query.weight", attention.query[own]
+        yield f"{name}.query.bias", _at(attention.query_bias, own)
+        yield f"{name}.key.weight", attention.key[own]
+        yield f"{name}.key.bias", _at(attention.key_bias, own)
+    yield f"{name}.value.weight", attention.value[index]
+    yield f"{name}.value.bias", _at(attention.value_bias, index)
     yield f"{name}.output.weight", attention.output[index]
-
-
-def _linear_slices(name: str, weight: Tensor, bias: Tensor | None) -> Iterator[tuple[str, Tensor]]:
-    yield f"{name}.weight", weight
-    if bias is not None:
-        yield f"{name}.bias", bias
 
 
 def _norm_slices(norm: NormLayer, name: str) -> Iterator[tuple[str, Tensor]]:
@@ -294,12 +276,8 @@ def _bias(architecture: Architecture, *shape: int) -> nn.Parameter | None:
     return nn.Parameter(torch.zeros(shape)) if architecture.biases and all(shape) else None
 
 
-def _at(bias: Tensor | None, index: int) -> Tensor | None:
-    return None if bias is None else bias[index]
-
-
-def _programs_of(programs: ProgramHeads, heads: Sequence[Head]) -> Mapping[int, Program]:
-    return {head.index: programs[head] for head in heads if head in programs}
+def _at(bias: Tensor | None, places: int | list[int]) -> Tensor | None:
+    return None if bias is None else bias[places]
 
 
 def _input_at(inputs: State, place: int) -> State:
@@ -321,7 +299,3 @@ def _per_head(inputs: State, weight: Tensor, bias: Tensor | None, heads: tuple[i
 
 def _chosen(slices: Tensor, heads: tuple[int, ...]) -> Tensor:
     return slices if len(heads) == len(slices) else slices[list(heads)]
-
-
-def _as_sequence(circuits: Circuit | Sequence[Circuit]) -> Sequence[Circuit]:
-    return [circuits] if isinstance(circuits, Circuit) else circuits

@@ -19,7 +19,7 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.prove.properties import Property, four_properties
 from circuitproof.prove.verdict import Verdict
-from circuitproof.solvers.cost import Tally, account, add_tallies
+from circuitproof.solvers.cost import Tally, account
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import Portfolio, Ruling
@@ -55,7 +55,7 @@ class Account:
     @property
     def total(self) -> Tally:
         """Return the cost of all properties together."""
-        return add_tallies(one for _, one in self.tallies)
+        return sum((one for _, one in self.tallies), Tally())
 
     @property
     def per_edge(self) -> Fraction:

@@ -19,7 +19,6 @@ class Moments:
     step: int = 0
 
     def tensors(self) -> Mapping[str, Tensor]:
-        """Return them by name."""
         return {
             "step": torch.tensor(float(self.step)),
             "exp_avg": self.exp_avg,

@@ -37,19 +37,13 @@ class Document:
 
     @property
     def digest(self) -> Digest:
-        """Return the digest of the text."""
         return digest_bytes(self.text.encode())
 
     @property
     def part(self) -> Part:
         """Return the part of its corpus to which it belongs."""
-        match int(str(digest_bytes(self.name.encode()))[:8], 16) % _SHARES:
-            case 0:
-                return Part.HELD_OUT
-            case 1:
-                return Part.DEVELOPMENT
-            case _:
-                return Part.TRAIN
+        share = int(str(digest_bytes(self.name.encode()))[:8], 16) % _SHARES
+        return {0: Part.HELD_OUT, 1: Part.DEVELOPMENT}.get(share, Part.TRAIN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.corpus import Part
-from circuitproof.lab.train.objectives import NO_TARGET
-from circuitproof.lab.train.windows import EVALUATION_WINDOWS, Batch, Tokens, Windows, generator_of
+from circuitproof.lab.train.windows import EVALUATION_WINDOWS, NO_TARGET, Batch, Tokens, Windows, generator_of
 
 
 @runtime_checkable
@@ -45,15 +44,13 @@ class TaskData:
         if any(task.alphabet != tasks[0].alphabet for task in tasks):
             raise InputError("tasks of different alphabets cannot be trained together")
         self._tasks = tuple(tasks)
-        self._rows = _padded(
-            [row for task in tasks for row in zip(task.prompts, task.answers(), strict=True)]
-        )
+        rows = [row for task in tasks for row in zip(task.prompts, task.answers(), strict=True)]
+        self._rows = _padded(rows)
         self._size = min(size, len(self._rows.tokens))
         self._seed = seed
 
     @property
     def alphabet(self) -> Alphabet:
-        """Return the tasks' common alphabet."""
         return self._tasks[0].tokens
 
     def batch(self, step: int) -> Batch:
@@ -65,7 +62,6 @@ class TaskData:
         return Batch(self._rows.tokens[chosen], self._rows.targets[chosen])
 
     def fixed_batch(self) -> Batch:
-        """Return every prompt."""
         return self._rows
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
@@ -73,10 +69,8 @@ class TaskData:
         measures: dict[str, float] = {}
         for task in self._tasks:
             (score,) = score_circuits(model, task)
-            measures |= {
-                f"{task.name} accuracy": score.accuracy,
-                f"{task.name} worst margin": score.worst_margin,
-            }
+            measures[f"{task.name} accuracy"] = score.accuracy
+            measures[f"{task.name} worst margin"] = score.worst_margin
         return measures
 
 
@@ -92,12 +86,7 @@ class CorpusData:
         alphabet: Alphabet | None = None,
     ) -> None:
         self._parts = {part: Windows(tokens, window, part) for part, tokens in parts.items()}
-        self._size, self._seed, self._alphabet = size, seed, alphabet
-
-    @property
-    def alphabet(self) -> Alphabet | None:
-        """Return the names of the tokens, where they have any."""
-        return self._alphabet
+        self._size, self._seed, self.alphabet = size, seed, alphabet
 
     def batch(self, step: int) -> Batch:
         """Return windows of the part to train on, drawn anew at each step."""

@@ -17,9 +17,8 @@ from circuitproof.errors import NumericError
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
-from circuitproof.lab.train.objectives import NO_TARGET
 from circuitproof.lab.train.remove_norm import Deviations, refuse_bad_deviations
-from circuitproof.lab.train.windows import Batch
+from circuitproof.lab.train.windows import NO_TARGET, Batch
 from circuitproof.text.codec import Count, Positive, Range
 
 _NUMBERS_AT_ONCE = 1 << 25
@@ -41,10 +40,8 @@ class FoldError:
 
     def __post_init__(self) -> None:
         for name in ("largest_error", "relative_error", "agreement", "loss_change"):
-            if not isfinite(getattr(self, name)):
-                raise NumericError(
-                    f"fold: {name} is {getattr(self, name)}; the weights or the training have diverged"
-                )
+            if not isfinite(found := getattr(self, name)):
+                raise NumericError(f"fold: {name} is {found}; the weights or the training have diverged")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,18 +110,20 @@ def folded_architecture(model: Transformer) -> Architecture:
 def compare(before: Transformer, after: Transformer, batch: Batch) -> FoldError:
     """Measure how far apart two models are on a batch, in their own precision, some rows at a time."""
     largest, squares, total, agreed, losses = 0.0, 0.0, 0.0, 0, 0.0
-    for tokens, targets in _portions(batch, before.architecture.vocabulary):
+    rows = max(1, _NUMBERS_AT_ONCE // (batch.tokens.shape[1] * before.architecture.vocabulary))
+    for part in batch.portions(rows):
         with torch.no_grad():
-            wanted, found = before(tokens), after(tokens)
-        _refuse_not_finite(wanted, found)
+            wanted, found = before(part.tokens), after(part.tokens)
+        if not (wanted.isfinite().all() and found.isfinite().all()):
+            raise NumericError("fold: a logit is NaN or infinite; the weights or the training have diverged")
         difference = (found - wanted).double()
         largest = max(largest, difference.abs().max().item())
         squares += difference.square().sum().item()
         total += wanted.double().square().sum().item()
         agreed += int((found.argmax(-1) == wanted.argmax(-1)).sum())
-        losses += _loss_sum(found, targets) - _loss_sum(wanted, targets)
-    positions, asked = batch.tokens.numel(), int((batch.targets != NO_TARGET).sum())
-    return FoldError(largest, _ratio(squares, total), agreed / positions, losses / asked, positions)
+        losses += _loss_sum(found, part.targets) - _loss_sum(wanted, part.targets)
+    positions = batch.tokens.numel()
+    return FoldError(largest, _ratio(squares, total), agreed / positions, losses / batch.asked, positions)
 
 
 def _ratio(squares: float, total: float) -> float:
@@ -134,19 +133,9 @@ def _ratio(squares: float, total: float) -> float:
     return float("inf") if squares > 0 else 0.0
 
 
-def _portions(batch: Batch, vocabulary: int) -> Iterable[tuple[Tensor, Tensor]]:
-    rows = max(1, _NUMBERS_AT_ONCE // (batch.tokens.shape[1] * vocabulary))
-    return zip(batch.tokens.split(rows), batch.targets.split(rows), strict=True)
-
-
 def _loss_sum(logits: Tensor, targets: Tensor) -> float:
     asked = targets != NO_TARGET
     return functional.cross_entropy(logits[asked].double(), targets[asked], reduction="sum").item()
-
-
-def _refuse_not_finite(*logits: Tensor) -> None:
-    if not all(bool(tensor.isfinite().all()) for tensor in logits):
-        raise NumericError("fold: a logit is NaN or infinite; the weights or the training have diverged")
 
 
 def _readers(site: Site, sizes: Architecture, programs: ProgramHeads) -> Iterable[str]:

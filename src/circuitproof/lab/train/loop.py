@@ -13,21 +13,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from circuitproof.declare.architecture import Architecture, Shapes
+from circuitproof.declare.architecture import Architecture
 from circuitproof.errors import InputError, NumericError
-from circuitproof.lab.model.checkpoint import (
-    StoredModel,
-    load_model,
-    load_tensors,
-    model_files,
-    save_tensors,
-)
+from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, model_files, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.memory import freed_memory_kept
-from circuitproof.lab.train.objectives import is_finite, next_token_loss
 from circuitproof.lab.train.precision import Computation, Precision
+from circuitproof.lab.train.windows import next_token_loss
 from circuitproof.lab.train.workers import together
 from circuitproof.text.canonical import Json, readable_json
 from circuitproof.text.codec import Codec, Count, Positive, Range, to_json
@@ -82,7 +76,6 @@ class TrainingPlan:
 
     @property
     def computation(self) -> Computation:
-        """Return how steps are computed."""
         return Computation(self.precision, self.compile)
 
 
@@ -179,7 +172,7 @@ def fit(
     workers.refuse_uneven(plan.pieces)
     plan.computation.refuse_unworkable()
     with _deterministic(model), freed_memory_kept(), plan.computation.ready(model):
-        training = _resume(model, plan, checkpoints) or _Training(model, _optimizer(model, plan))
+        training = _resume(model, plan, checkpoints)
         for evaluation in training.evaluations:
             watcher.on_evaluation(evaluation)
         while training.step < plan.steps:
@@ -201,17 +194,12 @@ def learning_rate(plan: TrainingPlan, step: int) -> float:
     return plan.learning_rate * (0.55 + 0.45 * cos(pi * progress))
 
 
-def _optimizer(model: Transformer, plan: TrainingPlan) -> AdamW:
-    betas = (plan.betas.gradient, plan.betas.square)
-    return AdamW(model.parameters(), plan.learning_rate, betas, plan.weight_decay)
-
-
 def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> float:
     training.optimizer.learning_rate = learning_rate(plan, training.step)
     training.optimizer.forget_gradients()
     total = 0.0
     for loss in plan.precision.through(goal.losses(training.model, training.step)):
-        if not is_finite(loss):
+        if not loss.isfinite():
             raise NumericError(
                 f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
             )
@@ -227,12 +215,9 @@ def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> f
 def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
     path = checkpoints / f"step-{training.step:09d}"
     if not path.exists():
-        progress: Json = {
-            "step": training.step,
-            "evaluations": to_json(training.evaluations),
-        }
+        progress: Json = {"step": training.step, "evaluations": to_json(training.evaluations)}
         files = dict(model_files(StoredModel(training.model, None)))
-        files[_OPTIMIZER] = save_tensors(dict(_optimizer_state(training)))
+        files[_OPTIMIZER] = save_tensors(_optimizer_state(training))
         if buffers := dict(training.model.named_buffers()):
             files[_BUFFERS] = save_tensors(buffers)
         files[_PROGRESS] = readable_json(progress)
@@ -241,27 +226,32 @@ def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
         shutil.rmtree(older)
 
 
-def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Training | None:
-    stored = _stored(checkpoints)
-    if not stored:
-        return None
-    path = stored[-1]
+def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Training:
+    """Return a run as its newest checkpoint has it, or as it begins if there is none."""
+    betas = (plan.betas.gradient, plan.betas.square)
+    training = _Training(model, AdamW(model.parameters(), plan.learning_rate, betas, plan.weight_decay))
+    if stored := _stored(checkpoints):
+        _restore(training, stored[-1])
+    return training
+
+
+def _restore(training: _Training, path: Path) -> None:
+    model = training.model
     found = load_model(path).model
-    if found.architecture != model.architecture:
-        raise InputError(
-            f"{path} holds another architecture than the recipe; remove it or choose another place"
-        )
-    if found.programs != model.programs:
-        raise InputError(
-            f"{path} holds other programs than the model to train; remove it or choose another place"
-        )
+    for what, differs in (
+        ("another architecture than the recipe", found.architecture != model.architecture),
+        ("other programs than the model to train", found.programs != model.programs),
+    ):
+        if differs:
+            raise InputError(f"{path} holds {what}; remove it or choose another place")
     _restore_model(model, found, path)
-    training = _Training(model, _optimizer(model, plan))
-    _restore_optimizer(training, path)
+    shapes = {name: tuple(tensor.shape) for name, tensor in _optimizer_state(training).items()}
+    tensors = load_tensors(path / _OPTIMIZER, shapes)
+    for index, moments in enumerate(training.optimizer.moments):
+        moments.restore({name: tensors[f"{index}.{name}"] for name in moments.tensors()})
     with reading(read_json(path / _PROGRESS), str(path / _PROGRESS)) as fields:
         training.step = fields.integer("step")
         training.evaluations.extend(Codec().value(tuple[Evaluation, ...], fields, "evaluations"))
-    return training
 
 
 def _restore_model(model: Transformer, found: Transformer, path: Path) -> None:
@@ -278,24 +268,12 @@ def _stored(checkpoints: Path) -> list[Path]:
     return sorted(path for path in checkpoints.glob("step-*") if _NAME.fullmatch(path.name))
 
 
-def _optimizer_state(training: _Training) -> Iterator[tuple[str, Tensor]]:
-    for index, moments in enumerate(training.optimizer.moments):
-        for name, tensor in moments.tensors().items():
-            yield f"{index}.{name}", tensor
-
-
-def _restore_optimizer(training: _Training, path: Path) -> None:
-    tensors = load_tensors(path / _OPTIMIZER, _optimizer_shapes(training.model))
-    for index, moments in enumerate(training.optimizer.moments):
-        moments.restore({name: tensors[f"{index}.{name}"] for name in moments.tensors()})
-
-
-def _optimizer_shapes(model: Transformer) -> Shapes:
-    shapes: dict[str, tuple[int, ...]] = {}
-    for index, parameter in enumerate(model.parameters()):
-        whole = tuple(parameter.shape)
-        shapes |= {f"{index}.step": (), f"{index}.exp_avg": whole, f"{index}.exp_avg_sq": whole}
-    return shapes
+def _optimizer_state(training: _Training) -> Mapping[str, Tensor]:
+    return {
+        f"{index}.{name}": tensor
+        for index, moments in enumerate(training.optimizer.moments)
+        for name, tensor in moments.tensors().items()
+    }
 
 
 @contextmanager

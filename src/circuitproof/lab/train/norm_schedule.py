@@ -68,17 +68,15 @@ class Schedule:
             raise DeclarationError(
                 f"order is {', '.join(self.order)}; want each of {', '.join(NormReader)} just once"
             )
-        for name, least in (("begin", 1), ("fade", 1), ("interval", 1), ("window", 1)):
-            if getattr(self, name) < least:
-                raise DeclarationError(f"{name} is {getattr(self, name)}, want at least {least}")
+        for name in ("begin", "fade", "interval", "window"):
+            if getattr(self, name) < 1:
+                raise DeclarationError(f"{name} is {getattr(self, name)}, want at least 1")
 
     def spans(self, layers: int) -> Mapping[Site, Span]:
         """Return the span of every norm of a model, in the order in which they begin."""
+        sites = sorted(all_sites(layers), key=lambda site: self.order.index(site.reader))
         firsts = count(self.begin, self.interval)
-        return {
-            site: Span(first, first + self.fade - 1)
-            for first, site in zip(firsts, self._sites(layers), strict=False)
-        }
+        return {site: Span(first, first + self.fade - 1) for site, first in zip(sites, firsts, strict=False)}
 
     def refuse_too_short(self, layers: int, steps: int) -> None:
         """Refuse a run that ends before the last norm is gone."""
@@ -88,9 +86,6 @@ class Schedule:
                 f"the last norm is gone at step {last}, but there are only {steps} steps; "
                 f"take at least {last + 1} steps or fade faster"
             )
-
-    def _sites(self, layers: int) -> tuple[Site, ...]:
-        return tuple(sorted(all_sites(layers), key=lambda site: self.order.index(site.reader)))
 
 
 def all_sites(layers: int) -> tuple[Site, ...]:

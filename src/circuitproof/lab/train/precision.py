@@ -22,7 +22,7 @@ from circuitproof.declare.architecture import Architecture, inverse_root
 from circuitproof.declare.operators import Attention, LayerNorm, LeakyRelu
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.train.objectives import is_finite, next_token_loss
+from circuitproof.lab.train.windows import next_token_loss
 
 _SECONDS = 300
 """How long a trial may take: compiling takes most of it."""
@@ -76,11 +76,6 @@ class Computation:
     precision: Precision
     is_compiled: bool
 
-    @property
-    def is_plain(self) -> bool:
-        """Say whether this is what works everywhere."""
-        return self == Computation(Precision.FLOAT32, is_compiled=False)
-
     @contextmanager
     def ready(self, model: Transformer) -> Iterator[None]:
         """Let a model be compiled, where that was asked for."""
@@ -95,7 +90,8 @@ class Computation:
 
     def refuse_unworkable(self) -> None:
         """Refuse what does not work here, by trying it on a tiny model in a child process."""
-        if not self.is_plain and (reason := _trial(self)) is not None:
+        works_anywhere = self == Computation(Precision.FLOAT32, is_compiled=False)
+        if not works_anywhere and (reason := _trial(self)) is not None:
             raise InputError(
                 f"training: precision '{self.precision}' with compile {str(self.is_compiled).lower()} does "
                 f"not work on this machine ({reason}); leave both out: float32, not compiled, works anywhere"
@@ -111,7 +107,7 @@ def tiny_step(computation: Computation) -> None:
         (loss,) = computation.precision.through(next_token_loss(model(one), one) for one in (tokens,))
     loss.backward()
     gradients = [parameter.grad for parameter in model.parameters()]
-    if not all(gradient is not None and is_finite(gradient.sum()) for gradient in (loss, *gradients)):
+    if not all(gradient is not None and gradient.sum().isfinite() for gradient in (loss, *gradients)):
         raise NumericError("a gradient is missing or not finite")
 
 

@@ -15,8 +15,7 @@ from circuitproof.lab.model.stream import State
 from circuitproof.lab.model.transformer import AttentionLayer, MlpLayer, NormLayer, Transformer
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
-from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
-from circuitproof.lab.train.windows import Batch
+from circuitproof.lab.train.windows import NO_TARGET, Batch, next_token_loss
 from circuitproof.lab.train.workers import together
 
 Deviations: TypeAlias = Mapping[Site, float]
@@ -151,13 +150,8 @@ def refuse_bad_deviations(deviations: Deviations, layers: int) -> None:
 
 
 def _holder(model: Transformer, site: Site) -> AttentionLayer | MlpLayer | Transformer:
-    match site.reader:
-        case NormReader.ATTENTION:
-            holder = model.attentions[site.layer]
-        case NormReader.MLP:
-            holder = model.mlps[site.layer]
-        case NormReader.LOGITS:
-            holder = model
+    layers = {NormReader.ATTENTION: model.attentions, NormReader.MLP: model.mlps}
+    holder = model if site.reader is NormReader.LOGITS else layers[site.reader][site.layer]
     assert isinstance(holder, AttentionLayer | MlpLayer | Transformer)  # noqa: S101  # torch types module lists as Module
     return holder
 

@@ -1,7 +1,7 @@
 """Texts through a Hugging Face tokenizer, or through GPT-2's byte pairs wherever they are at hand."""
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ class FileTokenizer:
 
     def __init__(self, path: Path) -> None:
         self._tokenizer = _load(path)
-        self._alphabet: Alphabet | None = None
 
     def encode(self, text: str) -> Prompt:
         """Return the tokens of a text, without any that a model adds around it."""
@@ -36,13 +35,15 @@ class FileTokenizer:
         """Return it as the bytes of a `tokenizer.json`."""
         return str(self._tokenizer.to_str(pretty=True)).encode()
 
-    @property
+    @cached_property
     def alphabet(self) -> Alphabet:
         """Return the tokens by name; a number that no name has is called by itself."""
-        if self._alphabet is None:
-            names = {token: name for name, token in self._tokenizer.get_vocab().items()}
-            self._alphabet = sparse_alphabet(max(names) + 1, names)
-        return self._alphabet
+        names = {token: name for name, token in self._tokenizer.get_vocab().items()}
+        return sparse_alphabet(max(names) + 1, names)
+
+
+_carried = cache(FileTokenizer)
+"""The tokenizer of a package's files, which nobody writes while a program runs."""
 
 
 def train_byte_pairs(texts: Iterable[str], vocabulary: int) -> bytes:
@@ -70,12 +71,6 @@ def gpt2_tokenizer() -> FileTokenizer:
             "with vocab.json and merges.txt"
         )
     return _carried(Path(found.submodule_search_locations[0]) / "data")
-
-
-@cache
-def _carried(folder: Path) -> FileTokenizer:
-    """Return the tokenizer of a package's files, which nobody writes while a program runs."""
-    return FileTokenizer(folder)
 
 
 def _load(path: Path) -> Any:  # noqa: ANN401  # the package is optional, so its type is not at hand

@@ -1,22 +1,24 @@
-"""Windows of a long row of tokens: drawn at random, or spread evenly."""
+"""Batches and the loss on them; windows of a long row of tokens, drawn at random or spread evenly."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.errors import InputError
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train.objectives import NO_TARGET, next_token_loss
 from circuitproof.text.canonical import digest_bytes
 
 Tokens: TypeAlias = NDArray[np.integer]
 """A row of tokens, in memory or on a disk."""
+NO_TARGET = -100
+"""The target of a position at which nothing is asked."""
 EVALUATION_WINDOWS = 64
 """On how many windows a model is measured while it is trained."""
 
@@ -36,6 +38,10 @@ class Batch:
     def pieces(self, count: int) -> "tuple[Batch, ...]":
         """Return at most so many batches that together have the rows of this one."""
         return tuple(map(Batch, self.tokens.chunk(count), self.targets.chunk(count)))
+
+    def portions(self, rows: int) -> "tuple[Batch, ...]":
+        """Return batches of at most so many rows that together have the rows of this one."""
+        return tuple(map(Batch, self.tokens.split(rows), self.targets.split(rows)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +85,23 @@ class Windows:
         """Return the mean loss of a model, or of a circuit of it, on windows spread over the tokens."""
         batch, total = self.spread(count), 0.0
         with torch.no_grad():
-            for tokens, targets in zip(
-                batch.tokens.split(at_once), batch.targets.split(at_once), strict=True
-            ):
-                total += float(next_token_loss(model(tokens, circuit), targets)) * len(tokens)
+            for part in batch.portions(at_once):
+                loss = next_token_loss(model(part.tokens, circuit), part.targets)
+                total += float(loss) * len(part.tokens)
         return total / len(batch.tokens)
 
     def _at(self, starts: NDArray[np.int64]) -> Batch:
         found = self.tokens[starts[:, None] + np.arange(self.width + 1)]
         rows = torch.from_numpy(found.astype(np.int64))
         return Batch(rows[:, :-1], rows[:, 1:])
+
+
+def next_token_loss(
+    logits: Float[Tensor, "prompt position token"], targets: Int[Tensor, "prompt position"]
+) -> Float[Tensor, ""]:
+    """Return the mean cross-entropy over the whole vocabulary at the positions that have a target."""
+    asked = targets != NO_TARGET
+    return functional.cross_entropy(logits[asked], targets[asked])
 
 
 def generator_of(seed: int, count: int) -> torch.Generator:
