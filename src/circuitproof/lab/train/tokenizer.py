@@ -1,7 +1,7 @@
 """Texts through a Hugging Face tokenizer, or through GPT-2's byte pairs wherever they are at hand."""
 
 from collections.abc import Iterable
-from functools import cache, cached_property
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ class FileTokenizer:
 
     def __init__(self, path: Path) -> None:
         self._tokenizer = _load(path)
+        self._alphabet: Alphabet | None = None
 
     def encode(self, text: str) -> Prompt:
         """Return the tokens of a text, without any that a model adds around it."""
@@ -35,11 +36,13 @@ class FileTokenizer:
         """Return it as the bytes of a `tokenizer.json`."""
         return str(self._tokenizer.to_str(pretty=True)).encode()
 
-    @cached_property
+    @property
     def alphabet(self) -> Alphabet:
         """Return the tokens by name; a number that no name has is called by itself."""
-        names = {token: name for name, token in self._tokenizer.get_vocab().items()}
-        return sparse_alphabet(max(names) + 1, names)
+        if self._alphabet is None:
+            names = {token: name for name, token in self._tokenizer.get_vocab().items()}
+            self._alphabet = sparse_alphabet(max(names) + 1, names)
+        return self._alphabet
 
 
 _carried = cache(FileTokenizer)
