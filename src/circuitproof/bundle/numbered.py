@@ -103,8 +103,9 @@ class Numbers:
                 yield {**self._leaf(replace(leaf, regions=None)), "regions": {"as prompt": owner}}
 
     def _leaf(self, leaf: FoldLeaf) -> dict[str, Json]:
-        folds = {"fold": leaf.fold, "lesion": leaf.lesion, "model": leaf.model}
-        content: dict[str, Json] = {key: self._fold(fold) for key, fold in folds.items() if fold is not None}
+        content: dict[str, Json] = {"fold": self._fold(leaf.fold)}
+        others = {"lesion": leaf.lesion, "model": leaf.model}
+        content |= {key: self._fold(fold) for key, fold in others.items() if fold is not None}
         if leaf.radius is not None:
             content["radius"] = str(leaf.radius)
         if leaf.regions is not None:

@@ -173,10 +173,12 @@ class _Simplex:
         return weights
 
     def _point(self) -> tuple[Fraction, ...]:
-        units = [Fraction(0)] * len(self._is_turned)  # of the slacks too, which come last
+        units = [Fraction(0)] * len(self._is_turned)
         for place, variable in enumerate(self._basic):
             units[variable] = Fraction(self._table[place, _BETA], self._scale)
         return tuple(
             low + (high - low) * (1 - unit if turned else unit)
-            for (low, high), unit, turned in zip(self._ends, units, self._is_turned, strict=False)
+            for (low, high), unit, turned in zip(
+                self._ends, units[: len(self._ends)], self._is_turned[: len(self._ends)], strict=True
+            )
         )

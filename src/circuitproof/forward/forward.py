@@ -139,7 +139,8 @@ class Forward(Generic[V, W]):
     def _mapped(self, tables: Sequence[V], places: Sequence[Sequence[int]], one: _Map) -> V:
         affine, (weight, bias) = self.arithmetic.affine, one
         images = [affine(table, weight, None if later else bias) for later, table in enumerate(tables)]
-        return reduce(self.arithmetic.add, list(map(self.arithmetic.take, images, places)))
+        taken = [self.arithmetic.take(image, rows) for image, rows in zip(images, places, strict=True)]
+        return reduce(self.arithmetic.add, taken)
 
     def _rows(self, part: Part, rows: Sequence[int], outputs: Mapping[int, V]) -> V:
         match part:

@@ -202,7 +202,8 @@ def settled(evidence: Evidence) -> Iterator[Settled]:
 def _leaves(evidence: Evidence) -> Iterator[Evidence]:
     match evidence:
         case EdgeSplit(children) | CircuitSplit(children):
-            yield from children
+            for child in children:
+                yield from _leaves(child)
         case OneEdge(_, part) | OneCircuit(_, part):
             yield from _leaves(part)
         case ByLabel() | ByLength() | ByToken() | BySum() | ByKey():

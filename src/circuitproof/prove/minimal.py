@@ -48,7 +48,9 @@ def search_minimum(
     trials: list[Trial] = []
     for size in range(1, most + 1):
         circuits = circuits_of_size(frozen.graph, frozen.graph.edges(), size)
-        found = try_circuits(frozen, task, circuits, pace) if len(circuits) <= budget else ()
+        if len(circuits) > budget:
+            return FewestEdges(size, tuple(trials), ())
+        found = try_circuits(frozen, task, circuits, pace)
         trials.extend(found)
         if len(found) < len(circuits):
             return FewestEdges(size, tuple(trials), ())

@@ -22,7 +22,9 @@ class Engine(StrEnum):
 
     @property
     def solvers(self) -> tuple[SolverName, ...]:
-        return tuple(name for name in SolverName if self in (Engine.ALL, Engine(name)))
+        if self is Engine.ALL:
+            return tuple(SolverName)
+        return () if self is Engine.EXACT else (SolverName(self.value),)
 
     @property
     def is_exact(self) -> bool:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import assert_never
 
 from circuitproof.errors import CircuitproofError
 from circuitproof.prove.effort import UNHURRIED, Pace
@@ -148,9 +149,15 @@ class Portfolio:
     def _instability(self, solver: Solver, query: Query) -> Result | None:
         """Return why a traced proof says nothing about a ball, unless the branches hold all over it."""
         found = solver.solve(stability_text(query), (), self._seconds)
-        if isinstance(found, Satisfiable):
-            return Unknown("branch unstable: some perturbation leaves the traced branches")
-        return None if isinstance(found, Unsatisfiable) else found
+        match found:
+            case Unsatisfiable():
+                return None
+            case Satisfiable():
+                return Unknown("branch unstable: some perturbation leaves the traced branches")
+            case Unknown() | Failed():
+                return found
+            case _:
+                assert_never(found)
 
 
 def refuse_contradiction(query: Query, results: dict[str, Result]) -> None:

@@ -11,6 +11,7 @@ from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface, Span
 from circuitproof.prove.balls.search import Effort, Method
 from circuitproof.prove.battery import prove
+from circuitproof.prove.effort import Pace
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome, check
@@ -111,3 +112,19 @@ def test_a_claim_about_a_place_that_the_circuit_lacks_is_refused():
     with pytest.raises(InputError, match="the circuit does not use mlp 0"):
         adder_claim(Robustness(Fraction(1), BEFORE), edges=("embed -> logits",))
     assert "embed -> mlp 0" in ADDED
+
+
+class Hasty(Pace):
+    """A pace that leaves out all but the first of what it is to go through."""
+
+    def each(self, what, items):
+        return iter(list(super().each(what, items))[:1])
+
+
+def test_balls_of_some_prompts_prove_nothing_of_all():
+    """Obligations are counted by the task, and not by what a loop has come to."""
+    claim = adder_claim(Robustness(Fraction(1, 100), BEFORE))
+    assert prove(claim).verdict is Verdict.PROVED
+    assert claim.task.size > 1
+    with pytest.raises(ValueError, match="not enough values"):
+        prove(claim, Effort(pace=Hasty()))

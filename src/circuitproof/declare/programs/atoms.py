@@ -244,13 +244,15 @@ class AtomReader(Reader):
         return self._below(self._limits.positions, "position or distance", "positions")
 
     def _below(self, limit: int | None, one: str, many: str) -> int:
-        start, number = self.word, self._whole()
+        start = self.word
+        number = self._whole()
         if limit is not None and number >= limit:
             raise self.refusal(start, f"found {one} {number}, but there are {limit} {many}, 0 to {limit - 1}")
         return number
 
     def _whole(self) -> int:
-        start, text = self.word, self.matching(_WHOLE, "a whole number from 0")
+        start = self.word
+        text = self.matching(_WHOLE, "a whole number from 0")
         if len(text) > NUMBER_DIGITS:
             raise self.refusal(start, f"found a number of {len(text)} digits, want at most {NUMBER_DIGITS}")
         return int(text)

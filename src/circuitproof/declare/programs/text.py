@@ -118,7 +118,8 @@ class _Parser(AtomReader):
                 yield Rule(weight)
 
     def _weight(self) -> Fraction:
-        start, text = self.word, self.matching(_WEIGHT, "a weight of at least 0 such as 1 or 1/2")
+        start = self.word
+        text = self.matching(_WEIGHT, "a weight of at least 0 such as 1 or 1/2")
         if (longest := max(map(len, _PARTS.split(text)))) > WEIGHT_DIGITS:
             raise self.refusal(start, f"found a weight of {longest} digits, want at most {WEIGHT_DIGITS}")
         try:
@@ -134,7 +135,8 @@ class _Parser(AtomReader):
     def _joined(
         self, word: str, read: Callable[[], Formula], join: Callable[[list[Formula]], Formula]
     ) -> Formula:
-        start, parts = self.word, self.separated(word, read)
+        start = self.word
+        parts = self.separated(word, read)
         return self.build(start, lambda: join(parts))
 
     def _part(self) -> Formula:

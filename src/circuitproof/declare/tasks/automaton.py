@@ -69,7 +69,9 @@ class Automaton:
         if self._rests[rest] is _Stop.NONE:
             return None
         counts = tuple(
-            found + ((clause.most is not None or found < clause.least) and atom in self._inside[clause.of])
+            found + (atom in self._inside[clause.of])
+            if clause.most is not None or found < clause.least
+            else found
             for found, clause in zip(state[1], self._counts, strict=True)
         )
         is_over = any(c.most is not None and n > c.most for n, c in zip(counts, self._counts, strict=True))

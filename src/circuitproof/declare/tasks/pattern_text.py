@@ -143,7 +143,8 @@ class _Parser(Reader):
     def _simple(self) -> Tokens:
         if self.skip("any"):
             return ANY
-        is_list, start = self.skip("["), self.word
+        is_list = self.skip("[")
+        start = self.word
         listed = self.separated(",", self._members) if is_list else [self._members()]
         if is_list:
             self.expect("]")

@@ -37,7 +37,7 @@ def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
         places = widening(width, prop.at, function, len(prompt))
         found.append((Replayed(prompt, FoldLeaf(fold)), known[id(function)], places))
     ended = "the budget or the time" if effort.pace.is_over else "the budget"
-    return _summed(prop, found, ended)
+    return _summed(prop, task.size, found, ended)
 
 
 def widening(width: int, at: Interface, function: Disturbed, length: int) -> Widening:
@@ -61,8 +61,10 @@ def _find(found: Fold, function: Disturbed, radius: Fraction, effort: Effort) ->
         return error
 
 
-def _summed(prop: Robustness, found: Sequence[tuple[Replayed, Finding, Widening]], ended: str) -> Answer:
-    """Add up what was found at each prompt: one violation refutes, closed trees for all of them prove."""
+def _summed(
+    prop: Robustness, prompts: int, found: Sequence[tuple[Replayed, Finding, Widening]], ended: str
+) -> Answer:
+    """Add up what was found at each prompt: one violation refutes, closed trees for all `prompts` prove."""
     failing: list[tuple[int]] = []
     replays: list[Replay] = []
     leaves_found: list[FoldLeaf] = []
@@ -79,11 +81,11 @@ def _summed(prop: Robustness, found: Sequence[tuple[Replayed, Finding, Widening]
     outcome: Outcome
     if replays:
         outcome = Refuted(replays[0])
-    elif len(leaves_found) == len(found):
+    elif len(leaves_found) == prompts:
         outcome = Proved(PromptSplit(tuple(leaves_found)))
     else:
         outcome = Undecided(Open(_reason([finding for _, finding, _ in found], prop.epsilon, ended)))
-    return Answer(prop, outcome, len(found), len(leaves_found), Findings(tuple(failing)))
+    return Answer(prop, outcome, prompts, len(leaves_found), Findings(tuple(failing)))
 
 
 def _reason(findings: Sequence[Finding], epsilon: Fraction, ended: str) -> str:

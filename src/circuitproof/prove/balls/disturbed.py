@@ -126,7 +126,8 @@ class Question:
         logits, winner = self.disturbed.logits(Affine(region, point, traced)), self.winner
         others = [place for place in range(len(self.disturbed.candidates)) if place != winner]
         if logits.is_constant:
-            (row,), nothing = logits.constant.rows(), (0,) * self.disturbed.variables
+            (row,) = logits.constant.rows()
+            nothing = (0,) * self.disturbed.variables
             return tuple(make_form((row.numbers[winner] - row.numbers[place], *nothing)) for place in others)
         numbers = logits.sheet(0).numbers
         return tuple(make_form((numbers[:, winner] - numbers[:, place]).tolist()) for place in others)

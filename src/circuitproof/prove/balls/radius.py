@@ -65,12 +65,12 @@ def _shrunk(question: Question, effort: Effort, first: Point) -> Bracket:
     """Return the radius, given a perturbation that changes the decision."""
     search = _Shrinking(question, effort, first)
     tree = search.explore()
-    lower, eta, is_attained = searched_radius(tree, search.radius), search.eta, search.is_attained
-    if lower == search.radius and not is_attained:
+    lower = searched_radius(tree, search.radius)
+    if lower == search.radius and not search.is_attained:
         closed = search_ball(question, lower, effort)  # tells whether one of just the radius changes it
         if isinstance(closed, Violation):
-            eta, is_attained = closed.eta, True
-    return Bracket(lower, search.radius, is_attained, confirmed(question, eta), tree)
+            return Bracket(lower, lower, is_attained=True, eta=closed.eta, tree=tree)
+    return Bracket(lower, search.radius, search.is_attained, confirmed(question, search.eta), tree)
 
 
 def _unreached(question: Question, effort: Effort) -> Bracket:
