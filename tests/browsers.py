@@ -6,7 +6,8 @@ instead: nobody may believe that pages were looked at when they were not.
 
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,13 @@ class Browser:
     def run(self, script: str, *arguments: Any) -> Any:
         """Run a script in the page and return what it returns."""
         return self.driver.execute_script(script, *arguments)
+
+    def awaited(self, script: str, is_there: Callable[[Any], bool], seconds: float = 20.0) -> Any:
+        """Run a script until it returns what is waited for, or for some time, and return what it last did."""
+        end = time.monotonic() + seconds
+        while not is_there(found := self.run(script)) and time.monotonic() < end:
+            time.sleep(0.05)
+        return found
 
     def all(self, selector: str) -> list[Any]:
         """Return the elements that a selector finds."""

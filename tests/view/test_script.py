@@ -315,6 +315,11 @@ def test_bundles_inside_the_page_of_a_run_are_alive(browser, pages):
     assert browser.errors() == []
 
 
+def fits(frames):
+    """Say whether each frame is as high as what it holds; a browser sets that when it next draws."""
+    return all(0 <= frame - inside <= 1 and frame >= whole for frame, inside, whole, _ in frames)
+
+
 @pytest.mark.parametrize("ground", ["#111", "#fff"])
 def test_a_result_in_a_notebook_fits_its_frame_and_has_the_theme_of_the_notebook(browser, tmp_path, ground):
     """Nothing of it is cut off, nothing is left empty, and a dark notebook on a light system stays dark."""
@@ -322,12 +327,13 @@ def test_a_result_in_a_notebook_fits_its_frame_and_has_the_theme_of_the_notebook
     body = f'<body style="background:{ground}">{frames}</body>'
     (tmp_path / "notebook.html").write_text(f"<!doctype html>\n<html>{body}</html>", encoding="utf-8")
     browser.open(tmp_path / "notebook.html")
-    found = browser.run(
+    sizes = (
         "return [...document.querySelectorAll('iframe')].map((one) => {"
         "const body = one.contentDocument.body;"
         "return [one.offsetHeight, body.offsetHeight, body.scrollHeight, body.dataset.theme]; })"
     )
-    assert all(0 <= frame - inside <= 1 and frame >= whole for frame, inside, whole, _ in found), found
+    found = browser.awaited(sizes, fits)
+    assert fits(found), found
     (short, *_), (long, *_) = found
     assert short < 150
     assert long > 900

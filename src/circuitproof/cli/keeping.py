@@ -37,7 +37,7 @@ def show_kept(
             found = cast("Found", error.found)
             failure = {"error": str(error), "code": int(ExitCode.FAILURE)}
     if as_json:
-        show_json({**cast("dict[str, Json]", to_json(found)), **failure})
+        show_json({**cast("dict[str, Json]", to_json(found)), **failure} if failure else found)
     else:
         show(found)
     if failure:

@@ -1,6 +1,5 @@
 """Commands that answer a claim, measure how robust decisions are, and find the fewest edges."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -32,7 +31,9 @@ from circuitproof.prove.effort import Effort, Method
 from circuitproof.solvers.choices import Branching, Engine
 
 if TYPE_CHECKING:
+    from circuitproof.lab.runs.minimality import Minimality
     from circuitproof.lab.runs.verification import Request
+    from circuitproof.prove.effort import Pace
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -160,6 +161,8 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     from circuitproof.lab.runs.minimality import find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
 
-    search = partial(find_minimum, model, task, most=most, budget=budget, out=out)
-    found = show_kept(lambda pace: search(pace=pace), show_told, out, deadline, as_json=as_json)
+    def search(pace: "Pace") -> "Minimality":
+        return find_minimum(model, task, most=most, budget=budget, out=out, pace=pace)
+
+    found = show_kept(search, show_told, out, deadline, as_json=as_json)
     raise Exit(EXIT_CODES[found.verdict])

@@ -1,7 +1,6 @@
 """Commands that put claims to solvers, and count what that costs."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from circuitproof.lab.runs.cross_check import Asking, Compared, CrossCheck
     from circuitproof.lab.runs.verification import Request
     from circuitproof.prove.claim import Claim
+    from circuitproof.prove.effort import Pace
     from circuitproof.solvers.rulings import Ruling
 
 Engines = Annotated[
@@ -55,8 +55,10 @@ def show_cross_check(
     from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
 
-    answer = partial(cross_check, asking=asking, out=out)
-    found = show_kept(lambda pace: answer(request.at(pace)), _show_compared, out, deadline, as_json=as_json)
+    def answer(pace: "Pace") -> "CrossCheck":
+        return cross_check(request.at(pace), asking=asking, out=out)
+
+    found = show_kept(answer, _show_compared, out, deadline, as_json=as_json)
     raise Exit(EXIT_CODES[found.verdict])
 
 

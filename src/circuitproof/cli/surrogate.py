@@ -33,7 +33,8 @@ def _show(lessons: Sequence["Lesson"]) -> None:
     columns = ("teacher", "data agreement#", "surrogate-teacher agreement#", "program equivalence", "outcome")
     show_table("explanations tested through surrogates", columns, [_row(lesson) for lesson in lessons])
     for lesson in lessons:
-        show_line("\n".join(("", *_account_lines(lesson))))
+        for line in ("", *_account_lines(lesson)):
+            show_line(line)
 
 
 def _row(lesson: "Lesson") -> tuple[str, ...]:

@@ -38,8 +38,8 @@ def _show(found: "DeclaredTask", out: Path | None) -> None:
     show_line(f"{found.task.name}: {scientific(found.task.size)} prompts, digest {found.task.digest}")
     if found.pattern is not None:
         show_line(f"pattern: {found.pattern}")
-    show_line(f"candidates: {', '.join(map(found.named, found.task.candidates))}")
-    show_line(f"right answers: {', '.join(map(found.named, found.answers))}")
+    show_line(f"candidates: {found.named(found.task.candidates)}")
+    show_line(f"right answers: {found.named(found.answers)}")
     show_line(f"classes: {found.classes}")
     if out is not None:
         show_line(f"{out} holds the declaration")

@@ -184,7 +184,8 @@ def read_lesions(file: Path, run: Path) -> Iterator[Lesion]:
     for one in tables(read_fields(file), "behaviours"):
         about = {"place": place, "task": one.text("task"), "fate": one.text("fate")}
         found = tables(one, "lesions")
-        yield from dict.fromkeys(_CODEC.record(Lesion, x, **about, margin=_margin(x)) for x in found)
+        told = (_CODEC.record(Lesion, lesion, **about, margin=_margin(lesion)) for lesion in found)
+        yield from dict.fromkeys(told)
 
 
 def _norms(file: Path) -> Iterator[Norm]:

@@ -107,7 +107,11 @@ class Rung:
 
 def read_rungs(folder: Path) -> list[Rung]:
     """Read the steps of the calibration that stands in a folder, in order, those of other names last."""
-    return sorted(_rungs(folder), key=lambda rung: (*_LADDER, rung.state).index(rung.state))
+    return sorted(_rungs(folder), key=_step)
+
+
+def _step(rung: Rung) -> int:
+    return _LADDER.index(rung.state) if rung.state in _LADDER else len(_LADDER)
 
 
 def _rungs(folder: Path) -> Iterator[Rung]:

@@ -134,6 +134,23 @@ def sparse_alphabet(size: int, names: Mapping[int, str]) -> Alphabet:
 BYTES = Alphabet(tuple(chr(byte) if chr(byte) in _PLAIN else f"<0x{byte:02X}>" for byte in range(256)))
 """The tokens of a text that is read byte by byte."""
 
-_CONTROLS = {0: "<PAD>", 1: "<BOS>", 2: "<TASK_QUOTE>", 3: "<TASK_BRACKET>"}
-TOY = sparse_alphabet(32, {**_CONTROLS, **dict(enumerate("ABCD'\"[{]}", start=5))})
+TOY = sparse_alphabet(
+    32,
+    {
+        0: "<PAD>",
+        1: "<BOS>",
+        2: "<TASK_QUOTE>",
+        3: "<TASK_BRACKET>",
+        5: "A",
+        6: "B",
+        7: "C",
+        8: "D",
+        9: "'",
+        10: '"',
+        11: "[",
+        12: "{",
+        13: "]",
+        14: "}",
+    },
+)
 """The 32-token table of the toy model."""

@@ -117,7 +117,7 @@ class _Readouts:
             head: {part: stack[head.index].clone() for part, stack in self._stacks[head.layer].items()}
             for head in model.programs
         }
-        self._trained = self._parts
+        self._trained = self._parts  # the largest rung trains them all, in place
         if rung is not Rung.READOUT:
             outputs = {head: parts["output"] for head, parts in self._parts.items()}
             self._trained = {head: {"gain": _unit_gain(output, rung)} for head, output in outputs.items()}

@@ -109,7 +109,7 @@ class Decider:
         for place in places:
             parts = rows[:, :, [self._columns[prefix] for prefix in self.read_queries(*place)]]
             variants[place] = [(*place, part.tobytes()) for part in parts]
-        unknown = {one for group in variants.values() for one in group} - self._known.keys()
+        unknown = {one for group in variants.values() for one in group if one not in self._known}
         for demand in sorted({demand for demand, _, _ in unknown}):
             for group in growing(sorted(one for one in unknown if one[0] == demand), _VARIANTS_AT_ONCE, 1):
                 if self.pace.is_over:

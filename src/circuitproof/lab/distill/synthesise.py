@@ -137,8 +137,9 @@ class _ProgramSearch:
 
     def _walk(self) -> Outcome:
         """Take words in one by one, or all at once, and decide the programs that they allow."""
-        is_guided = self.bounds.growth is Growth.GUIDED
-        fresh, self._pending = ([], self._pending) if is_guided else (self._pending, [])
+        fresh: list[Word] = []
+        if self.bounds.growth is not Growth.GUIDED:
+            fresh, self._pending = self._pending, []
         while (reason := self._learn(fresh)) is None:
             self.rounds += 1
             self.accepted = self._try(self.meanings.grow(self.decider.pace))

@@ -83,7 +83,7 @@ def gates_of(circuits: Sequence[Circuit]) -> Gates:
         for column in _with_bias(graph, edge.source)
     ]
     values = torch.zeros(len(live), target_row(graph, LOGITS) + 1, columns_below(graph, graph.layers))
-    values[tuple(torch.tensor(places, dtype=torch.long).reshape(-1, 3).T)] = 1
+    values[tuple(torch.tensor(places, dtype=torch.long).reshape(-1, 3).T)] = 1  # there may be none
     used = {edge.source for circuit in live for edge in circuit.edges}
     heads = tuple(
         tuple(head.index for head in graph.heads_of(layer) if head in used) for layer in range(graph.layers)

@@ -1,5 +1,6 @@
 """A declared task, listed or on a pattern, told in a few numbers and written for a checker to compare."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -25,10 +26,10 @@ class DeclaredTask:
     classes: int
     """How many classes of prompts must be decided alike."""
 
-    def named(self, token: int) -> str:
-        """Return a token with its name, if it has one."""
+    def named(self, tokens: Iterable[int]) -> str:
+        """Return tokens with their names, where they have any."""
         names = self.task.alphabet.named()
-        return f"{token} ({names[token]})" if token in names else f"{token}"
+        return ", ".join(f"{token} ({names[token]})" if token in names else f"{token}" for token in tokens)
 
     def to_json(self) -> Json:
         """Return what is told as JSON, without the declaration itself."""

@@ -14,7 +14,7 @@ from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import four_properties
+from circuitproof.prove.properties import Kind, four_properties
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
@@ -80,7 +80,7 @@ def prove_circuit(run: Run, model: Path, behaviour: Behaviour, epsilon: Fraction
         task=task.name,
         circuit=circuit,
         neural=tuple(heads),
-        verdicts=report.verdicts,
+        verdicts={Kind(name): verdict for name, verdict in report.verdicts.items()},
         checker=Outcome[report.checker.upper()],
         bundle=run.folder / _BUNDLE,
     )

@@ -178,13 +178,13 @@ def find_radii(
     claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
     folds = fold(frozen, asked.candidates, [kept], asked.prompts).of(kept)
     functions = disturbed_prompts(frozen, asked.candidates, kept, asked.prompts, at)
-    is_closed = at.is_final_residual and not frozen.architecture.has_norm
+    rows = claim.directions() if at.is_final_residual and not frozen.architecture.has_norm else None
     known: dict[int, PromptRadius] = {}
     distinct = {id(function): (found, function) for found, function in zip(folds, functions, strict=True)}
     for found, function in effort.pace.each("prompts", distinct.values()):
         bracket = None
-        if found.is_clear and is_closed:
-            bracket = _closed_form(found, claim.directions())
+        if found.is_clear and rows is not None:
+            bracket = _closed_form(found, rows)
         elif found.is_clear:
             share = replace(effort, pace=effort.pace.share(len(distinct) - len(known)))
             bracket = _bracket(Question(function, found.winner), share)

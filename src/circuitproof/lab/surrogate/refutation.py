@@ -153,4 +153,10 @@ def _refuse_other_list(fields: Fields) -> None:
 
 
 def _leaves(tree: Tree) -> int:
-    return 1 if isinstance(tree, Leaf) else sum(map(_leaves, tree.children))
+    match tree:
+        case Leaf():
+            return 1
+        case Split(_, children):
+            return sum(map(_leaves, children))
+        case _:
+            assert_never(tree)

@@ -238,12 +238,14 @@ def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Train
 def _restore(training: _Training, path: Path) -> None:
     model = training.model
     found = load_model(path).model
-    for what, differs in (
-        ("another architecture than the recipe", found.architecture != model.architecture),
-        ("other programs than the model to train", found.programs != model.programs),
-    ):
-        if differs:
-            raise InputError(f"{path} holds {what}; remove it or choose another place")
+    if found.architecture != model.architecture:
+        raise InputError(
+            f"{path} holds another architecture than the recipe; remove it or choose another place"
+        )
+    if found.programs != model.programs:
+        raise InputError(
+            f"{path} holds other programs than the model to train; remove it or choose another place"
+        )
     _restore_model(model, found, path)
     shapes = {name: tuple(tensor.shape) for name, tensor in _optimizer_state(training).items()}
     tensors = load_tensors(path / _OPTIMIZER, shapes)

@@ -150,8 +150,13 @@ def refuse_bad_deviations(deviations: Deviations, layers: int) -> None:
 
 
 def _holder(model: Transformer, site: Site) -> AttentionLayer | MlpLayer | Transformer:
-    layers = {NormReader.ATTENTION: model.attentions, NormReader.MLP: model.mlps}
-    holder = model if site.reader is NormReader.LOGITS else layers[site.reader][site.layer]
+    match site.reader:
+        case NormReader.ATTENTION:
+            holder = model.attentions[site.layer]
+        case NormReader.MLP:
+            holder = model.mlps[site.layer]
+        case NormReader.LOGITS:
+            holder = model
     assert isinstance(holder, AttentionLayer | MlpLayer | Transformer)  # noqa: S101  # torch types module lists as Module
     return holder
 

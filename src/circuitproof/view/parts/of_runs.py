@@ -35,6 +35,8 @@ def bundles(run: RunStory) -> Element | None:
 
 def frontier(run: RunStory) -> Element | None:
     """Return for each gate how many edges it takes to decide with what margin, measured in floats."""
+    if not run.trials:
+        return None
     about = note(
         "Every candidate of a sweep (filled), the selected one (orange), and the most important edges alone "
         "(hollow): the edges kept and the worst margin on the gate, measured in floats."
@@ -42,7 +44,7 @@ def frontier(run: RunStory) -> Element | None:
     figures = el("div", *map(_trial, run.trials), class_="figures")
     columns = ("generation", "task", "selected", "edges#", "right on the gate", "worst margin#")
     made = scrolled(columns, [_selected(trial) for trial in run.trials], class_="stacked")
-    return section("frontier", "The localisation frontier", about, figures, made) if run.trials else None
+    return section("frontier", "The localisation frontier", about, figures, made)
 
 
 def _trial(trial: Trial) -> Element:
@@ -66,11 +68,13 @@ def _selected(trial: Trial) -> tuple[Child, ...]:
 
 def calibration(run: RunStory) -> Element | None:
     """Return the rungs of calibrations: what model and circuit decide right, perplexity and radius."""
+    if not run.rungs:
+        return None
     columns = ("rung", "model", "circuit", "perplexity#", "radius#", "passes")
     about = note(f"Prompts decided right, measured in floats.{_budget(run)}")
     made = scrolled(columns, [_rung(one) for one in run.rungs], class_="stacked")
     why = (el("p", shown_text(f"{one.task}: {one.why}", most=400)) for one in run.rungs if one.why)
-    return section("calibration", "The calibration ladder", about, made, *why) if run.rungs else None
+    return section("calibration", "The calibration ladder", about, made, *why)
 
 
 def _budget(run: RunStory) -> str:
@@ -135,13 +139,15 @@ def lesions(run: RunStory) -> Element | None:
         )
         for one in run.lesions
     ]
+    if not rows:
+        return None
     columns = ("model", "behaviour", "in", "silenced", "right", "worst margin#")
     about = note(
         f"{plural(len(rows), 'lesion')}, measured in floats. A behaviour that is right with its program "
         "heads silenced does not go through them."
     )
     made = scrolled(columns, rows, class_="sortable stacked", tall=True)
-    return section("lesions", "Lesion audit", about, made) if rows else None
+    return section("lesions", "Lesion audit", about, made)
 
 
 def norms(run: RunStory) -> Element | None:

@@ -21,10 +21,10 @@ def viability(run: RunStory) -> Element | None:
     return _part("viability", "Does the model do it?", about, map(_viable, run.study.viabilities))
 
 
-def _part(name: str, title: str, about: str, tasks: Iterable[Iterable[Element]]) -> Element | None:
+def _part(key: str, title: str, about: str, tasks: Iterable[Iterable[Element]]) -> Element | None:
     """Return what there is of each task, after what it is about; nothing if there is no task."""
     children = [child for task in tasks for child in task]
-    return section(name, title, note(about), *children) if children else None
+    return section(key, title, note(about), *children) if children else None
 
 
 def _viable(one: Viability) -> Iterator[Element]:

@@ -13,7 +13,9 @@ _SHOWN = 500
 
 def regions(story: Story) -> Element | None:
     """Return the trees of a claim about a pattern."""
-    return section("regions", "Regions of the pattern", *map(_tree, story.trees)) if story.trees else None
+    if not story.trees:
+        return None
+    return section("regions", "Regions of the pattern", *map(_tree, story.trees))
 
 
 def _tree(tree: RegionTree) -> Element:
