@@ -18,8 +18,10 @@ from circuitproof.forward.reach import refuse_unreached_prompts, unreached
 from circuitproof.prove.balls.robustness import Directions
 from circuitproof.prove.properties import (
     KNOWN_ON_PATTERNS,
+    Equivalence,
     Faithfulness,
     Invariance,
+    LesionIdentity,
     Minimum,
     Necessity,
     Property,
@@ -113,8 +115,10 @@ class Claim:
                 return self.smaller_circuits(prop)
             case Faithfulness() if self.frozen.declaration.inexact_operator is None:
                 return (whole(self.frozen.graph),)
-            case _:
+            case Equivalence() | Invariance() | Robustness() | Faithfulness() | LesionIdentity():
                 return ()
+            case _:
+                assert_never(prop)
 
     def variants(self) -> tuple[Variant, ...]:
         """Return these circuits and, for necessity, the lesions with a shared bias kept."""
@@ -134,8 +138,10 @@ class Claim:
                 return len(self.circuit)
             case SubsetMinimality() | Minimum():
                 return len(self.smaller_circuits(prop))
-            case _:
+            case Equivalence() | Robustness() | Faithfulness() | LesionIdentity():
                 return self.task.size
+            case _:
+                assert_never(prop)
 
     def kept_biases(self) -> Mapping[Edge, BiasKept]:
         """Return for necessity the lesions with a shared bias kept, by edge, where there is one."""
