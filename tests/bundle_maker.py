@@ -483,19 +483,70 @@ def remarks_on(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) 
     labels, kind = labels_of(bundle), claimed["kind"]
     is_constant, is_list = len({one for one, _ in labels}) == 1, "pattern" not in bundle.domain
     is_equal = "equivalence" in proved
-    if kind == "invariance":
-        implied = is_equal and len({group for _, group in labels}) == len(set(labels))
-        single = is_list and len({group for _, group in labels}) == len(labels)
-        return ["implied by equivalence"] * implied + ["implied by clear decisions"] * single
-    if kind == "necessity":
-        implied = is_equal and not is_constant and is_path(bundle.claim)
-        return ["implied by equivalence"] * implied + biased(bundle)
-    if kind in ("equivalence", "subset minimality", "minimum"):
-        return ["constant answer"] * is_constant
-    if kind == "robustness" and is_list:
-        count = len(bundle.domain["prompts"]) - sum(map(reaches(bundle, claimed), bundle.domain["prompts"]))
-        return [f"unreached prompts: {count}"] * bool(count)
-    return []
+    is_needed = not is_constant and is_path(bundle.claim)
+    found = dict.fromkeys(("constant answer", *CONSTANT), False)
+    if kind in ("equivalence", "invariance", "robustness", "faithfulness"):
+        found |= dict(zip(CONSTANT, constants(bundle, answer["evidence"]), strict=True))
+    constant = [remark for remark, applies in found.items() if applies]
+    match kind:
+        case "invariance":
+            implied = is_equal and len({group for _, group in labels}) == len(set(labels))
+            single = len({group for _, group in labels}) == len(labels)
+            said = ["implied by equivalence"] * implied + ["implied by clear decisions"] * single
+            return said + constant
+        case "necessity":
+            implied = is_equal and is_needed
+            fixed = [f"constant source: {edge}" for edge in unfed(bundle.claim)]
+            return ["implied by equivalence"] * implied + biased(bundle) + fixed
+        case "equivalence":
+            return ["constant answer"] * is_constant + [one for one in constant if one == CONSTANT[1]]
+        case "subset minimality" | "minimum":
+            implied = is_needed and kind == "subset minimality"
+            return ["implied by equivalence"] * implied + ["constant answer"] * is_constant
+        case "robustness":
+            prompts = bundle.domain["prompts"] if is_list else []
+            count = len(prompts) - sum(map(reaches(bundle, claimed), prompts))
+            return constant + [f"unreached prompts: {count}"] * bool(count)
+        case "faithfulness":
+            whole = bundle.claim["circuit"]["edges"] == every_edge(bundle.claim["architecture"])
+            ties = sum(len(one) > 1 for one in decisions(bundle, answer["evidence"]))
+            return constant + ["whole model"] * whole + [f"tied prompts: {ties}"] * bool(ties)
+    return ["no program head"] * (not bundle.claim["programs"])
+
+
+CONSTANT = ("constant decision", "decided without edges")
+
+
+def constants(bundle: Bundle, evidence: dict[str, Any]) -> tuple[bool, bool]:
+    """Say whether one candidate is decided for all prompts, and whether also without any edge."""
+    found = set(decisions(bundle, evidence))
+    is_one = len(found) == 1 and len(min(found)) == 1
+    return is_one, is_one and found == {best(Naive(bundle, [], bundle.domain["prompts"][0]).logits())}
+
+
+def best(logits: list[Fraction]) -> frozenset[int]:
+    """Return the places of the largest logits."""
+    return frozenset(place for place, logit in enumerate(logits) if logit == max(logits))
+
+
+def decisions(bundle: Bundle, evidence: dict[str, Any]) -> list[frozenset[int]]:
+    """Return what is decided: of each prompt of a list, or in each leaf about a pattern."""
+    if "pattern" not in bundle.domain:
+        edges = bundle.claim["circuit"]["edges"]
+        return [best(Naive(bundle, edges, prompt).logits()) for prompt in bundle.domain["prompts"]]
+    folds = [bundle.certificate["folds"][one["fold"]] for one in evidence.get("prompts", [])]
+    shown = [best(list(map(Fraction, fold))) for fold in folds]
+    inner = [one for child in evidence.get("children", []) for one in decisions(bundle, child["evidence"])]
+    return shown + inner + ([frozenset({evidence["decision"]})] if "decision" in evidence else [])
+
+
+def unfed(claim: dict[str, Any]) -> list[str]:
+    """Return the edges whose source is fed by nothing that looks at tokens."""
+    fed = {"embed", *(f"head {place}" for place in claim["programs"])}
+    for edge in claim["circuit"]["edges"]:
+        source, target = edge.split(" -> ")
+        fed |= {target} if source in fed else set()
+    return [edge for edge in claim["circuit"]["edges"] if edge.split(" -> ")[0] not in fed]
 
 
 def labels_of(bundle: Bundle) -> list[tuple[int, int]]:
@@ -542,12 +593,8 @@ def biased(bundle: Bundle) -> list[str]:
 
 def is_kept(bundle: Bundle, rest: list[str], prompt: list[int], bias: tuple[str, str]) -> bool:
     """Say whether a clear decision stays in a smaller circuit in which a node reads a bias."""
-    plain = Naive(bundle, bundle.claim["circuit"]["edges"], prompt).logits()
-    best = [logit == max(plain) for logit in plain]
-    if sum(best) > 1:
-        return True
-    kept = Naive(bundle, rest, prompt, [bias]).logits()
-    return [logit == max(kept) for logit in kept] == best
+    plain = best(Naive(bundle, bundle.claim["circuit"]["edges"], prompt).logits())
+    return len(plain) > 1 or best(Naive(bundle, rest, prompt, [bias]).logits()) == plain
 
 
 def reaches(bundle: Bundle, claimed: dict[str, Any]) -> Callable[[list[int]], bool]:

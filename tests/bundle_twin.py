@@ -337,7 +337,7 @@ class Statement:
         order = every_edge(self.size)
         demand(set(self.edges) <= set(order), "an edge is not of the graph")
         demand([e for e in order if e in self.edges] == list(self.edges), "edges are not in order")
-        demand("logits" in reached(self.edges), "the circuit reads no prompt")
+        demand(reads(self.edges, self.model.programs), "the circuit reads no prompt")
         kinds = [p["kind"] for p in self.claim["properties"]]
         demand(kinds and len(set(kinds)) == len(kinds), "properties repeat or there are none")
 
@@ -418,17 +418,20 @@ class Statement:
         return self.fewest(tuple(every_edge(self.size)), listed)
 
     def fewest(self, edges, expected):
-        """Say whether of all circuits of some edges, no larger than ours, just the expected ones solve."""
-        sizes = range(1, len(self.edges) + 1)
-        smaller = [one for n in sizes for one in combinations(edges, n) if is_lively(one)]
-        demand(set(expected) <= set(smaller), "an expected circuit has dead edges")
+        """Say whether of all sets of some edges, no larger than ours, just the expected ones solve.
+
+        No set is left out, whatever it reads, the empty one and those with dead edges included.
+        """
+        demand(all(not dead(one) for one in expected), "an expected circuit has dead edges")
+        demand(all(set(one) <= set(edges) for one in expected), "an expected circuit has other edges")
         unknown = None
-        for one in smaller:
+        for one in (one for n in range(len(self.edges) + 1) for one in combinations(edges, n)):
             try:
                 if self.solves(one) != (one in expected):
                     return False
             except ForbiddenError as error:  # one that has no exact value leaves the others theirs
-                unknown = error
+                is_varied = len(set(self.answers.values())) > 1
+                unknown = error if reads(one, self.model.programs) or not is_varied else unknown
         if unknown is not None:
             raise unknown
         return True
@@ -451,7 +454,7 @@ class Statement:
         demand(side in ("input", "output"), "the place has no side")
         demand(prop["at"] not in ("embed input", "logits output"), "the place is outside")
         demand(
-            node in reached([" -> ".join(e.split(" -> ")[::-1]) for e in self.edges], "logits"),
+            node in feeding(self.edges),
             "the place is not in the circuit",
         )
         if not isinstance(prop["positions"], str):
@@ -541,19 +544,47 @@ class Statement:
         is_constant, is_equal = len({one for one, _ in pairs}) == 1, "equivalence" in proved
         match prop["kind"]:
             case "invariance":
-                is_single = self.pattern is None and len(set(self.classes.values())) == len(self.prompts)
+                is_single = len(set(self.classes.values())) == len(self.prompts)
                 implied = is_equal and len({group for _, group in pairs}) == len(pairs)
-                return ["implied by equivalence"] * implied + ["implied by clear decisions"] * is_single
+                said = ["implied by equivalence"] * implied + ["implied by clear decisions"] * is_single
+                return said + self.constant_remarks()
             case "necessity":
                 implied = is_equal and not is_constant and self.is_chain()
                 biased = [edge for place, edge in enumerate(self.edges) if self.is_biased(place)]
-                return ["implied by equivalence"] * implied + [f"shared bias: {edge}" for edge in biased]
-            case "equivalence" | "subset minimality" | "minimum":
+                said = ["implied by equivalence"] * implied + [f"shared bias: {edge}" for edge in biased]
+                return said + [f"constant source: {edge}" for edge in self.edges if self.is_constant(edge)]
+            case "equivalence":
+                return ["constant answer"] * is_constant + self.constant_remarks()[1:]
+            case "subset minimality":
+                implied = not is_constant and self.is_chain()
+                return ["implied by equivalence"] * implied + ["constant answer"] * is_constant
+            case "minimum":
                 return ["constant answer"] * is_constant
-            case "robustness" if self.pattern is None:
+            case "robustness":
                 count = sum(not self.is_reached(prop, prompt) for prompt in self.prompts)
-                return [f"unreached prompts: {count}"] * bool(count)
-        return []
+                return self.constant_remarks() + [f"unreached prompts: {count}"] * bool(count)
+            case "faithfulness":
+                ties = sum(len(self.decision(prompt)) > 1 for prompt in self.prompts)
+                is_whole = list(self.edges) == every_edge(self.size)
+                said = ["whole model"] * is_whole + [f"tied prompts: {ties}"] * bool(ties)
+                return self.constant_remarks() + said
+            case "lesion identity":
+                return ["no program head"] * (not self.model.programs)
+        raise AssertionError(prop)
+
+    def constant_remarks(self):
+        """Return what is to be said where one candidate is decided for all prompts."""
+        found = {self.decision(prompt) for prompt in self.prompts}
+        if len(found) > 1 or len(min(found)) > 1:
+            return []
+        is_unedged = {self.decision(self.prompts[0], ())} == found
+        return ["constant decision"] + ["decided without edges"] * is_unedged
+
+    def is_constant(self, edge):
+        """Say whether nothing that looks at tokens feeds the source of an edge, itself included."""
+        source = edge.split(" -> ")[0]
+        fed = reached([" -> ".join(one.split(" -> ")[::-1]) for one in self.edges], source)
+        return not any(node == "embed" or node.removeprefix("head ") in self.model.programs for node in fed)
 
     def is_chain(self):
         """Say whether the edges are one path on which every program attends somewhere."""
@@ -610,10 +641,20 @@ def reached(edges, start="embed"):
     return found
 
 
-def is_lively(edges):
-    """Say whether a circuit reads its prompt and has no dead edge."""
-    back = reached([" -> ".join(edge.split(" -> ")[::-1]) for edge in edges], "logits")
-    return "logits" in reached(edges) and all(edge.split(" -> ")[1] in back for edge in edges)
+def feeding(edges):
+    """Return the nodes from which edges lead to the logits, and the logits."""
+    return reached([" -> ".join(edge.split(" -> ")[::-1]) for edge in edges], "logits")
+
+
+def reads(edges, programs):
+    """Say whether something that looks at tokens feeds the logits: the embedding, or a program head."""
+    return any(node == "embed" or node.removeprefix("head ") in programs for node in feeding(edges))
+
+
+def dead(edges):
+    """Return the edges that do not feed the logits."""
+    live = feeding(edges)
+    return [edge for edge in edges if edge.split(" -> ")[1] not in live]
 
 
 def is_lesioned_base(claim, prop, model_dir, base_dir):

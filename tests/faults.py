@@ -236,7 +236,7 @@ def spoiled_circuits() -> Iterator[Case]:
                     (at / "circuit.json").write_bytes(data)
                 return arguments(at)
 
-            word = "embed does not reach logits" if name.startswith("without") else ""
+            word = "neither embed nor a program head reaches logits" if name.startswith("without") else ""
             about = "layers" if name == "of another graph" else "circuit.json"
             yield Case(f"{command}: a circuit {name}", make, (word or about,))
 

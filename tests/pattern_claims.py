@@ -8,13 +8,14 @@ from random import Random
 from circuitproof.declare.architecture import inverse_root
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import LOGITS, Graph, Head
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.balls.robustness import radii
-from circuitproof.prove.claim import Claim, reads_prompt
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
 from hand_models import freeze
@@ -87,7 +88,7 @@ def _drawn(seed):
     if draw.random() < 0.6:  # most heads hand on to the logits only
         edges = [e for e in edges if e.target == LOGITS or not isinstance(e.source, Head)]
     circuits = (circuit_of(GRAPH, draw.sample(edges, draw.randint(2, 6))).live() for _ in range(1000))
-    circuit = next(one for one in circuits if reads_prompt(one))
+    circuit = next(one for one in circuits if reads_prompt(one, frozen.programs))
     text, candidates = draw.choice(PATTERNS), (0, 1, 2)[: draw.choice((2, 3))]
     first = {}
     for prompt in all_prompts(task_of(text).labelled.machine):

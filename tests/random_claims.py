@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 
 import bundle_maker as maker
-from bundle_twin import ForbiddenError, Model, Run, Tensor, decided, is_lively, prompts_of, reached, rows_of
+from bundle_twin import ForbiddenError, Model, Run, Tensor, dead, decided, feeding, prompts_of, reads, rows_of
 from condition_twin import parsed
 
 NAMES = "abcdefghijkl"
@@ -127,7 +127,7 @@ def ask(seed: int) -> Ask:
     name = CYCLE[seed % len(CYCLE)]
     theme = THEMES[name]
     model = random_model(draw, theme)
-    circuit = random_circuit(draw, model.architecture, theme)
+    circuit = random_circuit(draw, model, theme)
     task = random_pattern(draw, model, theme) if theme.is_pattern else random_prompts(draw, model)
     found = Ask(seed, name, model, circuit, task, [])
     fit_answers(draw, found)
@@ -218,7 +218,22 @@ def random_model(draw: Random, theme: Theme) -> Spelled:
     share = 0.2 if "neural" in theme.features else share
     heads = [f"{layer}.{index}" for layer in range(size["layers"]) for index in range(size["heads"])]
     programs = {head: random_program(draw, size) for head in heads if draw.random() < share}
+    if "small" in theme.features and draw.random() < 0.4:
+        return _telling_alone(draw, size, heads)
     return Spelled(size, programs, random_tensors(draw, size, programs))
+
+
+def _telling_alone(draw: Random, size: dict[str, Any], heads: list[str]) -> Spelled:
+    """Return a model whose programs tell prompts apart by where they look, and mostly by nothing else."""
+    size["biases"] = True
+    programs = {
+        head: ["default 0", f"add 1 when {condition(draw, size)}", "otherwise nowhere"] for head in heads
+    }
+    tensors = random_tensors(draw, size, programs)
+    for name, (shape, numbers) in tensors.items():
+        if name.endswith("value.weight") and draw.random() < 0.7:
+            tensors[name] = (shape, [0.0] * len(numbers))
+    return Spelled(size, programs, tensors)
 
 
 def random_tensors(
@@ -299,18 +314,19 @@ def random_program(draw: Random, size: dict[str, Any]) -> list[str]:
     return [f"default {default}", *rules, f"otherwise {draw.choice(('self', 'self', 'nowhere'))}"]
 
 
-def random_circuit(draw: Random, size: dict[str, Any], theme: Theme) -> dict[str, Any]:
-    """Return a circuit without dead edges that reads its prompt, mostly."""
+def random_circuit(draw: Random, model: Spelled, theme: Theme) -> dict[str, Any]:
+    """Return a circuit without dead edges that reads its prompt: by the embedding, or by a program alone."""
+    size = model.architecture
     every = maker.every_edge(size)
     most = min(len(every), 4 if "small" in theme.features else 6)
     for _ in range(200):
         edges = draw.sample(every, draw.randint(1, most))
         if "chain" in theme.features:
             edges = [e for e in edges if e.endswith("-> logits") or e.startswith("embed")]
-        back = reached([" -> ".join(edge.split(" -> ")[::-1]) for edge in edges], "logits")
-        live = [edge for edge in every if edge in edges and edge.split(" -> ")[1] in back]
+        unread = set(dead(edges))
+        live = [edge for edge in every if edge in edges and edge not in unread]
         is_deep = any("head" in edge for edge in live) or draw.random() < 0.2
-        if live and is_lively(live) and is_deep:
+        if reads(live, model.programs) and is_deep:
             edges = live
             break
     else:
@@ -507,8 +523,7 @@ def random_place(draw: Random, asked: Ask) -> dict[str, Any]:
     if "final" in features or (asked.is_pattern and draw.random() < 0.9) or draw.random() < 0.2:
         return {"epsilon": epsilon} | FINAL
     edges = asked.circuit["edges"]
-    live = sorted(reached([" -> ".join(edge.split(" -> ")[::-1]) for edge in edges], "logits"))
-    node = draw.choice(live)
+    node = draw.choice(sorted(feeding(edges)))
     side = {"embed": "output", "logits": "input"}.get(node) or draw.choice(("input", "output"))
     return {"epsilon": epsilon, "at": f"{node} {side}", "positions": draw.choice(("last", "all", [0]))}
 

@@ -8,11 +8,12 @@ import torch
 
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.operators import BandNorm, LeakyRelu, Lift, NoNorm, Relu
 from circuitproof.declare.programs.text import parse
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.balls.robustness import Directions, radii
-from circuitproof.prove.claim import Claim, reads_prompt
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import (
     Equivalence,
@@ -58,7 +59,7 @@ def tiny_claim(seed: int, *properties: Property) -> Claim:
     frozen = freeze(model)
     edges = frozen.graph.edges()
     circuits = (circuit_of(frozen.graph, draw.sample(edges, draw.randint(1, 4))) for _ in range(10_000))
-    circuit = next(one.live() for one in circuits if reads_prompt(one))
+    circuit = next(one.live() for one in circuits if reads_prompt(one, frozen.programs))
     prompts = draw.sample(PROMPTS, draw.randint(2, 4))
     decided = fold(frozen, (0, 1), [circuit], prompts).of(circuit)
     answers = {p: min(one.decision) for p, one in zip(prompts, decided, strict=True)}

@@ -1,6 +1,6 @@
 """The transformer of a claim: sizes, operators, the tensors that follow from them, nodes and edges."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
@@ -161,6 +161,11 @@ def all_nodes(size: Architecture) -> dict[str, Node]:
     return nodes | {"logits": logits_node(size)}
 
 
+def readers(programs: Iterable[tuple[int, int]]) -> frozenset[Node]:
+    """Return the nodes that read tokens by themselves: `embed`, and every head with a program."""
+    return frozenset({EMBED, *(Node(2 * layer + 1, head) for layer, head in programs)})
+
+
 def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
     """Return the nodes from which kept edges lead to the logits, and the logits."""
     live = {logits_node(size)}
@@ -169,13 +174,22 @@ def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
     return live
 
 
+def constant_edges(edges: Edges, programs: Iterable[tuple[int, int]]) -> Edges:
+    """Return the edges whose source puts out the same at every position of every prompt."""
+    spend(NUMBER * len(edges))
+    fed = set(readers(programs))
+    for source, target in sorted(edges):
+        fed |= {target} if source in fed else set()
+    return tuple(edge for edge in edges if edge[0] not in fed)
+
+
 def all_edges(size: Architecture) -> Edges:
     nodes = all_nodes(size).values()
     spend(NUMBER * len(nodes) ** 2)
     return tuple((source, target) for source in nodes for target in nodes if source.stage < target.stage)
 
 
-def read_circuit(value: object, where: str, size: Architecture) -> Edges:
+def read_circuit(value: object, where: str, size: Architecture, programs: Iterable[tuple[int, int]]) -> Edges:
     layers, heads, ablation, listed = fields(value, where, "layers", "heads", "ablation", "edges")
     found = integer(layers, f"{where}.layers"), integer(heads, f"{where}.heads")
     wanted = size.layers, size.heads
@@ -184,10 +198,8 @@ def read_circuit(value: object, where: str, size: Architecture) -> Edges:
     edges = read_edges(listed, f"{where}.edges", size)
     in_order = sorted(set(edges))
     require("edges_stand_in_order", list(edges) == in_order, where)
-    reached = {EMBED}
-    for source, target in in_order:
-        reached |= {target} if source in reached else set()
-    require("embed_reaches_logits", logits_node(size) in reached, where)
+    is_read = not readers(programs).isdisjoint(live_nodes(edges, size))
+    require("circuits_read_their_prompt", is_read, where)
     return edges
 
 
@@ -196,17 +208,22 @@ def read_edges(names: object, where: str, size: Architecture) -> Edges:
     return tuple(_read_edge(name, where, nodes) for name in items(names, where))
 
 
-def smaller_circuits(edges: Edges, most: int, logits: Node) -> Iterator[Edges]:
-    """Return the circuits of at most `most` of these edges that have no dead edge and read their prompt.
+def smaller_circuits(
+    edges: Edges, most: int, logits: Node, fed_by: Container[Node] | None = None
+) -> Iterator[Edges]:
+    """Return the circuits of at most `most` of these edges that have no dead edge, the empty one first.
 
-    Without an edge whose source reads nothing, such a circuit has still no dead edge: so adding edges to what
-    already reaches the logits, one at a time, finds all of them. A circuit is kept as places of edges.
+    With `fed_by`, only those that one of these nodes feeds. Without an edge whose source reads nothing, such
+    a circuit has still no dead edge: so adding edges to what already reaches the logits, one at a time,
+    finds all of them. A circuit is kept as places of edges.
     """
     ordered = sorted(edges)
     into: dict[Node, list[int]] = {}
     for place, edge in enumerate(ordered):
         into.setdefault(edge[1], []).append(place)
     level: set[tuple[int, ...]] = {()}
+    if fed_by is None:
+        yield ()
     for count in range(1, most + 1):
         larger: set[tuple[int, ...]] = set()
         for kept in level:
@@ -216,7 +233,9 @@ def smaller_circuits(edges: Edges, most: int, logits: Node) -> Iterator[Edges]:
             larger.update(tuple(sorted((*kept, place))) for place in places)
         level = larger
         found = (tuple(ordered[place] for place in kept) for kept in level)
-        yield from sorted(kept for kept in found if any(source == EMBED for source, _ in kept))
+        yield from sorted(
+            kept for kept in found if fed_by is None or any(source in fed_by for source, _ in kept)
+        )
 
 
 def _read_edge(value: object, where: str, nodes: dict[str, Node]) -> Edge:

@@ -138,7 +138,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
         architecture=size,
         lines=lines,
         programs=parsed,
-        edges=read_circuit(circuit, "claim.circuit", size),
+        edges=read_circuit(circuit, "claim.circuit", size, parsed),
         prompts=prompts,
         task=read_task(task, prompts, size),
         slices=_read_slices(weights, tensor_shapes(size, lines)),

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from enum import Enum
 
 from . import identity
-from .architecture import Edges, all_edges, logits_node, read_edges, smaller_circuits
+from .architecture import Edges, all_edges, logits_node, read_edges, readers, smaller_circuits
 from .case import Case, Decision, check_clear, split
 from .claim import Claim, Property, check_format, check_positions, read_property
 from .forward import Forward
 from .gates import check_reach
 from .patterns import walk
-from .reading import fields, integer, items, rationals, require, text
+from .reading import fields, integer, items, mapping, rationals, require, text
 from .regions import robustness
 from .remarks import found_remarks
 
@@ -52,8 +52,8 @@ def judge(
     idle = set(range(len(case.folds))) - case.referred
     require("every_fold_is_referred_to", not idle, where, idle)
     proved = [p for p, (v, _) in zip(claim.properties, answered, strict=False) if v is Verdict.PROVED]
-    for claimed, (_, stated) in zip(claim.properties, answered, strict=False):
-        remarks = found_remarks(case, claimed, proved)
+    for claimed, (_, stated), entry in zip(claim.properties, answered, entries, strict=False):
+        remarks = found_remarks(case, claimed, proved, mapping(entry, where)["evidence"])
         require("remarks_are_those_that_apply", stated == remarks, claimed.kind, stated, remarks)
     return tuple((verdict, tuple(remarks)) for verdict, remarks in answered)
 
@@ -175,7 +175,9 @@ def _smaller(case: Case, claimed: Property, most: int | None = None) -> list[Edg
     own, size = case.claim.edges, case.claim.architecture
     edges = own if claimed.kind == "subset minimality" else all_edges(size)
     found: list[Edges] = []
-    for circuit in smaller_circuits(edges, len(own), logits_node(size)):
+    is_varied = len(set(case.claim.task.answers)) > 1
+    fed_by = readers(case.claim.programs) if is_varied else None
+    for circuit in smaller_circuits(edges, len(own), logits_node(size), fed_by):
         found.append(circuit)
         if most is not None and len(found) > most:
             break

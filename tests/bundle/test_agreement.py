@@ -7,8 +7,9 @@ import pytest
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import circuit_of
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim, reads_prompt
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import (
     Equivalence,
@@ -40,7 +41,7 @@ def random_claim(seed, prop):
     frozen = freeze(random_model(sizes, seed, programs))
     edges = frozen.graph.edges()
     circuits = (circuit_of(frozen.graph, draw.sample(edges, draw.randint(2, 7))) for _ in range(1000))
-    circuit = next(one.live() for one in circuits if reads_prompt(one))
+    circuit = next(one.live() for one in circuits if reads_prompt(one, frozen.programs))
     decided = fold(frozen, (0, 1, 2), [circuit], PROMPTS).of(circuit)
     answers = {p: min(one.decision) for p, one in zip(PROMPTS, decided, strict=True)}
     if draw.random() < 0.3:

@@ -8,12 +8,13 @@ import pytest
 from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import EMBED, LOGITS
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface, Span
 from circuitproof.prove.balls.disturbed import disturbed_prompts
 from circuitproof.prove.balls.search import Effort
 from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim, reads_prompt
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Verdict
@@ -37,7 +38,7 @@ def random_claim(draw: Random, seed: int) -> Claim:
     frozen = freeze(random_model(sizes, seed, PROGRAMS if draw.random() < 0.8 else {}))
     edges = frozen.graph.edges()
     circuits = (circuit_of(frozen.graph, draw.sample(edges, draw.randint(2, 7))) for _ in range(1000))
-    circuit = next(one.live() for one in circuits if reads_prompt(one))
+    circuit = next(one.live() for one in circuits if reads_prompt(one, frozen.programs))
     node = draw.choice(circuit.nodes())
     side = draw.choice(SIDES.get(node, (Side.INPUT, Side.OUTPUT)))
     place = Interface(node, side, draw.choice([Span.LAST, Span.ALL, (0, 2)]))

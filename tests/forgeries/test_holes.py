@@ -1,6 +1,7 @@
-"""The four holes that an attack once found in the checker: a forgery of each, which must stay refused.
+"""Holes that were once found in the checker, which must stay closed.
 
-Every forgery is false or says nothing, has all its digests right, and was `valid` before format 2.
+Of the first four there is a forgery each, false or empty, with all its digests right, that was `valid` before
+format 2. The fifth needed no forgery: prover and checker shared a false premise.
 """
 
 from fractions import Fraction
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from bundle_maker import Bundle
+from bundle_twin import falsehoods
 from circuitproof.bundle.files import write_bundle
+from circuitproof.declare.circuits.graph import EMBED
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.catalogue import find_task
@@ -18,14 +21,17 @@ from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.release import import_release
+from circuitproof.prove import claim
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.patterns import answers
 from circuitproof.prove.patterns.goals import Robust
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Verdict
+from circuitproof_check import architecture, properties
 from circuitproof_check.main import Outcome, check
 from pattern_forgeries import EQUIVALENCE, Patterned, robust_before_a_norm, suiting
+from random_claims import CYCLE, known_ask, told
 from rule_removal import without
 
 FAR = Fraction(1, 20)
@@ -102,3 +108,29 @@ def test_an_opener_is_a_token(opener, tmp_path):
     other = suiting(Patterned.is_uniform)
     other.classes.append(opener)
     refused(other.sealed(EQUIVALENCE, other.settled()), tmp_path, "openers are in the vocabulary")
+
+
+def believing_only_the_embedding_reads(monkeypatch):
+    """Put the premise back into prover and checker: a circuit that `embed` does not feed is blind."""
+    monkeypatch.setattr(claim, "readers", lambda _: frozenset({EMBED}))
+    monkeypatch.setattr(properties, "readers", lambda _: frozenset({architecture.EMBED}))
+
+
+def accepted_falsehoods(seeds, folder: Path) -> list[str]:
+    """Return what is false in bundles of the honest prover that the checker accepts."""
+    lies: list[str] = []
+    for seed in seeds:
+        made = told(known_ask(seed), folder / str(seed))
+        if made.bundle is not None and check(made.bundle, made.model)[0] in (Outcome.VALID, Outcome.REFUTED):
+            lies += [lie for lie in falsehoods(made.bundle, made.model) if lie.startswith("false")]
+    return lies
+
+
+SMALL = [seed for seed in range(40 * len(CYCLE)) if CYCLE[seed % len(CYCLE)] in ("subsets", "minimum")]
+
+
+def test_what_prover_and_checker_both_believe_is_found_by_the_oracle(tmp_path, monkeypatch):
+    """It tries every set of edges: with the old premise back in both, it calls valid bundles false."""
+    assert not accepted_falsehoods(SMALL, tmp_path / "now")
+    believing_only_the_embedding_reads(monkeypatch)
+    assert accepted_falsehoods(SMALL, tmp_path / "then")

@@ -199,7 +199,7 @@ changed(
 odd("scale_is_positive", size=architecture(attention_scale="-1/2"))
 odd("band_is_a_band", size=architecture(norm=BAND | {"low": "3"}))
 odd("slope_is_between_0_and_1", size=architecture(activation={"kind": "leaky relu", "slope": "3/2"}))
-odd("embed_reaches_logits", edges=["mlp 0 -> logits"])
+odd("circuits_read_their_prompt", edges=["mlp 0 -> logits"])
 odd("edges_stand_in_order", edges=list(reversed(maker.CIRCUIT)))
 odd(
     "edges_lead_forward",

@@ -4,13 +4,14 @@ from fractions import Fraction
 import pytest
 
 from circuitproof.declare.circuits.circuit import empty, whole
-from circuitproof.declare.circuits.graph import LOGITS, Graph
+from circuitproof.declare.circuits.graph import LOGITS, Graph, Head
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.errors import InputError
 from circuitproof.forward.cells import BiasKept
 from circuitproof.forward.interface import Interface
-from circuitproof.prove.claim import Claim, reads_prompt
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, PLAIN, build, circuit_of, freeze, table_task
 
@@ -36,17 +37,25 @@ def test_parts_that_fit_are_a_claim():
 )
 def test_a_circuit_whose_logits_the_prompt_does_not_reach_is_refused(edges):
     """Its decision is the same whatever is asked; claims about it look deep and say nothing."""
-    with pytest.raises(InputError, match="embed does not reach logits along kept edges"):
+    with pytest.raises(InputError, match="neither embed nor a program head reaches logits along kept edges"):
         claim(circuit_of(edges))
 
 
 def test_a_prompt_is_read_along_any_path():
     """The longest path and the shortest; the order of the edges does not matter."""
     path = ("head 0.0 -> mlp 0", "mlp 0 -> logits", "embed -> head 0.0")
-    assert reads_prompt(circuit_of(path))
-    assert reads_prompt(circuit_of(DIRECT))
-    assert reads_prompt(whole(Graph(3, 2)))
-    assert not reads_prompt(empty(Graph(3, 2)))
+    assert reads_prompt(circuit_of(path), ())
+    assert reads_prompt(circuit_of(DIRECT), ())
+    assert reads_prompt(whole(Graph(3, 2)), ())
+    assert not reads_prompt(empty(Graph(3, 2)), [Head(0, 0)])
+
+
+def test_a_program_head_reads_its_prompt_without_the_embedding():
+    """Where it looks depends on the tokens, so what it hands on may too."""
+    alone = circuit_of(["head 0.0 -> logits"])
+    assert reads_prompt(alone, [Head(0, 0)])
+    assert not reads_prompt(alone, [])
+    assert not reads_prompt(circuit_of(["head 0.0 -> mlp 0"]), [Head(0, 0)])
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(2, 1), (1, 2)])

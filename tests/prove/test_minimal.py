@@ -1,9 +1,18 @@
 """The fewest edges that suffice, against trying everything."""
 
+from dataclasses import replace
+from itertools import combinations
+from random import Random
+
 import pytest
 
+from circuitproof.declare.circuits.circuit import circuit_of, empty
+from circuitproof.declare.circuits.graph import EMBED, Head
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.circuits.smaller import circuits_of_size
+from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
+from circuitproof.forward.frozen import open_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import CircuitSplit, OneCircuit, PromptSplit, Replay
@@ -11,8 +20,10 @@ from circuitproof.prove.fold import fold
 from circuitproof.prove.minimal import search_minimum, try_circuits
 from circuitproof.prove.properties import Equivalence, Minimum, SubsetMinimality
 from circuitproof.prove.verdict import Verdict
-from hand_models import ADDED, ADDER, ADDER_TASK, adder_claim, build, circuit_of, freeze, table_task
+from hand_models import ADDED, ADDER, ADDER_TASK, PLAIN, READ_OFF, adder_claim, build, freeze, table_task
+from hand_models import circuit_of as hand_circuit
 from models import random_model, tiny_architecture
+from random_claims import Spelled, Theme, random_program, random_sizes, random_tensors
 
 
 def decides(frozen, task, circuit):
@@ -26,25 +37,75 @@ def test_the_adder_needs_all_its_edges():
     """Neither way alone decides the task, so three edges are the fewest of six."""
     frozen = freeze(build(ADDER))
     search = search_minimum(frozen, ADDER_TASK, most=4, budget=1000)
-    assert search.minimum == (circuit_of(ADDED),)
+    assert search.minimum == (hand_circuit(ADDED),)
     assert search.refuted_below == 3
     assert [trial.is_equivalent for trial in search.trials].count(True) == 1
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_search_agrees_with_trying_every_circuit(seed):
-    """On random models, with the answers of a random circuit as the task."""
-    frozen = freeze(random_model(tiny_architecture(), seed))
-    prompts = [(a, b) for a in range(5) for b in range(2)]
-    circuits = [c for size in (1, 2, 3) for c in circuits_of_size(frozen.graph, frozen.graph.edges(), size)]
-    chosen = circuits[(7 * seed + 11) % len(circuits)]
-    decided = fold(frozen, (0, 1, 2), [chosen], prompts).of(chosen)
-    task = table_task({p: f.winner for p, f in zip(prompts, decided, strict=True)}, candidates=(0, 1, 2))
+def drawn_model(seed):
+    """Return a small random model: program heads of every form, biases or none, a norm or none."""
+    draw = Random(f"minimal {seed}")  # noqa: S311  # models, not secrets
+    size = random_sizes(draw, Theme((), features=frozenset({"neural", "small"})))
+    programs = {"0.0": random_program(draw, size)} if seed % 4 else {}
+    return Spelled(size | {"heads": 1}, programs, random_tensors(draw, size | {"heads": 1}, programs)), draw
+
+
+def every_set(graph, most):
+    """Return all sets of edges up to a size, the empty one and those with dead edges included."""
+    chosen = (edges for size in range(most + 1) for edges in combinations(graph.edges(), size))
+    return [circuit_of(graph, edges) for edges in chosen]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_search_agrees_with_trying_every_set_of_edges(seed, tmp_path):
+    """The answers are those of a random set, so that some set suffices; nothing is left out here."""
+    spelled, draw = drawn_model(seed)
+    frozen = open_model(spelled.write(tmp_path / "model"))
+    lengths = range(1, frozen.architecture.context + 1)
+    prompts = [tuple(draw.choices(range(4), k=k)) for k in lengths for _ in "ab"]
+    sets = every_set(frozen.graph, 3)
+    folded = fold(frozen, (0, 1, 2), sets, list(dict.fromkeys(prompts)))
+    chosen = draw.choice(sets)
+    task = table_task(
+        {p: min(f.decision) for p, f in zip(dict.fromkeys(prompts), folded.of(chosen), strict=True)},
+        candidates=(0, 1, 2),
+    )
+    wanted = [frozenset({task.candidates.index(answer)}) for answer in task.answers()]
+    right = [one for one in sets if [found.decision for found in folded.of(one)] == wanted]
     search = search_minimum(frozen, task, most=3, budget=10**6)
-    right = [circuit for circuit in circuits if decides(frozen, task, circuit)]
-    fewest = min(map(len, right))
-    assert search.minimum == tuple(circuit for circuit in right if len(circuit) == fewest)
+    fewest = min(map(len, right), default=4)
+    assert set(search.minimum) == {one for one in right if len(one) == fewest}
     assert search.refuted_below == fewest
+
+
+def test_what_a_program_head_decides_alone_is_the_fewest():
+    """Once called blind: the head tells prompts apart by where it attends, and needs no edge from `embed`."""
+    sizes = replace(PLAIN, biases=True)
+    program = parse("default 0\nadd 1 when key_token == 3\notherwise nowhere")
+    weights = {"head.0.0.value.bias": [1, 0], "head.0.0.output.weight": [[2, 0], [0, 1]]}
+    weights |= {"attention.0.output.bias": [0, 1], "logits.weight": READ_OFF}
+    frozen = freeze(build(weights, sizes, {Head(0, 0): program}))
+    task = table_task({(3, 0): 0, (2, 0): 1})
+    search = search_minimum(frozen, task, most=3, budget=1000)
+    assert [list(map(str, one)) for one in search.minimum] == [["head 0.0 -> logits"]]
+    claim = Claim(
+        frozen, search.minimum[0], task, (Equivalence(), SubsetMinimality(), Minimum(search.minimum))
+    )
+    assert prove(claim).verdict is Verdict.PROVED
+    longer = hand_circuit(["embed -> head 0.0", "head 0.0 -> logits"])
+    for prop in (SubsetMinimality(), Minimum((longer,))):
+        (answer,) = prove(Claim(frozen, longer, task, (prop,))).answers
+        assert answer.verdict is Verdict.REFUTED
+        assert answer.evidence.circuit == search.minimum[0]
+
+
+def test_where_one_answer_is_right_no_edge_may_be_the_fewest():
+    """A circuit that reads nothing can be right then, so it is tried too."""
+    weights = dict(ADDER) | {"logits.bias": [0, 1, 0, 0, 0]}
+    frozen = freeze(build(weights, replace(PLAIN, logit_bias=True)))
+    task = table_task({(0,): 1, (2,): 1})
+    search = search_minimum(frozen, task, most=2, budget=1000)
+    assert (search.refuted_below, search.minimum) == (0, (empty(frozen.graph),))
 
 
 def test_a_size_with_too_many_circuits_is_not_begun():
@@ -75,10 +136,11 @@ def test_a_refuted_circuit_names_a_prompt_it_decides_wrong():
 
 def test_minimum_and_subset_minimality_are_proved_circuit_by_circuit():
     """Each smaller circuit has a replay, the expected one a proof."""
-    battery = prove(adder_claim(Equivalence(), SubsetMinimality(), Minimum((circuit_of(ADDED),))))
+    battery = prove(adder_claim(Equivalence(), SubsetMinimality(), Minimum((hand_circuit(ADDED),))))
     assert [answer.verdict for answer in battery.answers] == [Verdict.PROVED] * 3
     graph = battery.claim.frozen.graph
-    among_all = sum(len(circuits_of_size(graph, graph.edges(), size)) for size in (1, 2, 3))
+    sizes = (circuits_of_size(graph, graph.edges(), size, {EMBED}) for size in (1, 2, 3))
+    among_all = sum(map(len, sizes))
     for answer, count in zip(battery.answers[1:], (4, among_all), strict=True):
         assert isinstance(answer.evidence, CircuitSplit)
         assert answer.obligations == len(answer.evidence.children) == count
@@ -93,7 +155,7 @@ def test_a_circuit_with_an_edge_too_many_is_not_minimal():
     weights = {"mlp.0.down.weight": [[0, 0], [0, 0]]}
     edges = ("embed -> mlp 0", "embed -> logits", "mlp 0 -> logits")
     claim = adder_claim(SubsetMinimality(), weights=weights, edges=edges, task=task)
-    direct = circuit_of(["embed -> logits"])
+    direct = hand_circuit(["embed -> logits"])
     is_right = decides(claim.frozen, task, direct)
     (answer,) = prove(claim).answers
     assert is_right == (isinstance(answer.evidence, OneCircuit) and answer.evidence.circuit == direct)
@@ -102,7 +164,7 @@ def test_a_circuit_with_an_edge_too_many_is_not_minimal():
 
 def test_a_claimed_minimum_that_lists_a_wrong_circuit_is_refuted():
     """By a prompt that the listed circuit decides wrong, or by a smaller circuit that is right."""
-    chain = circuit_of(["embed -> mlp 0", "mlp 0 -> logits"])
+    chain = hand_circuit(["embed -> mlp 0", "mlp 0 -> logits"])
     claim = adder_claim(Minimum((chain,)), edges=["embed -> mlp 0", "mlp 0 -> logits"])
     (answer,) = prove(claim).answers
     assert answer.verdict is Verdict.REFUTED
@@ -116,26 +178,27 @@ def test_a_claimed_minimum_that_misses_a_circuit_is_refuted():
     frozen = freeze(random_model(tiny_architecture(), 3))
     graph = frozen.graph
     prompts = [(a,) for a in range(5)]
-    (direct,) = circuits_of_size(graph, graph.edges(), 1)
+    (direct,) = circuits_of_size(graph, graph.edges(), 1, {EMBED})
     decided = fold(frozen, (0, 1), [direct], prompts).of(direct)
     task = table_task({prompts[0]: 1 - decided[0].winner})
-    search = search_minimum(frozen, task, most=2, budget=1000)
+    search = search_minimum(frozen, task, most=3, budget=1000)
+    read = [one for one in search.minimum if reads_prompt(one, frozen.programs)]
     assert len(search.minimum) > 1
-    (answer,) = prove(Claim(frozen, search.minimum[0], task, (Minimum(search.minimum[:1]),))).answers
+    (answer,) = prove(Claim(frozen, read[0], task, (Minimum((read[0],)),))).answers
     assert answer.verdict is Verdict.REFUTED
-    assert answer.evidence.circuit == search.minimum[1]
+    assert answer.evidence.circuit == next(one for one in search.minimum if one != read[0])
     assert isinstance(answer.evidence.evidence, PromptSplit)
 
 
 def test_a_claim_about_the_minimum_is_about_one_of_its_circuits():
     """Otherwise the claim's circuit would have nothing to do with it."""
     with pytest.raises(InputError, match="not among those that are said to be the minimum"):
-        adder_claim(Minimum((circuit_of(["embed -> logits"]),)))
+        adder_claim(Minimum((hand_circuit(["embed -> logits"]),)))
 
 
 def test_a_minimum_with_dead_edges_is_refused():
     """It is not among the circuits that are tried."""
-    dead = circuit_of(["embed -> head 0.0", "embed -> logits"])
+    dead = hand_circuit(["embed -> head 0.0", "embed -> logits"])
     with pytest.raises(
         InputError, match="said to be minimal has dead edges or reads no prompt; keep its live part"
     ):

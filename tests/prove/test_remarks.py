@@ -5,15 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.rules import ClassTable
+from circuitproof.declare.tasks.alphabet import Vocabulary
+from circuitproof.declare.tasks.pattern_text import parse_pattern
+from circuitproof.declare.tasks.rules import ClassTable, OnlyOpener, SameOpener
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError
 from circuitproof.forward.declaration import NO_PROGRAMS
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import PromptSplit
+from circuitproof.prove.identity import identity_with
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
@@ -25,17 +30,20 @@ from circuitproof.prove.properties import (
     SubsetMinimality,
 )
 from circuitproof.prove.remarks import (
+    ConstantSource,
     Grounds,
     Plain,
     SharedBias,
+    Tied,
     Unreached,
-    implies_necessity,
     is_chain,
+    needs_every_edge,
     remarks,
 )
 from circuitproof.prove.verdict import Answer, Refuted, Verdict
 from hand_models import (
     ADDED,
+    ADDER,
     ADDER_TASK,
     DIRECT,
     IDENTITY,
@@ -71,6 +79,7 @@ CHAIN = ("embed -> head 0.0", "head 0.0 -> mlp 0", "mlp 0 -> logits")
         ((*DIRECT, "head 0.0 -> mlp 0"), False),
         ((*THROUGH_MLP, "head 0.0 -> mlp 0"), False),
         (("embed -> head 0.0", "head 0.0 -> logits", "mlp 0 -> logits"), False),
+        (("head 0.0 -> logits",), False),
     ],
 )
 def test_a_chain_is_one_path_and_nothing_beside(edges, expected):
@@ -151,26 +160,42 @@ grounds_of = st.builds(
     is_equivalent=st.booleans(),
     shared_biases=st.sampled_from([(), tuple(circuit_of(DIRECT))]),
     unreached=st.integers(0, 2),
+    unedged=st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})]),
 )
+ORDER = (
+    Plain.IMPLIED,
+    Plain.CLEAR,
+    Plain.CONSTANT,
+    Plain.DECISION,
+    Plain.UNEDGED,
+    Plain.WHOLE,
+    Tied,
+    SharedBias,
+    ConstantSource,
+    Plain.NO_PROGRAM,
+    Unreached,
+)
+"""The remarks as they stand in the table of the format."""
+ALLOWED = {
+    Kind.EQUIVALENCE: {Plain.CONSTANT, Plain.UNEDGED},
+    Kind.SUBSET_MINIMALITY: {Plain.IMPLIED, Plain.CONSTANT},
+    Kind.MINIMUM: {Plain.CONSTANT},
+    Kind.INVARIANCE: {Plain.IMPLIED, Plain.CLEAR, Plain.DECISION, Plain.UNEDGED},
+    Kind.NECESSITY: {Plain.IMPLIED, SharedBias, ConstantSource},
+    Kind.ROBUSTNESS: {Plain.DECISION, Plain.UNEDGED, Unreached},
+    Kind.FAITHFULNESS: {Plain.DECISION, Plain.UNEDGED, Plain.WHOLE, Tied},
+    Kind.LESION_IDENTITY: {Plain.NO_PROGRAM},
+}
+decided = st.lists(st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})]), min_size=1)
 
 
-@given(st.sampled_from(Kind), grounds_of)
-def test_each_kind_has_its_own_remarks(kind, grounds):
+@given(st.sampled_from(Kind), grounds_of, decided)
+def test_each_kind_has_its_own_remarks(kind, grounds, decisions):
     """The table of the format, row by row."""
-    allowed = {
-        Kind.EQUIVALENCE: {Plain.CONSTANT},
-        Kind.SUBSET_MINIMALITY: {Plain.CONSTANT},
-        Kind.MINIMUM: {Plain.CONSTANT},
-        Kind.INVARIANCE: {Plain.IMPLIED, Plain.CLEAR},
-        Kind.NECESSITY: {Plain.IMPLIED, SharedBias},
-        Kind.ROBUSTNESS: {Unreached},
-    }
-    found = remarks(kind, grounds)
+    found = remarks(kind, grounds, decisions)
     kinds = [remark if isinstance(remark, Plain) else type(remark) for remark in found]
-    assert set(kinds) <= allowed.get(kind, set())
-    assert kinds == sorted(
-        kinds, key=[Plain.IMPLIED, Plain.CLEAR, Plain.CONSTANT, SharedBias, Unreached].index
-    )
+    assert set(kinds) <= ALLOWED[kind]
+    assert kinds == sorted(kinds, key=ORDER.index)
 
 
 @given(
@@ -184,7 +209,7 @@ def test_what_is_called_implied_is_proved(rows, edges):
     equivalence, necessity = prove(claim).answers
     asked = {place: frozenset({answer}) for place, answer in enumerate(tokens.values())}
     is_equivalent = equivalence.verdict is Verdict.PROVED
-    if implies_necessity(Grounds(asked, claim.circuit, NO_PROGRAMS, is_equivalent)):
+    if is_equivalent and needs_every_edge(Grounds(asked, claim.circuit, NO_PROGRAMS, is_equivalent)):
         assert necessity.verdict is Verdict.PROVED
 
 
@@ -254,7 +279,10 @@ def leaning(handed: list[float], prompts=((0,), (1,), (2,))):
 def test_an_edge_that_matters_for_its_bias_alone_is_remarked():
     """The head hands on nothing; what decides prompt 0 is the bias that its reader loses with the edge."""
     answer = leaning([0, 0])
-    assert [str(remark) for remark in answer.remarks] == ["shared bias: head 0.0 -> logits"]
+    assert [str(remark) for remark in answer.remarks] == [
+        "shared bias: head 0.0 -> logits",
+        "constant source: head 0.0 -> logits",
+    ]
     direct, through = answer.findings.edges
     assert (direct.only_bias, through.only_bias, through.flips) == (False, True, (0,))
     assert "head 0.0 -> logits: 1 flips, 0 ties, by a shared bias alone" in answer.findings.words()
@@ -266,7 +294,7 @@ def test_an_edge_that_changes_a_decision_beyond_its_bias_is_not_remarked():
     answer = leaning([0, 2])
     through = answer.findings.edges[1]
     assert (through.flips, through.only_bias) == ((0, 1), False)
-    assert answer.remarks == ()
+    assert [str(remark) for remark in answer.remarks] == ["constant source: head 0.0 -> logits"]
 
 
 def test_one_bias_or_another_constant_is_no_shared_bias_alone():
@@ -320,3 +348,73 @@ def test_only_proofs_have_remarks():
     assert isinstance(proof, Answer)
     assert isinstance(proof.evidence, PromptSplit)
     assert proof.remarks == (Plain.CONSTANT,)
+
+
+def test_subset_minimality_of_a_chain_says_no_more_than_equivalence():
+    """Each smaller circuit without a dead edge reads a constant, so it cannot decide two answers."""
+    chain = adder_claim(SubsetMinimality(), weights=CHAIN_WEIGHTS, edges=DIRECT, task=CHAIN_TASK)
+    assert said(prove(chain)) == [["implied by equivalence"]]
+    assert said(prove(adder_claim(SubsetMinimality()))) == [[]]
+
+
+def test_faithfulness_of_the_whole_model_is_remarked():
+    """It is compared with itself."""
+    every = [str(edge) for edge in whole(circuit_of(DIRECT).graph)]
+    assert said(prove(adder_claim(Faithfulness(), edges=every))) == [["whole model"]]
+    assert said(prove(adder_claim(Faithfulness()))) == [[]]
+
+
+def test_ties_that_circuit_and_model_share_are_counted():
+    """Faithfulness compares sets, so a circuit that decides nothing can be faithful."""
+    nothing = {"embed.token": [[0, 0]] * 5, "mlp.0.down.weight": [[0, 0], [0, 0]]}
+    claim = adder_claim(Faithfulness(), weights=nothing, edges=DIRECT)
+    (answer,) = prove(claim).answers
+    assert answer.remarks == (Tied(claim.task.size),)
+
+
+BY_BIAS = {
+    "embed.token": [[0, 0]] * 5,
+    "mlp.0.down.weight": [[0, 0], [0, 0]],
+    "logits.weight": [[0, 0]] * 5,
+    "logits.bias": [0, 1, 0, 0, 0],
+}
+
+
+def test_what_biases_decide_alone_is_remarked_wherever_decisions_are_proved():
+    """Robust at any size, invariant and faithful: no edge has a part in it."""
+    frozen = freeze(build(BY_BIAS, replace(PLAIN, logit_bias=True)))
+    asked = (Equivalence(), Invariance(), Robustness(Fraction(10**9)), Faithfulness())
+    claim = Claim(frozen, circuit_of(DIRECT), table_task({(0,): 1, (1,): 1}, classes=[0, 0]), asked)
+    alone = ["constant decision", "decided without edges"]
+    equivalence, invariance, *others = said(prove(claim))
+    assert equivalence == ["constant answer", "decided without edges"]
+    assert invariance == ["implied by equivalence", *alone]
+    assert others == [alone, alone]
+
+
+def test_one_decision_that_edges_make_is_only_constant():
+    """Without edges all candidates tie."""
+    claim = adder_claim(Invariance(), task=table_task({(0,): 1, (2,): 1}, classes=[0, 0]))
+    assert said(prove(claim)) == [["constant decision"]]
+
+
+def test_a_lesion_identity_without_a_program_head_is_remarked():
+    """Then the model is its base, tensor by tensor."""
+    frozen = freeze(build(ADDER))
+    claim = Claim(frozen, circuit_of(ADDED), ADDER_TASK, (identity_with(frozen, frozen),))
+    assert said(prove(claim)) == [["no program head"]]
+
+
+def test_invariance_over_a_pattern_of_single_prompts_says_only_that_they_are_clear():
+    """A pattern is treated as a list is."""
+    frozen = freeze(build(CHAIN_WEIGHTS | {"logits.weight": READ_OFF}))
+    single = Task(
+        name="openers",
+        alphabet=Vocabulary(5),
+        candidates=(0, 1),
+        domain=parse_pattern("[0, 1]"),
+        answer=OnlyOpener(((0, 1), (1, 0))),
+        relation=SameOpener((0, 1)),
+    )
+    claim = Claim(frozen, circuit_of(DIRECT), single, (Invariance(),))
+    assert said(prove(claim)) == [["implied by clear decisions"]]

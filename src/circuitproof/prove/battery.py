@@ -3,12 +3,14 @@
 from dataclasses import replace
 from typing import assert_never
 
+from circuitproof.declare.circuits.circuit import empty
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.fold import Folded, changes_nothing
+from circuitproof.prove.evidence import decisions
+from circuitproof.prove.fold import Folded, changes_nothing, fold
 from circuitproof.prove.identity import answer_identity
 from circuitproof.prove.lists import answer_list
 from circuitproof.prove.properties import Equivalence, LesionIdentity, Robustness
@@ -33,7 +35,9 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
 def prove_also(battery: Battery, prop: LesionIdentity) -> Battery:
     """Return a battery that answers a lesion identity as well; it needs no folds, so none are made again."""
     claim = replace(battery.claim, properties=(*battery.claim.properties, prop))
-    return replace(battery, claim=claim, answers=(*battery.answers, answer_identity(claim.frozen, prop)))
+    answers = (*battery.answers, answer_identity(claim.frozen, prop))
+    answered = replace(battery, claim=claim, answers=answers)
+    return replace(answered, answers=_remarked(answered))
 
 
 def _remarked(battery: Battery) -> tuple[Answer, ...]:
@@ -47,12 +51,21 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
         is_equivalent=Equivalence() in proved,
         shared_biases=_shared_biases(claim, battery.folded),
         unreached=sum(claim.unreached(prop) for prop in proved if isinstance(prop, Robustness)),
-        has_single_classes=isinstance(claim.task.domain, Domain) and len(answers) == claim.task.size,
+        has_single_classes=len(answers) == claim.task.size,
+        unedged=_unedged(battery),
     )
     return tuple(
-        replace(answer, remarks=remarks(answer.prop.kind, grounds)) if answer.prop in proved else answer
+        replace(answer, remarks=remarks(answer.prop.kind, grounds, tuple(decisions(answer.evidence))))
+        if answer.prop in proved
+        else answer
         for answer in battery.answers
     )
+
+
+def _unedged(battery: Battery) -> frozenset[int]:
+    """Return what the circuit without any edge decides, of whatever prompt."""
+    claim, none = battery.claim, empty(battery.claim.frozen.graph)
+    return fold(claim.frozen, claim.task.candidates, [none], battery.shown.prompts[:1]).of(none)[0].decision
 
 
 def _shared_biases(claim: Claim, folded: Folded) -> tuple[Edge, ...]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from circuitproof.declare.circuits.circuit import Circuit, whole
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Node
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Head
+from circuitproof.declare.circuits.readers import readers, reads_prompt
 from circuitproof.declare.circuits.smaller import circuits_of_size
 from circuitproof.declare.tasks.domain import Domain, Prompt
 from circuitproof.declare.tasks.patterns import Pattern
@@ -96,10 +97,9 @@ class Claim:
 
     def smaller_circuits(self, prop: "SubsetMinimality | Minimum") -> tuple[Circuit, ...]:
         """Return every circuit that a property about size speaks of, by size and then in order of edges."""
-        graph = self.frozen.graph
-        edges = graph.edges() if isinstance(prop, Minimum) else tuple(self.circuit)
-        sizes = range(1, len(self.circuit) + 1)
-        return tuple(circuit for size in sizes for circuit in circuits_of_size(graph, edges, size))
+        edges = self.frozen.graph.edges() if isinstance(prop, Minimum) else tuple(self.circuit)
+        sizes = range(len(self.circuit) + 1)
+        return tuple(one for size in sizes for one in contenders(self.frozen, self.task, edges, size))
 
     def circuits(self) -> tuple[Circuit, ...]:
         """Return every circuit whose logits the properties need, each once, the claim's own first."""
@@ -162,13 +162,13 @@ def bias_kept(frozen: Frozen, circuit: Circuit, edge: Edge) -> BiasKept | None:
     return BiasKept(circuit.without(edge), edge.target, layer) if len(rivals) == 1 else None
 
 
-def reads_prompt(circuit: Circuit) -> bool:
-    """Say whether `embed` reaches `logits` along kept edges."""
-    reached: set[Node] = {EMBED}
-    for edge in circuit:
-        if edge.source in reached:
-            reached.add(edge.target)
-    return LOGITS in reached
+def contenders(frozen: Frozen, task: Task, edges: Sequence[Edge], size: int) -> tuple[Circuit, ...]:
+    """Return the circuits of so many edges that may decide a task, in order of edges.
+
+    A circuit that reads no prompt has the same logits for all: it is left out where two answers are right.
+    """
+    is_varied = len(task.right_answers()) > 1
+    return circuits_of_size(frozen.graph, edges, size, readers(frozen.programs) if is_varied else None)
 
 
 def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Property]) -> None:
@@ -179,9 +179,9 @@ def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Propert
             f"the circuit is of {circuit.graph.layers} layers of {circuit.graph.heads} heads, "
             f"the model has {sizes.layers} of {sizes.heads}"
         )
-    if not reads_prompt(circuit):
+    if not reads_prompt(circuit, frozen.programs):
         raise InputError(
-            "embed does not reach logits along kept edges; such a circuit cannot read its prompt"
+            "neither embed nor a program head reaches logits along kept edges; such a circuit reads no prompt"
         )
     kinds = [prop.kind for prop in properties]
     if not kinds or len(set(kinds)) != len(kinds):

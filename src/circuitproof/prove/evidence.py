@@ -199,6 +199,20 @@ def settled(evidence: Evidence) -> Iterator[Settled]:
     return (leaf for leaf in _leaves(evidence) if isinstance(leaf, Settled))
 
 
+def decisions(evidence: Evidence) -> Iterator[frozenset[int]]:
+    """Return what a proof about every prompt says is decided: prompt by prompt, or region by region."""
+    for leaf in _leaves(evidence):
+        match leaf:
+            case PromptSplit(children):
+                yield from (child.fold.decision for child in children)
+            case Listed(prompts):
+                yield from (one.leaf.fold.decision for one in prompts)
+            case Settled(decision):
+                yield frozenset({decision})
+            case _:
+                pass
+
+
 def _leaves(evidence: Evidence) -> Iterator[Evidence]:
     match evidence:
         case EdgeSplit(children) | CircuitSplit(children):

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.smaller import circuits_of_size
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.claim import contenders
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import fold
 
@@ -40,14 +40,14 @@ class FewestEdges:
 def search_minimum(
     frozen: Frozen, task: Task, *, most: int, budget: int, pace: Pace = UNHURRIED
 ) -> FewestEdges:
-    """Try all circuits of one edge, of two, and so on, until some suffice; at most `most` edges each.
+    """Try all circuits of no edge, of one, of two, until some suffice; at most `most` edges each.
 
     A size with more than `budget` circuits is not begun, and one that there is no time for is not finished:
     what is refuted so far is the proved lower bound.
     """
     trials: list[Trial] = []
-    for size in range(1, most + 1):
-        circuits = circuits_of_size(frozen.graph, frozen.graph.edges(), size)
+    for size in range(most + 1):
+        circuits = contenders(frozen, task, frozen.graph.edges(), size)
         if len(circuits) > budget:
             return FewestEdges(size, tuple(trials), ())
         found = try_circuits(frozen, task, circuits, pace)

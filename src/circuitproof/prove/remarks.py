@@ -4,13 +4,14 @@ The table is in docs/certificate.md; a checker finds the same remarks by itself 
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, assert_never
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Edge
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.graph import EMBED, Edge
+from circuitproof.declare.circuits.readers import constant_edges
 from circuitproof.declare.programs.syntax import Otherwise
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.prove.properties import Kind
@@ -22,6 +23,10 @@ class Plain(StrEnum):
     IMPLIED = "implied by equivalence"
     CLEAR = "implied by clear decisions"
     CONSTANT = "constant answer"
+    DECISION = "constant decision"
+    UNEDGED = "decided without edges"
+    WHOLE = "whole model"
+    NO_PROGRAM = "no program head"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,26 @@ class SharedBias:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstantSource:
+    """What an edge carries is the same at every position of every prompt."""
+
+    edge: Edge
+
+    def __str__(self) -> str:
+        return f"constant source: {self.edge}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """So many prompts are decided by nobody, in the circuit as in the model."""
+
+    prompts: int
+
+    def __str__(self) -> str:
+        return f"tied prompts: {self.prompts}"
+
+
+@dataclass(frozen=True, slots=True)
 class Unreached:
     """So many prompts have logits that the perturbation does not reach."""
 
@@ -44,7 +69,9 @@ class Unreached:
         return f"unreached prompts: {self.prompts}"
 
 
-Remark: TypeAlias = Plain | SharedBias | Unreached
+Remark: TypeAlias = Plain | SharedBias | ConstantSource | Tied | Unreached
+Decisions: TypeAlias = Sequence[frozenset[int]]
+"""What is decided, as places of candidates: of each prompt of a list, or in each region of a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +89,9 @@ class Grounds:
     unreached: int = 0
     """How many listed prompts a perturbation does not reach."""
     has_single_classes: bool = False
-    """Whether the prompts are listed and each is a class of its own."""
+    """Whether each prompt is a class of its own."""
+    unedged: frozenset[int] = frozenset()
+    """What the circuit without any edge decides."""
 
     @property
     def is_constant(self) -> bool:
@@ -70,42 +99,64 @@ class Grounds:
         return len(frozenset[int]().union(*self.answers.values())) == 1
 
 
-def remarks(kind: Kind, grounds: Grounds) -> tuple[Remark, ...]:
+def remarks(kind: Kind, grounds: Grounds, decisions: Decisions = ()) -> tuple[Remark, ...]:
     """Return what there is to remark on the proof of a property, in the order of the table."""
     match kind:
-        case Kind.EQUIVALENCE | Kind.SUBSET_MINIMALITY | Kind.MINIMUM:
+        case Kind.EQUIVALENCE:
+            return (Plain.CONSTANT,) * grounds.is_constant + _unedged(grounds, decisions)
+        case Kind.SUBSET_MINIMALITY:
+            return (Plain.IMPLIED,) * needs_every_edge(grounds) + (Plain.CONSTANT,) * grounds.is_constant
+        case Kind.MINIMUM:
             return (Plain.CONSTANT,) * grounds.is_constant
         case Kind.INVARIANCE:
             has_one_each = all(len(answers) == 1 for answers in grounds.answers.values())
             implied = (Plain.IMPLIED,) * (grounds.is_equivalent and has_one_each)
-            return implied + (Plain.CLEAR,) * grounds.has_single_classes
+            return implied + (Plain.CLEAR,) * grounds.has_single_classes + _constant(grounds, decisions)
         case Kind.NECESSITY:
-            implied = (Plain.IMPLIED,) * implies_necessity(grounds)
-            return implied + tuple(map(SharedBias, grounds.shared_biases))
+            implied = (Plain.IMPLIED,) * (grounds.is_equivalent and needs_every_edge(grounds))
+            constant = constant_edges(grounds.circuit, grounds.programs)
+            return (*implied, *map(SharedBias, grounds.shared_biases), *map(ConstantSource, constant))
         case Kind.ROBUSTNESS:
-            return (Unreached(grounds.unreached),) if grounds.unreached else ()
-        case Kind.FAITHFULNESS | Kind.LESION_IDENTITY:
-            return ()
+            unreached = (Unreached(grounds.unreached),) if grounds.unreached else ()
+            return _constant(grounds, decisions) + unreached
+        case Kind.FAITHFULNESS:
+            is_whole = grounds.circuit == whole(grounds.circuit.graph)
+            tied = sum(len(decision) > 1 for decision in decisions)
+            ties = (Tied(tied),) if tied else ()
+            return _constant(grounds, decisions) + (Plain.WHOLE,) * is_whole + ties
+        case Kind.LESION_IDENTITY:
+            return (Plain.NO_PROGRAM,) * (not grounds.programs)
         case _:
             assert_never(kind)
 
 
-def implies_necessity(grounds: Grounds) -> bool:
-    """Say whether necessity follows from equivalence alone, so that proving it adds nothing.
+def _constant(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
+    """Remark that every prompt is decided alike, and that no edge is needed for it."""
+    is_alike = len(set(decisions)) == 1 and len(decisions[0]) == 1
+    return (Plain.DECISION,) * is_alike + _unedged(grounds, decisions)
+
+
+def _unedged(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
+    is_same = len(grounds.unedged) == 1 and set(decisions) == {grounds.unedged}
+    return (Plain.UNEDGED,) * is_same
+
+
+def needs_every_edge(grounds: Grounds) -> bool:
+    """Say whether a circuit that decides two answers right needs each of its edges, whatever the weights.
 
     A chain passes everything through each of its edges. Without one of them the rest reads a constant,
     and attention rows that sum to one pass a constant on, so one decision (or tie) is left for all
     prompts: where two answers were right, some prompt changes. Rows that attend nowhere break this.
     """
-    is_varied = grounds.is_equivalent and not grounds.is_constant
-    return is_varied and is_chain(grounds.circuit) and not _attends_nowhere(grounds)
+    return not grounds.is_constant and is_chain(grounds.circuit) and not _attends_nowhere(grounds)
 
 
 def is_chain(circuit: Circuit) -> bool:
     """Say whether the kept edges are one path from `embed` to `logits`."""
     sources = Counter(edge.source for edge in circuit.edges)
     targets = Counter(edge.target for edge in circuit.edges)
-    return circuit.live() == circuit and max(sources.values()) == 1 and max(targets.values()) == 1
+    is_path = max(sources.values()) == 1 and max(targets.values()) == 1
+    return is_path and EMBED in sources and circuit.live() == circuit
 
 
 def _attends_nowhere(grounds: Grounds) -> bool:

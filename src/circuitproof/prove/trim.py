@@ -1,9 +1,9 @@
 """Trimming: taking edges out of a circuit, exactly, as long as no decision on the domain changes."""
 
 from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
-from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.fold import fold
 
 
@@ -16,7 +16,7 @@ def trim(frozen: Frozen, task: Task, circuit: Circuit) -> Circuit:
     kept = circuit.live()
     while True:
         lesions = [lesion.live() for lesion in kept.lesions()]
-        choices = [lesion for lesion in dict.fromkeys(lesions) if reads_prompt(lesion)]
+        choices = [lesion for lesion in dict.fromkeys(lesions) if reads_prompt(lesion, frozen.programs)]
         folded = fold(frozen, task.candidates, [kept, *choices], task.prompts)
         wanted = [found.decision for found in folded.of(kept)]
         good = [one for one in choices if [found.decision for found in folded.of(one)] == wanted]

@@ -188,6 +188,12 @@ _REMARKS = {
     "implied by equivalence": "it follows from equivalence and tells nothing further",
     "implied by clear decisions": "every prompt is a class of its own",
     "constant answer": "all prompts have one right answer: whatever ignores its prompt could be as right",
+    "constant decision": "all prompts get one decision: whatever ignores its prompt could do the same",
+    "decided without edges": "a circuit without any edge gives every prompt this decision: biases make it",
+    "whole model": "the circuit keeps every edge, so it is the model",
+    "tied prompts": "circuit and model both leave so many prompts undecided, by the same tie",
+    "constant source": "the edge carries the same at every position of every prompt: it is a constant",
+    "no program head": "the model has no program head: it is compared with itself",
     "shared bias": "without the edge its reader loses a bias that heads share, and nothing else that matters",
     "unreached prompts": "the perturbed positions are not read on the way to the logits of so many prompts",
 }

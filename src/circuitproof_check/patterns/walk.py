@@ -340,12 +340,18 @@ def _ends(case: Case) -> list[tuple[int, Step]]:
     return [(position, step) for position, step in steps if step.is_last]
 
 
+def count(claim: Claim) -> int:
+    """Return how many prompts a claim is about."""
+    if claim.declared is None:
+        return len(claim.prompts)
+    return Runs(World(claim.declared, claim.architecture.vocabulary, {}), Region(), ()).count()
+
+
 def scope(claim: Claim) -> str:
     """Say how many prompts a claim is about."""
     if claim.declared is None:
         return f"{len(claim.prompts)} prompts"
-    size = Runs(World(claim.declared, claim.architecture.vocabulary, {}), Region(), ()).count()
-    digits = str(size)
+    digits = str(count(claim))
     shown = digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
     return f"all {shown} prompts of a pattern"
 

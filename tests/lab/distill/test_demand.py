@@ -44,7 +44,11 @@ def test_decisions_of_a_model_that_is_not_exact_are_refused():
         ([ADDER_TASK], [], "1 tasks, circuits for 0 of them"),
         ([ADDER_TASK], [[]], "no circuit is asked on task 'table'"),
         ([ADDER_TASK], [[circuit_of(DIRECT, heads=2)]], "the circuit is of 1 layers of 2 heads"),
-        ([ADDER_TASK], [[circuit_of(["mlp 0 -> logits"])]], "embed does not reach logits"),
+        (
+            [ADDER_TASK],
+            [[circuit_of(["mlp 0 -> logits"])]],
+            "neither embed nor a program head reaches logits",
+        ),
     ],
 )
 def test_what_asks_nothing_is_refused(tasks, asked, sentence):

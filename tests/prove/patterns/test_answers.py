@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from circuitproof.declare.circuits.circuit import empty
 from circuitproof.declare.circuits.graph import Head, Mlp
 from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.declare.programs.text import parse
@@ -18,6 +19,7 @@ from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import Open
+from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from circuitproof.prove.remarks import Grounds, Plain, SharedBias, remarks
 from circuitproof.prove.verdict import Verdict
@@ -91,7 +93,7 @@ def test_norms_are_decided_where_few_prompts_matter():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"edges": ("mlp 0 -> logits",)}, "embed does not reach logits"),
+        ({"edges": ("mlp 0 -> logits",)}, "neither embed nor a program head reaches logits"),
         ({"text": "any{6} with exactly 1 of [0, 1]"}, "the model's context is 5; add 'up to 5 tokens'"),
         ({"properties": ()}, "one or more distinct properties, got none"),
         ({"layers": 3}, "the circuit is of 3 layers of 2 heads"),
@@ -152,20 +154,31 @@ def slow_biases(battery):
 
 
 def test_remarks_are_what_looking_at_every_prompt_says():
-    """Answers and classes from the labels of all prompts, biases from a list of those that are shown."""
+    """Answers, classes and decisions from all prompts, biases from a list of those that are shown."""
     said = Counter()
     for seed in SEEDS:
         claim = random_claim(seed)
         battery = prove(claim, Effort(listed=64))
-        asked = {}
-        for label in map(claim.task.labelled.label_of, all_prompts(claim.task.labelled.machine)):
+        asked, prompts = {}, list(all_prompts(claim.task.labelled.machine))
+        for label in map(claim.task.labelled.label_of, prompts):
             asked.setdefault(label.group, set()).add(label.answer)
+        none = empty(claim.frozen.graph)
+        folded = fold(claim.frozen, claim.task.candidates, [claim.circuit, none], prompts)
+        decided = [found.decision for found in folded.of(claim.circuit)]
         is_equivalent = battery.answers[0].verdict is Verdict.PROVED
         for answer in battery.answers:
             biases = slow_biases(battery)
-            grounds = Grounds(asked, claim.circuit, claim.frozen.programs, is_equivalent, biases)
+            grounds = Grounds(
+                asked,
+                claim.circuit,
+                claim.frozen.programs,
+                is_equivalent,
+                biases,
+                has_single_classes=len(asked) == len(prompts),
+                unedged=folded.of(none)[0].decision,
+            )
             proved = answer.verdict is Verdict.PROVED
-            assert answer.remarks == (remarks(answer.prop.kind, grounds) if proved else ())
+            assert answer.remarks == (remarks(answer.prop.kind, grounds, decided) if proved else ())
             said.update(
                 type(remark) if isinstance(remark, SharedBias) else remark for remark in answer.remarks
             )

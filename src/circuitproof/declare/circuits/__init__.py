@@ -3,5 +3,5 @@
 May use: text.
 Names: `graph.Head`, `graph.Mlp`, `graph.EMBED`, `graph.LOGITS`, `graph.Node`, `graph.Edge`, `graph.Graph`,
 `circuit.Circuit`, `circuit.whole`, `spelling.load_circuit`, `spelling.parse_circuit`,
-`smaller.circuits_of_size`.
+`readers.reads_prompt`, `smaller.circuits_of_size`.
 """

@@ -1,30 +1,33 @@
-"""All circuits worth asking about up to a size: live, and reading their prompt.
-
-A circuit with dead edges computes what its live part computes, and one in which `embed` does not reach
-`logits` cannot read its prompt; both are left out.
-"""
+"""All circuits of a size without a dead edge: one with dead edges computes what its live part computes."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import combinations
 
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Node
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Graph, Node
 
 
-def circuits_of_size(graph: Graph, edges: Iterable[Edge], size: int) -> tuple[Circuit, ...]:
-    """Return the live circuits of exactly `size` of the given edges that read their prompt.
+def circuits_of_size(
+    graph: Graph, edges: Iterable[Edge], size: int, fed_by: AbstractSet[Node] | None = None
+) -> tuple[Circuit, ...]:
+    """Return the live circuits of exactly `size` of the given edges, or those that one of some nodes feeds.
 
     They are in the order of their edges, as sequences of edges sorted by source and then by target.
 
     >>> graph = Graph(1, 1)
     >>> [" & ".join(map(str, circuit)) for circuit in circuits_of_size(graph, graph.edges(), 1)]
-    ['embed -> logits']
+    ['embed -> logits', 'head 0.0 -> logits', 'mlp 0 -> logits']
     """
     into: dict[Node, list[Edge]] = {}
     for edge in sorted(edges, key=lambda edge: edge.place):
         into.setdefault(edge.target, []).append(edge)
     targets = sorted(into, key=lambda node: node.place, reverse=True)
-    found = [circuit_of(graph, chosen) for chosen in _grow(into, targets, frozenset({LOGITS}), size)]
+    found = [
+        circuit_of(graph, chosen)
+        for chosen in _grow(into, targets, frozenset({LOGITS}), size)
+        if fed_by is None or any(edge.source in fed_by for edge in chosen)
+    ]
     return tuple(sorted(found, key=lambda circuit: [edge.place for edge in circuit]))
 
 
@@ -33,8 +36,7 @@ def _grow(
 ) -> Iterator[tuple[Edge, ...]]:
     """Choose edges target by target, from the logits back, so that each set is met once and none is dead."""
     if not size:
-        if EMBED in reached:
-            yield ()
+        yield ()
         return
     for place, target in enumerate(targets):
         if target not in reached:

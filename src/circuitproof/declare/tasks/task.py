@@ -140,6 +140,10 @@ class Task:
             found.setdefault(group, set()).add(answer)
         return {group: frozenset(answers) for group, answers in found.items()}
 
+    def right_answers(self) -> frozenset[int]:
+        """Return every answer that is right for some prompt."""
+        return frozenset(answer for _, answer in self._labels())
+
     def rule_tokens(self) -> Iterable[int]:
         """Return the candidates, and the openers and answers that rules speak of."""
         pairs = self.answer.answers if isinstance(self.answer, OnlyOpener) else ()

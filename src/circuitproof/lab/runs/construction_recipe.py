@@ -9,6 +9,7 @@ import numpy as np
 
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.declare.tasks.generator import Encoder, deal
 from circuitproof.declare.tasks.loading import load_listed_task, task_spec
@@ -23,7 +24,6 @@ from circuitproof.lab.runs.protocol import Templates, read_encoder
 from circuitproof.lab.runs.recipe import codec_in
 from circuitproof.lab.train.loop import Seed
 from circuitproof.lab.train.windows import Windows
-from circuitproof.prove.claim import reads_prompt
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Positive, Radius
 from circuitproof.text.reading import (
@@ -208,7 +208,7 @@ def _refuse_misfit(construction: Construction, where: str) -> None:
         raise InputError(f"{where} chooses by quality but names no text; add a [quality] table")
     for blueprint in construction.blueprints:
         name = f"{where}: artifact {blueprint.task.name!r}"
-        if not reads_prompt(blueprint.circuit):
-            raise InputError(f"{name} has a circuit in which embed does not reach logits; mend its edges")
+        if not reads_prompt(blueprint.circuit, blueprint.programs):
+            raise InputError(f"{name} has a circuit that reads no prompt; mend its edges")
         if missing := [head for head in blueprint.programs if head not in blueprint.circuit.nodes()]:
             raise InputError(f"{name} has a program at {missing[0]}, which is not in its circuit")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError, keeping
@@ -16,7 +17,6 @@ from circuitproof.lab.discover.parts import Part, parts_of
 from circuitproof.lab.discover.selection import select
 from circuitproof.lab.discover.sweep import Candidate, read_candidate, sweep
 from circuitproof.lab.model.checkpoint import load_model
-from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_files
 from circuitproof.text.codec import Positive, record_to_json, to_json
@@ -126,7 +126,7 @@ def extract(
 
 def refuse_senseless(found: Extraction) -> None:
     """Refuse what was found where nothing of the prompt is read: no claim can be made of such a circuit."""
-    if not reads_prompt(found.circuit):
+    if not reads_prompt(found.circuit, found.programs):
         measure = found.selected.measure
         raise InputError(
             f"{found.task}: {len(found.circuit)} edges that do not read the prompt agree on "

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import keeping
+from circuitproof.errors import InputError, keeping
 from circuitproof.forward.frozen import Frozen
 from circuitproof.lab.runs.asked import asked_model
 from circuitproof.prove.battery import prove
@@ -80,7 +81,13 @@ def find_minimum(  # noqa: PLR0913  # a search has these bounds
     search = search_minimum(frozen, asked, most=most, budget=budget, pace=pace)
     if not search.minimum:
         return Minimality(search, None)
-    claim = Claim(frozen, search.minimum[0], asked, (Equivalence(), Minimum(search.minimum)))
+    own = next((one for one in search.minimum if reads_prompt(one, frozen.programs)), None)
+    if own is None:
+        raise InputError(
+            f"every prompt has the same right answer, and {len(search.minimum[0])} edges that read no prompt "
+            "give it; ask for the fewest edges of a task with two answers"
+        )
+    claim = Claim(frozen, own, asked, (Equivalence(), Minimum(search.minimum)))
     battery = prove(claim, Effort(pace=pace))
     if out is not None:
         with keeping(Minimality(search, battery)):

@@ -14,6 +14,7 @@ from math import log
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.generator import Pool
 from circuitproof.declare.tasks.loading import load_listed_task
@@ -45,7 +46,6 @@ from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.tokenised import TokenisedCorpus, open_corpus
 from circuitproof.lab.train.windows import Windows
-from circuitproof.prove.claim import reads_prompt
 from circuitproof.prove.properties import four_properties
 from circuitproof.prove.verdict import EXIT_CODES, Verdict, worst
 from circuitproof.text.canonical import digest_file, digest_together
@@ -222,7 +222,7 @@ def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outc
     report = replace(report, outcomes=own, circuit=circuit, installed=installed)
     if not installed.programs:
         return replace(report, stopped="no head of the circuit has a program in bounds")
-    if not reads_prompt(installed.circuit_of(behaviour)):
+    if not reads_prompt(installed.circuit_of(behaviour), installed.programs):
         return replace(report, stopped="without heads that have no program, the circuit reads no prompt")
     again = extract_again(run, site.stored.model, behaviour, installed)
     report, programs = replace(report, again=again), installed.programs_of(again)
