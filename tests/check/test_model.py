@@ -273,7 +273,7 @@ def test_a_bundle_of_a_declared_task_is_valid(tmp_path):
     bundle.claim["task"]["declaration"] = maker.digest(canonical(content))
     outcome, sentence = compared(bundle, content, tmp_path)
     assert outcome is Outcome.VALID
-    assert f"task 'tiny' {maker.digest(canonical(content))[:12]} as declared" in sentence
+    assert f"task {maker.digest(canonical(content))[:12]} as declared;" in sentence
 
 
 DECLARED = {

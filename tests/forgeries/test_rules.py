@@ -944,8 +944,8 @@ def test_a_proof_about_a_pattern_is_valid(tmp_path):
     outcome, sentence = check(pattern_forgeries.honest().write(tmp_path / "pattern"))
     assert outcome is Outcome.VALID
     assert sentence == (
-        "equivalence proved (task 'tiny' without a declaration, 2 edges, zero ablation, "
-        "all 18 prompts of a pattern; model not checked)"
+        "model not checked, task without a declaration; 2 edges, zero ablation, "
+        'all 18 prompts of a pattern: equivalence proved (task "tiny")'
     )
 
 

@@ -340,14 +340,13 @@ def _ends(case: Case) -> list[tuple[int, Step]]:
     return [(position, step) for position, step in steps if step.is_last]
 
 
-def scope(claim: Claim) -> str:
+def count(claim: Claim) -> str:
     """Say how many prompts a claim is about."""
     if claim.declared is None:
-        return f"{len(claim.prompts)} prompts"
+        return str(len(claim.prompts))
     size = Runs(World(claim.declared, claim.architecture.vocabulary, {}), Region(), ()).count()
     digits = str(size)
-    shown = digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
-    return f"all {shown} prompts of a pattern"
+    return digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
 
 
 def _first_and_last(keys: tuple[int, ...], position: int, weight: Fraction) -> tuple[int, ...]:
