@@ -13,9 +13,9 @@ from .properties import Remarks, Verdict
 from .reading import quoted, show
 
 _SHOWN_DIGEST = 12
-_SHOWN_PATH = 80
-_LISTED = 8
-_REMARKS = 1
+_SHOWN_PATH = 60
+_POSITIONS = 4
+_SHOWN_REMARKS = 200
 Answers = Sequence[tuple[Verdict, Remarks]]
 
 
@@ -55,8 +55,10 @@ class Judged:
 def sentence(judged: Judged) -> str:
     """Return the claim in words: first what was compared, last the names."""
     words: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
+    are_few = sum(len(remark) for _, remarks in judged.answers for remark in remarks) <= _SHOWN_REMARKS
     for claimed, (verdict, remarks) in zip(judged.claim.properties, judged.answers, strict=True):
-        words[verdict].append(_property_words(claimed, remarks))
+        counted = (f"remarks: {len(remarks)}",) if remarks else ()
+        words[verdict].append(_property_words(claimed, remarks if are_few else counted))
     said = "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
     scope = f"{len(judged.claim.edges)} edges, zero ablation, {judged.prompts}"
     return f"{', '.join(_compared(judged))}; {scope}: {said} ({', '.join(_names(judged))})"
@@ -66,8 +68,9 @@ def _compared(judged: Judged) -> list[str]:
     """Say what was compared and what was not."""
     beside, digest = judged.beside, judged.claim.task.declaration
     words = ["model not checked" if beside.against is None else "model compared"]
-    if beside.against is not None and judged.claim.task.names and not judged.has_alphabet:
-        words.append("names not compared")
+    names = _said_of_names(judged)
+    if beside.against is not None and names in ("not compared", "as declared"):
+        words.append(f"names {names}")
     if judged.has_base:
         words.append("base not checked" if beside.base is None else "base compared")
     is_compared = "as declared" if beside.task is not None else "not compared"
@@ -82,19 +85,20 @@ def _names(judged: Judged) -> list[str]:
     return [*named, f"task {show(judged.claim.task.name)}"]
 
 
-def _property_words(claimed: Property, remarks: Remarks) -> str:
-    further = _first(remarks, _REMARKS)
-    if claimed.kind != "robustness":
-        return claimed.kind + (f" [{'; '.join(further)}]" if further else "")
-    places = claimed.positions
-    spelled = places if isinstance(places, str) else f"positions {' '.join(_first(places, _LISTED))}"
-    return f"robustness at {show(claimed.epsilon)} [{'; '.join([f'{claimed.at}, {spelled}', *further])}]"
+def _property_words(claimed: Property, further: tuple[str, ...]) -> str:
+    size = ""
+    if claimed.kind == "robustness":
+        size = f" at {show(claimed.epsilon)}"
+        further = (f"{claimed.at}, {_positions(claimed.positions)}", *further)
+    return f"{claimed.kind}{size}" + (f" [{'; '.join(further)}]" if further else "")
 
 
-def _first(entries: Sequence[object], most: int) -> list[str]:
-    """Return the first of some entries, and how many more there are."""
-    left = len(entries) - most
-    return [*map(str, entries[:most]), *([f"and {left} more"] if left > 0 else [])]
+def _positions(places: str | tuple[int, ...]) -> str:
+    if isinstance(places, str):
+        return places
+    left = len(places) - _POSITIONS
+    more = f" and {left} more" if left > 0 else ""
+    return f"positions {' '.join(map(str, places[:_POSITIONS]))}{more}"
 
 
 def facts(judged: Judged) -> dict[str, object]:
