@@ -2,8 +2,11 @@
 
 import json
 import re
+from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pytest
@@ -11,13 +14,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bundle_maker as maker
-from bundle_maker import fitting, proving
+import pattern_forgeries
+from bundle_maker import Bundle, fitting, proving
 from circuitproof_check.claim import KINDS, Property, read_claim
 from circuitproof_check.main import Beside, Outcome, check, inspect, main
 from circuitproof_check.properties import Verdict
 from circuitproof_check.reading import ForgedError, named, quoted, require, show
 from circuitproof_check.summary import Judged, sentence
 from golden_verdicts import VERDICTS, file_of, verdict
+from json_changes import places
 
 IMITATION = "x' 0123456789ab as declared, 4 edges), of the model m"
 DOUBLE = 'tiny"); model compared, task 0123456789ab as declared (task "other'
@@ -154,6 +159,36 @@ def test_a_quoted_string_is_a_json_string_of_its_beginning(name):
     assert (rest, is_cut) == ("", found != name)
     assert len(quoted(name)) <= 45
     assert name.startswith(found)
+
+
+def _about_a_list() -> Bundle:
+    return proving(fitting(), *maker.KINDS)
+
+
+def sealed_again(honest: Bundle, part: str) -> Bundle:
+    """Return a copy of a bundle that is written with the digests that a change of a part asks for."""
+    copy = deepcopy(honest)
+    copy.pins = {"domain": {"domain", "certificate"}, "claim": {"certificate"}}.get(part, set())
+    return copy
+
+
+@pytest.mark.parametrize("make", [_about_a_list, pattern_forgeries.honest], ids=["list", "pattern"])
+@pytest.mark.parametrize("part", ["claim", "domain", "certificate"])
+def test_no_string_of_a_bundle_adds_words_to_what_is_said_of_it(make, part, tmp_path):
+    """The imitation stands in the place of every value and of every key in turn."""
+    honest = make()
+    honest.write(tmp_path / "honest")
+    for *path, last in filter(None, places(getattr(honest, part))):
+        for is_key in (False, True):
+            bundle = sealed_again(honest, part)
+            holder = reduce(getitem, path, getattr(bundle, part))
+            if is_key and isinstance(holder, dict):
+                holder[DOUBLE] = holder.pop(last)
+            else:
+                holder[last] = f"{DOUBLE}\n{DOUBLE}"
+            reason = inspect(bundle.write(tmp_path / "b"), Beside()).reason
+            assert "as declared" not in STRING.sub("", reason)
+            assert (len(reason) <= LONGEST, reason.isascii(), reason.isprintable()) == (True, True, True)
 
 
 def test_a_plain_path_is_shown_as_it_is():
