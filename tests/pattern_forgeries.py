@@ -290,6 +290,19 @@ def _another_property() -> Bundle:
     return made.sealed({"kind": "faithfulness"}, made.settled())
 
 
+def _spelled(shape: dict[str, Any], longest: int = 2) -> Bundle:
+    """Return an honest proof about a pattern that is spelled as no prover spells it."""
+    made = uniform(pattern=ONE_OPENER | {"shape": shape, "longest": longest})
+    return made.sealed(EQUIVALENCE, made.settled())
+
+
+def _empty_prompt() -> Bundle:
+    shape = {"repeat": {"tokens": list(OPENERS)}, "least": 0, "most": 1}
+    pattern = {"shape": shape, "clauses": [], "longest": 1}
+    made = uniform(pattern=pattern, holds=lambda prompt: prompt in ((0,), (2,)))
+    return made.sealed(EQUIVALENCE, made.settled())
+
+
 FORGED: dict[str, Callable[[], Bundle]] = {
     "answers_exhaust_the_region": _missing_label,
     "questions_are_known": _unknown_question,
@@ -309,6 +322,12 @@ FORGED: dict[str, Callable[[], Bundle]] = {
     "patterns_have_rules": _classes_by_table,
     "classes_list_tokens_in_order": _unknown_token,
     "patterns_have_four_properties": _another_property,
+    "sequences_and_choices_have_several_parts": lambda: _spelled({"choice": [ONE_OPENER["shape"]]}),
+    "parts_are_of_another_kind_than_the_whole": lambda: _spelled(
+        {"choice": [ONE_OPENER["shape"], {"choice": [ANY, ANY]}]}
+    ),
+    "shapes_have_prompts_as_long_as_the_longest": lambda: _spelled(ONE_OPENER["shape"], longest=3),
+    "patterns_leave_the_empty_prompt_out": _empty_prompt,
 }
 """For each rule about patterns a bundle that breaks just that rule."""
 STOPPING = {

@@ -71,7 +71,9 @@ def _read_norm(value: object, where: str, width: int) -> Band | str | None:
     name = kind(value, where)
     require("norm_is_known", name in ("none", "band", "layer"), where, name)
     if name == "layer":
-        return f"layer norm {text(fields(value, where, 'kind', 'epsilon')[1], f'{where}.epsilon')}"
+        epsilon = rational(fields(value, where, "kind", "epsilon")[1], f"{where}.epsilon")
+        require("epsilon_of_a_norm_is_positive", epsilon > 0, where, epsilon)
+        return f"layer norm {epsilon}"
     if name == "band":
         _, *bounds, lift = fields(value, where, "kind", "low", "high", "lift")
         require("lift_is_known", lift in ("reference", "continuous"), where, lift)
@@ -87,7 +89,9 @@ def _read_activation(value: object, where: str) -> Fraction | str:
     name = kind(value, where)
     require("activation_is_known", name in ("relu", "leaky relu", "gelu"), where, name)
     if name == "gelu":
-        return f"gelu {text(fields(value, where, 'kind', 'form')[1], f'{where}.form')}"
+        form = fields(value, where, "kind", "form")[1]
+        require("form_of_gelu_is_known", form in ("exact", "tanh"), where, form)
+        return f"gelu {form}"
     if name == "leaky relu":
         slope = rational(fields(value, where, "kind", "slope")[1], f"{where}.slope")
         require("slope_is_between_0_and_1", 0 < slope < 1, where, slope)

@@ -19,7 +19,7 @@ from .architecture import (
     tensor_shapes,
 )
 from .programs import Program, parse_program
-from .reading import fields, integer, integers, items, kind, mapping, rational, require, sha256, text
+from .reading import fields, integer, integers, items, kind, mapping, named, rational, require, sha256, text
 from .task import Declared, Prompts, Task, read_declared, read_digest, read_domain, read_task
 from .tensors import Slice
 from .work import NUMBER, spend
@@ -176,7 +176,7 @@ def read_programs(value: object, where: str, size: Architecture) -> tuple[Lines,
 def _read_slices(value: object, shapes: Shapes) -> dict[str, Slice]:
     slices: dict[str, Slice] = {}
     for name, entry in mapping(value, "claim.weights").items():
-        where = f"tensor {name}"
+        where = f"tensor {named(name)}"
         listed, rows, digest = fields(entry, where, "shape", "rows", "digest")
         shape, wanted = integers(listed, where), shapes.get(name)
         require("tensors_are_known", shape == wanted, where, shape, wanted)

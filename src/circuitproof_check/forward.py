@@ -57,16 +57,16 @@ class Forward:
         return self.row("embed.token" if self.size.tied else "logits.weight", token)
 
     def remember(self, key: Hashable, compute: Callable[[], Vector]) -> Vector:
-        """Return the value known under `key`, computing it the first time."""
+        """Return the value known under `key`, which begins with its kind; compute it the first time."""
         if key not in self._known:
             self._known[key] = compute()
         return self._known[key]
 
     def row(self, name: str, index: int) -> Vector:
-        return self.remember((name, index), lambda: self.weights.row(name, index))
+        return self.remember(("row", name, index), lambda: self.weights.row(name, index))
 
     def whole(self, name: str) -> Vector:
-        return self.remember(name, lambda: self.weights.whole(name))
+        return self.remember(("whole", name), lambda: self.weights.whole(name))
 
     def biases(self, name: str) -> list[Vector]:
         """Return the bias of an affine map, if it has one."""
@@ -81,7 +81,7 @@ class Forward:
         return total([*(self.image(name, term) for term in inputs), *self.biases(name)], height)
 
     def image(self, name: str, term: Vector) -> Vector:
-        return self.remember((name, term), lambda: self.product(name, term))
+        return self.remember(("image", name, term), lambda: self.product(name, term))
 
     def product(self, name: str, term: Vector) -> Vector:
         """Return a matrix applied to a vector that will hardly be met again."""
@@ -148,7 +148,7 @@ class Run:
         if norm is None:
             return terms
         require("norm_is_exact", isinstance(norm, Band), name, norm)
-        return (self._remembered(name, terms, lambda: self._banded(name, terms, cast("Band", norm))),)
+        return (self._remembered("norm", name, terms, lambda: self._banded(name, terms, cast("Band", norm))),)
 
     def _banded(self, name: str, terms: Terms, norm: Band) -> Affine:
         width, scale = self._size.width, self._forward.whole(f"{name}.scale")
@@ -156,12 +156,12 @@ class Run:
         stretched = balanced.each(lambda one: scaled(one, scale))
         return joined((stretched, constant(self._forward.whole(f"{name}.shift"))), width)
 
-    def _remembered(self, key: Hashable, terms: Terms, compute: Callable[[], Affine]) -> Affine:
+    def _remembered(self, kind: str, name: str, terms: Terms, compute: Callable[[], Affine]) -> Affine:
         """Return a function of terms, computed once where they are constants."""
         if any(term.slopes for term in terms):
             return compute()
         constants = tuple(term.constant for term in terms)
-        return constant(self._forward.remember((key, constants), lambda: compute().constant))
+        return constant(self._forward.remember((kind, name, constants), lambda: compute().constant))
 
     def _map(self, name: str, terms: Terms, height: int) -> Affine:
         """Return an affine map: all of it of the constants, its linear part of the slopes."""
@@ -180,7 +180,7 @@ class Run:
     def _mlp(self, node: Node, position: int) -> Affine:
         name = f"mlp.{node.layer}"
         inputs = self._input(node, position, f"{name}.norm")
-        return self._remembered(node, inputs, lambda: self._mlp_of(name, inputs))
+        return self._remembered("mlp", name, inputs, lambda: self._mlp_of(name, inputs))
 
     def _mlp_of(self, name: str, inputs: Terms) -> Affine:
         slope = self._size.activation
@@ -237,4 +237,4 @@ class Run:
     def _projection(self, node: Node, position: int, role: str) -> Affine:
         name, height = f"head.{node.layer}.{node.head}.{role}", self._size.head_width
         inputs = self._input(node, position, f"attention.{node.layer}.norm")
-        return self._remembered(name, inputs, lambda: self._map(name, inputs, height))
+        return self._remembered("projection", name, inputs, lambda: self._map(name, inputs, height))

@@ -10,28 +10,31 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from . import FORMAT, __version__
-from .claim import Claim, Property, read_claim
+from .claim import read_claim
 from .forward import Forward
 from .model import check_against, check_base
-from .patterns.walk import scope as prompts_of
-from .properties import Remarks, Verdict, judge
+from .patterns.walk import shown_count
+from .properties import Verdict, judge
 from .reading import (
     MANIFEST,
     ForgedError,
     UnreadableError,
+    cut,
     mapping,
+    named,
     parse_json,
+    quoted,
     read_sealed,
     require,
     sha256,
-    show,
 )
+from .summary import Beside, Judged, assumptions, facts, sentence
 from .task import check_task
 from .tensors import Weights, read_safetensors
 from .work import ExceededError, allow, usual
@@ -41,7 +44,8 @@ if TYPE_CHECKING:
 
 CLAIM, DOMAIN, WEIGHTS, CERTIFICATE = "claim.json", "domain.json", "weights.safetensors", "certificate.json"
 BUNDLE = frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE})
-_SHOWN_DIGEST = 12
+_LONGEST_LINE = 700
+"""The most characters of a reason."""
 
 
 class Outcome(IntEnum):
@@ -56,26 +60,19 @@ class Outcome(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What a bundle is compared with, and how much work that may be."""
-
-    against: Path | None = None
-    base: Path | None = None
-    task: Path | None = None
-    operations: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """The answer, the reason in one sentence, and what the bundle claims if that could be read."""
 
     outcome: Outcome
     reason: str
     claim: dict[str, object] = field(default_factory=dict[str, object])
+    assumptions: tuple[dict[str, str], ...] = ()
+    """What a verdict rests on beside the evidence."""
 
     def to_json(self) -> str:
         content = {"outcome": self.outcome.name.lower(), "exit": int(self.outcome), "reason": self.reason}
-        return json.dumps(content | ({"claim": self.claim} if self.claim else {}), indent=2)
+        judged = {"claim": self.claim, "assumptions": self.assumptions} if self.claim else {}
+        return json.dumps(content | judged, indent=2)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -140,28 +137,36 @@ def check(bundle: Path, against: Path | None = None, base: Path | None = None) -
 
 
 def inspect(bundle: Path, beside: Beside) -> Report:
-    """Return the answer about a directory; whatever happens, it is an answer."""
+    """Return the answer about a directory; whatever happens, it is an answer, and a short one."""
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
+    try:
+        report = _answer(bundle, beside)
+        return replace(report, reason=cut(report.reason, _LONGEST_LINE))
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
+def _answer(bundle: Path, beside: Beside) -> Report:
+    where = named(bundle)
     try:
         _refuse_path(bundle)
         return _judge(bundle, beside)
     except OSError as error:
-        return Report(
-            Outcome.FAILURE, f"{bundle} cannot be judged: cannot read {error.filename}: {error.strerror}"
-        )
+        reason = f"cannot read {named(error.filename)}: {error.strerror}"
+        return Report(Outcome.FAILURE, f"{where} cannot be judged: {reason}")
     except (UnreadableError, MemoryError) as error:
-        return Report(Outcome.FAILURE, f"{bundle} cannot be judged: {error}")
+        return Report(Outcome.FAILURE, f"{where} cannot be judged: {error}")
     except ExceededError as error:
         return Report(Outcome.INCOMPLETE, str(error))
     except RecursionError:
-        return Report(Outcome.INCOMPLETE, f"{bundle} is nested more deeply than is read")
+        return Report(Outcome.INCOMPLETE, f"{where} is nested more deeply than is read")
     except ForgedError as error:
         return Report(Outcome.INVALID, str(error))
     except Exception as error:  # noqa: BLE001  # a fault of the checker is no verdict on the bundle
-        return Report(Outcome.FAILURE, f"the checker failed: {type(error).__name__}: {error}")
-    finally:
-        sys.set_int_max_str_digits(limit)
+        return Report(
+            Outcome.FAILURE, f"the checker failed: {type(error).__name__}: {quoted(str(error), 200)}"
+        )
 
 
 def _refuse_path(bundle: Path) -> None:
@@ -175,7 +180,7 @@ def _judge(bundle: Path, beside: Beside) -> Report:
     files = read_sealed(bundle)
     if CLAIM not in files:
         found = f"{len(files)} files are as the manifest says"
-        return Report(Outcome.INCOMPLETE, f"{found}, but {bundle} carries no claim")
+        return Report(Outcome.INCOMPLETE, f"{found}, but {named(bundle)} carries no claim")
     allow(beside.operations or usual(sum(map(len, files.values()))))
     present = {entry.name for entry in bundle.iterdir()} - {MANIFEST}
     strange = (files.keys() ^ BUNDLE) | (present ^ BUNDLE)
@@ -184,80 +189,26 @@ def _judge(bundle: Path, beside: Beside) -> Report:
     claim = read_claim(stated, domain, files[DOMAIN])
     tensors = read_safetensors(files[WEIGHTS], WEIGHTS)
     forward = Forward(claim, Weights(claim.slices, tensors))
-    alphabet = None
+    alphabet, has_alphabet = None, False
     if beside.task is not None:
         alphabet = check_task(beside.task, mapping(stated, CLAIM)["task"], domain, claim.architecture)
     if beside.against is not None:
-        check_against(beside.against, claim, tensors, alphabet)
+        has_alphabet = check_against(beside.against, claim, tensors, alphabet)
     if beside.base is not None:
         check_base(beside.base, claim)
     certificate = parse_json(files[CERTIFICATE], CERTIFICATE)
-    return _summary(claim, judge(certificate, sha256(files[CLAIM]), claim, forward), beside)
+    answers = judge(certificate, sha256(files[CLAIM]), claim, forward)
+    return _report(Judged(claim, answers, beside, has_alphabet, shown_count(claim)))
 
 
-def _summary(claim: Claim, answers: Sequence[tuple[Verdict, Remarks]], beside: Beside) -> Report:
+def _report(judged: Judged) -> Report:
     """Return the outcome of properties whose evidence holds, with the whole claim in words."""
-    words: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
-    for claimed, (verdict, remarks) in zip(claim.properties, answers, strict=True):
-        words[verdict].append(_property_words(claimed, remarks))
-    said = "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
-    scope = f"{len(claim.edges)} edges, zero ablation, {prompts_of(claim)}"
-    reason = f"{said} ({_task_words(claim, beside)}, {scope}; {_compared(claim, beside)})"
-    if words[Verdict.REFUTED]:
+    verdicts = {verdict for verdict, _ in judged.answers}
+    if Verdict.REFUTED in verdicts:
         outcome = Outcome.REFUTED
     else:
-        outcome = Outcome.INCOMPLETE if words[Verdict.UNDECIDED] else Outcome.VALID
-    return Report(outcome, reason, _facts(claim, answers, beside))
-
-
-def _property_words(claimed: Property, remarks: Remarks) -> str:
-    further = [*remarks]
-    if claimed.kind == "robustness":
-        spelled = "" if isinstance(claimed.positions, str) else "positions "
-        places = claimed.positions if isinstance(claimed.positions, str) else _listed(claimed.positions)
-        further.insert(0, f"{claimed.at}, {spelled}{places}")
-    size = f" at {claimed.epsilon}" if claimed.kind == "robustness" else ""
-    return f"{claimed.kind}{size}" + (f" [{'; '.join(further)}]" if further else "")
-
-
-def _listed(positions: Sequence[int]) -> str:
-    return " ".join(map(str, positions))
-
-
-def _task_words(claim: Claim, beside: Beside) -> str:
-    digest = claim.task.declaration
-    is_compared = "as declared" if beside.task is not None else "not compared"
-    shown = f"{digest[:_SHOWN_DIGEST]} {is_compared}" if digest else "without a declaration"
-    return f"task {show(claim.task.name)} {shown}"
-
-
-def _compared(claim: Claim, beside: Beside) -> str:
-    words = ["model not checked" if beside.against is None else f"of the model {beside.against}"]
-    if any(claimed.kind == "lesion identity" for claimed in claim.properties):
-        words.append("base not checked" if beside.base is None else f"on the base {beside.base}")
-    return ", ".join(words)
-
-
-def _facts(claim: Claim, answers: Sequence[tuple[Verdict, Remarks]], beside: Beside) -> dict[str, object]:
-    properties: list[object] = []
-    for claimed, (verdict, remarks) in zip(claim.properties, answers, strict=True):
-        entry: dict[str, object] = {"kind": claimed.kind, "verdict": verdict.value, "remarks": list(remarks)}
-        if claimed.kind == "robustness":
-            entry |= {"epsilon": str(claimed.epsilon), "at": claimed.at, "positions": claimed.positions}
-        properties.append(entry)
-    return {
-        "task": claim.task.name,
-        "declaration": claim.task.declaration,
-        "properties": properties,
-        "edges": len(claim.edges),
-        "ablation": "zero",
-        "prompts": prompts_of(claim),
-        "compared": {
-            "model": None if beside.against is None else str(beside.against),
-            "base": None if beside.base is None else str(beside.base),
-            "task": None if beside.task is None else str(beside.task),
-        },
-    }
+        outcome = Outcome.INCOMPLETE if Verdict.UNDECIDED in verdicts else Outcome.VALID
+    return Report(outcome, sentence(judged), facts(judged), assumptions(judged))
 
 
 def _printable(reason: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from .architecture import Architecture, read_architecture, tensor_shapes
 from .claim import Claim, Lines, read_programs
 from .identity import check_table
-from .reading import UnreadableError, items, mapping, parse_json, read_sealed, require, sha256
+from .reading import UnreadableError, items, mapping, named, parse_json, read_sealed, require, sha256
 from .tensors import Tensor, read_safetensors
 
 DECLARATION, WEIGHTS = "model.json", "weights.safetensors"
@@ -26,20 +26,23 @@ class _Model:
 def _read_model(directory: Path) -> _Model:
     files = read_sealed(directory)
     if missing := sorted({DECLARATION, WEIGHTS} - files.keys()):
-        raise UnreadableError(f"{directory} is not a model directory: it has no {missing[0]}")
-    where = f"{directory / DECLARATION}"
+        raise UnreadableError(f"{named(directory)} is not a model directory: it has no {missing[0]}")
+    where = named(directory / DECLARATION)
     declared = mapping(parse_json(files[DECLARATION], where), where)
     size = read_architecture(declared.get("architecture"), where)
     lines, _ = read_programs(declared.get("programs", {}), where, size)
-    tensors = read_safetensors(files[WEIGHTS], f"{directory / WEIGHTS}")
+    tensors = read_safetensors(files[WEIGHTS], named(directory / WEIGHTS))
     return _Model(size, lines, declared.get("alphabet"), tensors)
 
 
 def check_against(
     directory: Path, claim: Claim, tensors: Mapping[str, Tensor], alphabet: list[object] | None = None
-) -> None:
-    """Demand that all of the claim that a model directory tells is as there, and a task's alphabet too."""
-    model, where = _read_model(directory), f"{directory}"
+) -> bool:
+    """Demand that all of the claim that a model directory tells is as there, and a task's alphabet too.
+
+    Return whether it tells the names of tokens.
+    """
+    model, where = _read_model(directory), named(directory)
     require("architecture_is_of_the_model", claim.architecture == model.architecture, where)
     require("programs_are_of_the_model", claim.lines == model.lines, where)
     names = None if model.alphabet is None else dict(enumerate(items(model.alphabet, where)))
@@ -49,7 +52,8 @@ def check_against(
     require("declared_alphabet_is_of_the_model", is_same, where)
     full = model.tensors
     for name, part in claim.slices.items():
-        where, has_shape = f"{directory}: tensor {name}", name in full and full[name].shape == part.shape
+        where = f"{named(directory)}: tensor {name}"
+        has_shape = name in full and full[name].shape == part.shape
         require("shapes_are_of_the_model", has_shape, where, part.shape)
         require("digests_are_of_the_model", sha256(full[name].content) == part.digest, where)
         for place, row in enumerate(part.rows or ()):
@@ -58,6 +62,7 @@ def check_against(
         if claimed.kind == "lesion identity":
             shapes = tensor_shapes(claim.architecture, claim.lines)
             check_table(dict(claimed.artifact), full, shapes, "artifact")
+    return names is not None
 
 
 def check_base(directory: Path, claim: Claim) -> None:
@@ -65,7 +70,7 @@ def check_base(directory: Path, claim: Claim) -> None:
     claimed = [entry for entry in claim.properties if entry.kind == "lesion identity"]
     require("a_base_is_claimed", claimed, "base", directory)
     model = _read_model(directory)
-    require("base_is_of_the_architecture", claimed[0].architecture == model.architecture, f"{directory}")
-    require("base_has_the_programs", claimed[0].lines == model.lines, f"{directory}")
+    require("base_is_of_the_architecture", claimed[0].architecture == model.architecture, named(directory))
+    require("base_has_the_programs", claimed[0].lines == model.lines, named(directory))
     shapes = tensor_shapes(model.architecture, model.lines)
     check_table(dict(claimed[0].base), model.tensors, shapes, "base")

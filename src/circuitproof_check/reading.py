@@ -5,6 +5,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import cast
@@ -13,9 +14,13 @@ from .work import MOST_BYTES, MOST_DIGITS, NUMBER, bound, spend
 
 MANIFEST = "manifest.json"
 _RATIONAL = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
+_PLAIN = re.compile(r"[\w./:@%+~-]{1,120}", re.ASCII)
 _SHOWN = 60
-_SHOWN_BITS = 2000
+_SHOWN_BITS = 96
+_SHOWN_NAME = 40
+_SHOWN_PLACE = 200
 _LISTED = 8
+_FOUND = 4
 _WHOLE_DIGITS = 20
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -35,20 +40,56 @@ def require(rule: str, condition: object, where: str, *found: object) -> None:
     each in turn and show a forgery that then passes.
     """
     if not condition:
-        shown = f": found {', '.join(map(show, found))}" if found else ""
-        raise ForgedError(f"{where} breaks the rule that {rule.replace('_', ' ')}{shown}")
+        shown = f": found {', '.join(map(show, found[:_FOUND]))}" if found else ""
+        place = cut(where, _SHOWN_PLACE)
+        raise ForgedError(f"{place} breaks the rule that {rule.replace('_', ' ')}{shown}")
+
+
+def cut(words: str, most: int) -> str:
+    """Return so many characters at most, and dots where some are left out."""
+    return words if len(words) <= most else f"{words[: most - 3]}..."
+
+
+def quoted(name: str, most: int = _SHOWN_NAME) -> str:
+    """Return a stranger's string as JSON spells it, in ASCII; dots behind the quote say that it was cut."""
+    letters = [json.dumps(letter)[1:-1].replace("\x7f", "\\u007f") for letter in name[:most]]
+    while sum(map(len, letters)) > most:
+        letters.pop()
+    return f'"{"".join(letters)}"' + ("" if len(letters) == len(name) else "...")
+
+
+def named(name: object) -> str:
+    """Return a path or a name as it is if it cannot be taken for words of a sentence, otherwise in quotes."""
+    spelled = str(name)
+    return spelled if _PLAIN.fullmatch(spelled) else quoted(spelled, 120)
 
 
 def show(value: object) -> str:
     """Return enough of a value to recognise it in a sentence."""
-    if isinstance(value, (int, Fraction)):
-        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-        return str(value) if bits <= _SHOWN_BITS else f"a number of {bits} bits"
-    if isinstance(value, (tuple, list, set, frozenset)):
-        shown = f"({', '.join(show(entry) for entry in list(cast('list[object]', value))[:_LISTED])})"
-    else:
-        shown = repr(value)
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    match value:
+        case str():
+            return quoted(value)
+        case int() | Fraction():
+            bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+            return str(value) if bits <= _SHOWN_BITS else f"a number of {bits} bits"
+        case dict():
+            return f"{{{_listed(cast('dict[str, object]', value))}}}"
+        case tuple() | list() | set() | frozenset():
+            return f"({_listed(cast('Iterable[object]', value))})"
+        case None | float():
+            return repr(value)
+        case _:
+            return named(value)
+
+
+def _listed(entries: Iterable[object]) -> str:
+    """Return the first entries, as many as are short together."""
+    shown: list[str] = []
+    for entry in entries:
+        if len(shown) == _LISTED or sum(map(len, shown)) > _SHOWN:
+            return f"{', '.join(shown)}, ..."
+        shown.append(show(entry))
+    return ", ".join(shown)
 
 
 def parse_json(content: bytes, where: str) -> object:
@@ -142,7 +183,7 @@ def sha256(content: bytes) -> str:
 def read_sealed(directory: Path) -> dict[str, bytes]:
     """Return the files of a directory by name, each with the digest that the manifest lists."""
     contents: dict[str, bytes] = {}
-    where = f"{directory / MANIFEST}"
+    where = named(directory / MANIFEST)
     for name, listed in _read_manifest(directory).items():
         is_here = Path(name).name == name not in ("", "..") and os.path.lexists(directory / name)
         require("listed_files_are_here", is_here, where, name)
@@ -159,21 +200,21 @@ def read_file(path: Path) -> bytes:
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
-            raise UnreadableError(f"{path} is not a regular file")
-        bound(status.st_size, MOST_BYTES, f"the size of {path}")
+            raise UnreadableError(f"{named(path)} is not a regular file")
+        bound(status.st_size, MOST_BYTES, f"the size of {named(path)}")
         return file.read(status.st_size)
 
 
 def _read_manifest(directory: Path) -> dict[str, str]:
     path = directory / MANIFEST
     if not directory.is_dir():
-        raise UnreadableError(f"{directory} is not a directory, want one with a {MANIFEST}")
+        raise UnreadableError(f"{named(directory)} is not a directory, want one with a {MANIFEST}")
     if not os.path.lexists(path):
-        raise UnreadableError(f"{directory} has no {MANIFEST}, want a sealed directory")
+        raise UnreadableError(f"{named(directory)} has no {MANIFEST}, want a sealed directory")
     try:
         (files,) = fields(parse_json(read_file(path), path.name), path.name, "files")
-        return {name: text(digest, name) for name, digest in mapping(files, path.name).items()}
+        return {name: text(digest, named(name)) for name, digest in mapping(files, path.name).items()}
     except OSError as error:
-        raise UnreadableError(f"{path} cannot be read: {error.strerror}") from error
+        raise UnreadableError(f"{named(path)} cannot be read: {error.strerror}") from error
     except ForgedError as error:
-        raise UnreadableError(f"{path} is not a manifest: {error}") from error
+        raise UnreadableError(f"{named(path)} is not a manifest: {error}") from error

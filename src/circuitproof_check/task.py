@@ -82,7 +82,9 @@ def read_declared(pattern: object, task: object, size: Architecture) -> Declared
     require("patterns_have_rules", kinds == ("only opener", "same opener"), "task", kinds)
     pairs = [integers(pair, "task.answer") for pair in items(answer["answers"], "task.answer")]
     classes = frozenset(integers(relation["openers"], "task.relation"))
-    return Declared(read_pattern(pattern, "pattern", size), {pair[0]: pair[1] for pair in pairs}, classes)
+    about = read_pattern(pattern, "pattern", size)
+    require("patterns_leave_the_empty_prompt_out", not about.ends(about.start()), "pattern")
+    return Declared(about, {pair[0]: pair[1] for pair in pairs}, classes)
 
 
 def check_task(path: Path, task: object, domain: object, size: Architecture) -> list[object] | None:
@@ -126,6 +128,7 @@ def _read_names(value: object, where: str, size: Architecture) -> dict[int, str]
         is_token = _TOKEN.fullmatch(token) and int(token) < size.vocabulary
         require("names_are_of_tokens", is_token, where, token)
         names[int(token)] = text(name, where)
+    require("tokens_have_names_of_their_own", len(set(names.values())) == len(names), where)
     return names
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from .exact import Matrix, Vector, vector
-from .reading import fields, integers, mapping, parse_json, require, sha256
+from .reading import fields, integers, mapping, named, parse_json, require, sha256
 from .work import bound, spend
 
 _LENGTH = 8
@@ -122,7 +122,7 @@ def read_safetensors(content: bytes, where: str) -> dict[str, Tensor]:
     start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     header = mapping(parse_json(content[_LENGTH:start], f"{where}: header"), f"{where}: header")
     header.pop("__metadata__", None)
-    spans = {name: _read_span(entry, f"{where}: tensor {name}") for name, entry in header.items()}
+    spans = {name: _read_span(entry, f"{where}: tensor {named(name)}") for name, entry in header.items()}
     ordered = sorted(spans.values())
     begins, ends = [begin for begin, _, _ in ordered], [end for _, end, _ in ordered]
     is_filled = [*begins, len(content) - start] == [0, *ends]

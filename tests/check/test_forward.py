@@ -148,6 +148,20 @@ def test_an_operator_without_exact_meaning_is_refused_where_it_is_evaluated(chan
         checker_logits(bundle)
 
 
+def test_what_is_remembered_is_told_apart_by_its_kind(monkeypatch):
+    """A row and an image, or a norm and a projection, are never taken for each other."""
+    honest, kinds = Forward.remember, set()
+
+    def remember(self, key, compute):
+        kinds.add(key[0])
+        return honest(self, key, compute)
+
+    monkeypatch.setattr(Forward, "remember", remember)
+    size = architecture(norm=BANDS["reference"])
+    checker_logits(random_bundle(size, every_edge(size), seed=1, programs={}, prompts=1))
+    assert kinds == {"logits", "row", "whole", "image", "norm", "mlp", "projection"}
+
+
 def test_gelu_is_allowed_where_no_mlp_is_evaluated():
     """Nothing that is claimed depends on it."""
     size = architecture(activation={"kind": "gelu", "form": "tanh"})

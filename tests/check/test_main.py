@@ -76,22 +76,22 @@ def _list_name(name: str):
 
 
 FORGERIES = {
-    "changed": (_change, "files have their digests: found 'notes'"),
-    "truncated": (_truncate, "files have their digests: found 'notes'"),
-    "removed": (_remove, "listed files are here: found 'notes'"),
-    "other digest": (_list_digest("0" * 64), "files have their digests: found 'notes'"),
+    "changed": (_change, 'files have their digests: found "notes"'),
+    "truncated": (_truncate, 'files have their digests: found "notes"'),
+    "removed": (_remove, 'listed files are here: found "notes"'),
+    "other digest": (_list_digest("0" * 64), 'files have their digests: found "notes"'),
     "upper-case digest": (
         _list_digest(hashlib.sha256(b"text").hexdigest().upper()),
-        "files have their digests: found 'notes'",
+        'files have their digests: found "notes"',
     ),
-    "above": (_list_name("../notes"), "listed files are here: found '../notes'"),
-    "absolute": (_list_name("/etc/passwd"), "listed files are here: found '/etc/passwd'"),
-    "below": (_list_name("deep/notes"), "listed files are here: found 'deep/notes'"),
-    "itself": (_list_name("."), "listed files are here: found '.'"),
-    "parent": (_list_name(".."), "listed files are here: found '..'"),
-    "no name": (_list_name(""), "listed files are here: found ''"),
-    "half a character": (_list_name("\ud800"), r"listed files are here: found '\ud800'"),
-    "nul": (_list_name("notes\0"), r"listed files are here: found 'notes\x00'"),
+    "above": (_list_name("../notes"), 'listed files are here: found "../notes"'),
+    "absolute": (_list_name("/etc/passwd"), 'listed files are here: found "/etc/passwd"'),
+    "below": (_list_name("deep/notes"), 'listed files are here: found "deep/notes"'),
+    "itself": (_list_name("."), 'listed files are here: found "."'),
+    "parent": (_list_name(".."), 'listed files are here: found ".."'),
+    "no name": (_list_name(""), 'listed files are here: found ""'),
+    "half a character": (_list_name("\ud800"), r'listed files are here: found "\ud800"'),
+    "nul": (_list_name("notes\0"), r'listed files are here: found "notes\u0000"'),
 }
 
 

@@ -273,7 +273,7 @@ def test_a_bundle_of_a_declared_task_is_valid(tmp_path):
     bundle.claim["task"]["declaration"] = maker.digest(canonical(content))
     outcome, sentence = compared(bundle, content, tmp_path)
     assert outcome is Outcome.VALID
-    assert f"task 'tiny' {maker.digest(canonical(content))[:12]} as declared" in sentence
+    assert f"task {maker.digest(canonical(content))[:12]} as declared;" in sentence
 
 
 DECLARED = {
@@ -317,3 +317,22 @@ def test_a_declaration_that_is_no_text_is_another(tmp_path):
     bundle, content = declared()
     outcome, sentence = compared(bundle, content | {"name": "\ud800"}, tmp_path)
     assert (outcome, "task has the declared digest" in sentence) == (Outcome.INVALID, True)
+
+
+@pytest.mark.parametrize(
+    ("names", "alphabet", "said", "status"),
+    [
+        ({"0": "zero"}, None, "model compared, names not compared, task", "not compared"),
+        ({"0": "zero"}, ["zero", "1", "2", "3", "4", "5"], "model compared, task", "compared"),
+        ({}, None, "model compared, task", "none"),
+    ],
+    ids=["no alphabet", "alphabet", "no names"],
+)
+def test_names_that_no_alphabet_confirms_are_said_to_be_unchecked(names, alphabet, said, status, tmp_path):
+    """A model without an alphabet cannot tell whether token 9 is a quotation mark."""
+    bundle = proving(fitting(), "equivalence")
+    bundle.claim["task"]["names"] = names
+    model = write_model(bundle, tmp_path / "m", programs={}, alphabet=alphabet)
+    report = inspect(bundle.write(tmp_path / "b"), Beside(against=model))
+    assert (report.outcome, report.reason.startswith(said)) == (Outcome.VALID, True)
+    assert {"about": "names", "is": status} in report.assumptions

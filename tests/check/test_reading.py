@@ -39,7 +39,7 @@ def test_an_integer_is_an_integer_within_its_bounds(value):
 @pytest.mark.parametrize("read", [reading.items, reading.mapping, reading.boolean])
 def test_other_types_are_refused(read):
     """The sentence says what was found and wanted."""
-    with pytest.raises(ForgedError, match=r"here breaks the rule that .*: found 'x'"):
+    with pytest.raises(ForgedError, match=r'here breaks the rule that .*: found "x"'):
         read("x", "here")
 
 

@@ -243,6 +243,7 @@ odd(
     programs=FIRST,
     change=lambda b: b.domain["prompts"].__setitem__(0, [1, 99]),
 )
+changed("tokens_have_names_of_their_own", lambda b: b.claim["task"].update(names={"1": "x", "3": "x"}))
 odd("candidates_are_a_choice", change=lambda b: b.claim["task"].update(candidates=[3]))
 
 
@@ -635,6 +636,11 @@ odd("attention_is_exact", size=architecture(attention="softmax"))
 odd("attention_is_known", edges=THROUGH_HEAD, programs=FIRST, size=architecture(attention="hardmax"))
 odd("activation_is_known", size=architecture(activation={"kind": "swish"}))
 odd("activation_is_exact", size=architecture(activation={"kind": "gelu", "form": "tanh"}))
+odd(
+    "form_of_gelu_is_known",
+    edges=["embed -> logits"],
+    size=architecture(activation={"kind": "gelu", "form": "exact; model compared"}),
+)
 odd("lift_is_known", size=architecture(norm=BAND | {"lift": "up"}))
 odd("band_has_both_sides", size=architecture(width=1, norm=BAND | {"lift": "continuous"}))
 forgery("property_is_known")(lambda: undecided({"kind": "beauty"}))
@@ -645,6 +651,18 @@ forgery("verdict_is_known")(lambda: undecided(verdict="surely"))
 def _layer_norm() -> Bundle:
     bundle = proving(fitting(size=architecture(norm=BAND)), "equivalence")
     bundle.claim["architecture"]["norm"] = {"kind": "layer", "epsilon": "1/100000"}
+    return bundle
+
+
+@forgery("epsilon_of_a_norm_is_positive")
+def _no_layer_norm() -> Bundle:
+    bundle = same_tensors(size=architecture(norm=BAND))
+    norm = {"kind": "layer", "epsilon": "0"}
+    (claimed,) = bundle.claim["properties"]
+    (answered,) = bundle.certificate["answers"]
+    for size in (bundle.claim["architecture"], claimed["base"]["architecture"]):
+        size["norm"] = norm
+    answered["property"]["base"]["architecture"]["norm"] = norm
     return bundle
 
 
@@ -885,15 +903,16 @@ Tables = dict[str, str]
 def same_tensors(
     change: Callable[[Tables, Tables], None] = lambda *_: None,
     refuted: str | None = None,
+    size: dict[str, Any] | None = None,
     **declared: Any,
 ) -> Bundle:
     """Return a bundle that claims the lesion identity, its tables changed before the evidence is made."""
-    prover = fitting(edges=THROUGH_HEAD, programs=FIRST)
+    prover = fitting(size, edges=THROUGH_HEAD, programs=FIRST)
     table = {name: entry["digest"] for name, entry in maker.pinned(prover.bundle.tensors).items()}
     base, artifact = dict(table), dict(table)
     change(base, artifact)
-    size = prover.claim["architecture"]
-    before = {"architecture": dict(size), "programs": dict(FIRST), "tensors": base} | declared
+    before = {"architecture": dict(prover.claim["architecture"]), "programs": dict(FIRST), "tensors": base}
+    before |= declared
     names = sorted(name for name in table if not name.startswith("head.0.0."))
     evidence: dict[str, Any] = {
         "split": "tensor",
@@ -944,8 +963,8 @@ def test_a_proof_about_a_pattern_is_valid(tmp_path):
     outcome, sentence = check(pattern_forgeries.honest().write(tmp_path / "pattern"))
     assert outcome is Outcome.VALID
     assert sentence == (
-        "equivalence proved (task 'tiny' without a declaration, 2 edges, zero ablation, "
-        "all 18 prompts of a pattern; model not checked)"
+        "model not checked, task without a declaration; 2 edges, zero ablation, "
+        'all 18 prompts of a pattern: equivalence proved (task "tiny")'
     )
 
 

@@ -99,13 +99,14 @@ class Cell:
             return sum((factor * lead(self._at(term, place)) for term, factor in active), Fraction(0))
 
         if not all(self._is_separable(term) for term, _ in active):
-            key = (names, step.atom, position)
+            key = ("at a position", names, step.atom, position)
             if key not in self._prices:
                 self._prices[key] = min(total((token, position)) for token in members)
             return self._prices[key]
-        if (names, step.atom) not in self._prices:
-            self._prices[names, step.atom] = min(total((token, None)) for token in members)
-        return self._prices[names, step.atom] + total((None, position)) - total((None, None))
+        key = ("anywhere", names, step.atom)
+        if key not in self._prices:
+            self._prices[key] = min(total((token, None)) for token in members)
+        return self._prices[key] + total((None, position)) - total((None, None))
 
     def _at(self, term: Term, place: Place) -> Row:
         here, key = (self._here, place) if term.coordinate else (place, None)

@@ -162,7 +162,24 @@ def read_pattern(value: object, where: str, size: Architecture) -> Pattern:
             highest = None if most is None else integer(most, where, 0)
             counts.append((read_tokens(of, where, size), integer(least, where, 0, highest), highest))
     most_tokens = integer(longest, f"{where}.longest", 1, size.context)
-    return Pattern(_read_shape(shape, where, size), tuple(counts), tuple(places), most_tokens)
+    pattern = Pattern(_read_shape(shape, where, size), tuple(counts), tuple(places), most_tokens)
+    fits = most_tokens <= _longest(pattern.shape, most_tokens)
+    require("shapes_have_prompts_as_long_as_the_longest", fits, where, most_tokens)
+    return pattern
+
+
+def _longest(parts: Continuation, most: int) -> int:
+    """Return how many tokens a sequence may have, but no more than `most`."""
+    spend(NUMBER * (1 + len(parts)))
+    total = 0
+    for part in parts:
+        if isinstance(part, Tokens):
+            total += 1
+        elif isinstance(part, Either):
+            total += max(_longest(option, most) for option in part.options)
+        else:
+            total += most if part.most is None else part.most * _longest(part.part, most)
+    return min(total, most)
 
 
 def read_tokens(value: object, where: str, size: Architecture) -> Tokens:
@@ -177,13 +194,20 @@ def read_tokens(value: object, where: str, size: Architecture) -> Tokens:
 def _read_shape(value: object, where: str, size: Architecture) -> Continuation:
     content = mapping(value, where)
     if "sequence" in content:
-        parts = items(fields(value, where, "sequence")[0], where)
-        return tuple(one for part in parts for one in _read_shape(part, where, size))
+        parts = _read_parts(value, "sequence", where, size)
+        return tuple(one for part in parts for one in part)
     if "choice" in content:
-        options = items(fields(value, where, "choice")[0], where)
-        return (Either(tuple(_read_shape(option, where, size) for option in options)),)
+        return (Either(tuple(_read_parts(value, "choice", where, size))),)
     if "repeat" in content:
         part, least, most = fields(value, where, "repeat", "least", "most")
         highest = None if most is None else integer(most, where, 1)
         return (_times(_read_shape(part, where, size), integer(least, where, 0, highest), highest),)
     return (read_tokens(value, where, size),)
+
+
+def _read_parts(value: object, name: str, where: str, size: Architecture) -> list[Continuation]:
+    parts = items(fields(value, where, name)[0], where)
+    require("sequences_and_choices_have_several_parts", len(parts) > 1, where, name, len(parts))
+    is_flat = not any(name in mapping(part, where) for part in parts)
+    require("parts_are_of_another_kind_than_the_whole", is_flat, where, name)
+    return [_read_shape(part, where, size) for part in parts]

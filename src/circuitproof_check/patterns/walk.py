@@ -22,7 +22,7 @@ from circuitproof_check.work import NUMBER, spend
 
 from .cells import Cell, coordinates
 from .relevance import Choice, Relevance, choices
-from .rows import UnsettledError
+from .rows import UnsettledError, is_local
 from .runs import Head, Label, Region, Runs, Step, World
 from .shapes import Tokens, read_tokens
 from .values import Values
@@ -34,6 +34,10 @@ Tree = object
 Parts = tuple[list[tuple[Region, Tree]], bool]
 """The parts of a region with the evidence about each, and whether they leave no prompt out."""
 Gathered = TypeVar("Gathered")
+
+
+class FaultError(Exception):
+    """The checker contradicts itself: nothing that it says can be relied on."""
 
 
 class Ground:
@@ -59,8 +63,18 @@ class Ground:
             if len(self._runs) >= _KEPT:
                 self._runs.clear()
                 self._cells.clear()
-            self._runs[region, heads] = Runs(self.world, region, heads)
+            made = Runs(self.world, region, heads)
+            self._refuse_lost_prompts(made)
+            self._runs[region, heads] = made
         return self._runs[region, heads]
+
+    def _refuse_lost_prompts(self, runs: Runs) -> None:
+        """Stop where rows are followed by guesses and not just one guess about each prompt survives."""
+        told = runs.region.heads
+        if any(not is_local(self.world.programs[head]) for head in runs.heads if head not in told):
+            prompts, paths = self.runs(runs.region, told).count(), runs.count()
+            if paths != prompts:
+                raise FaultError(f"a graph has {paths} paths for {prompts} prompts")
 
     def cell(self, region: Region, heads: tuple[Head, ...], edges: Edges) -> Cell:
         """Return a circuit in a region."""
@@ -347,13 +361,10 @@ def count(claim: Claim) -> int:
     return Runs(World(claim.declared, claim.architecture.vocabulary, {}), Region(), ()).count()
 
 
-def scope(claim: Claim) -> str:
+def shown_count(claim: Claim) -> str:
     """Say how many prompts a claim is about."""
-    if claim.declared is None:
-        return f"{len(claim.prompts)} prompts"
     digits = str(count(claim))
-    shown = digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
-    return f"all {shown} prompts of a pattern"
+    return digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
 
 
 def _first_and_last(keys: tuple[int, ...], position: int, weight: Fraction) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 
 from bundle_maker import architecture
@@ -25,3 +26,15 @@ def test_checker_and_engine_read_the_same_prompts(pattern):
             assert world.holds(prompt) == (prompt in machine)
     assert Runs(world, Region(), ()).count() == machine.size
     assert sorted(world.atoms(Region(), ())) == sorted(machine.atoms)
+
+
+TOKEN = {"tokens": [1]}
+
+
+@pytest.mark.parametrize("depth", [3, 30])
+def test_the_longest_prompt_of_nested_repeats_is_no_large_number(depth):
+    """It is counted up to the longest that is declared."""
+    shape = TOKEN
+    for _ in range(depth):
+        shape = {"repeat": shape, "least": 1, "most": 10**18}
+    assert read_pattern({"shape": shape, "clauses": [], "longest": 9}, "pattern", SIZE).longest == 9

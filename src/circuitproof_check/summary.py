@@ -1,0 +1,159 @@
+"""What a verdict says, in one line and as data: the claim, what it was compared with, and what is assumed.
+
+The line is short whatever a bundle holds. Strings of a stranger stand in quotes at its end, so that none can
+be taken for the checker's own words; before the first quote there are only these.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .claim import Claim, Property
+from .properties import Remarks, Verdict
+from .reading import quoted, show
+
+_SHOWN_DIGEST = 12
+_SHOWN_PATH = 60
+_POSITIONS = 4
+_SHOWN_REMARKS = 200
+Answers = Sequence[tuple[Verdict, Remarks]]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a bundle is compared with, and how much work that may be."""
+
+    against: Path | None = None
+    base: Path | None = None
+    task: Path | None = None
+    operations: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim whose evidence holds, with the verdict on each property and what it was compared with."""
+
+    claim: Claim
+    answers: Answers
+    beside: Beside
+    has_alphabet: bool
+    """Whether the names of tokens were compared with those of a model."""
+    count: str
+    """How many prompts the claim is about, in short."""
+
+    @property
+    def prompts(self) -> str:
+        """Say what the claim is about."""
+        is_list = self.claim.declared is None
+        return f"{self.count} prompts" if is_list else f"all {self.count} prompts of a pattern"
+
+    @property
+    def has_base(self) -> bool:
+        return any(claimed.kind == "lesion identity" for claimed in self.claim.properties)
+
+
+def sentence(judged: Judged) -> str:
+    """Return the claim in words: first what was compared, last the names."""
+    words: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
+    are_few = sum(len(remark) for _, remarks in judged.answers for remark in remarks) <= _SHOWN_REMARKS
+    for claimed, (verdict, remarks) in zip(judged.claim.properties, judged.answers, strict=True):
+        counted = (f"remarks: {len(remarks)}",) if remarks else ()
+        words[verdict].append(_property_words(claimed, remarks if are_few else counted))
+    said = "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
+    scope = f"{len(judged.claim.edges)} edges, zero ablation, {judged.prompts}"
+    return f"{', '.join(_compared(judged))}; {scope}: {said} ({', '.join(_names(judged))})"
+
+
+def _compared(judged: Judged) -> list[str]:
+    """Say what was compared and what was not."""
+    beside, digest = judged.beside, judged.claim.task.declaration
+    words = ["model not checked" if beside.against is None else "model compared"]
+    names = _said_of_names(judged)
+    if beside.against is not None and names in ("not compared", "as declared"):
+        words.append(f"names {names}")
+    if judged.has_base:
+        words.append("base not checked" if beside.base is None else "base compared")
+    is_compared = "as declared" if beside.task is not None else "not compared"
+    words.append(f"task {digest[:_SHOWN_DIGEST]} {is_compared}" if digest else "task without a declaration")
+    return words
+
+
+def _names(judged: Judged) -> list[str]:
+    """Return what others have named, in quotes; the task's name stands last."""
+    paths = {"model": judged.beside.against, "base": judged.beside.base}
+    named = [f"{kind} {quoted(str(path), _SHOWN_PATH)}" for kind, path in paths.items() if path is not None]
+    return [*named, f"task {show(judged.claim.task.name)}"]
+
+
+def _property_words(claimed: Property, further: tuple[str, ...]) -> str:
+    size = ""
+    if claimed.kind == "robustness":
+        size = f" at {show(claimed.epsilon)}"
+        further = (f"{claimed.at}, {_positions(claimed.positions)}", *further)
+    return f"{claimed.kind}{size}" + (f" [{'; '.join(further)}]" if further else "")
+
+
+def _positions(places: str | tuple[int, ...]) -> str:
+    if isinstance(places, str):
+        return places
+    left = len(places) - _POSITIONS
+    more = f" and {left} more" if left > 0 else ""
+    return f"positions {' '.join(map(str, places[:_POSITIONS]))}{more}"
+
+
+def facts(judged: Judged) -> dict[str, object]:
+    """Return the whole of what the line says, as data."""
+    claim, beside = judged.claim, judged.beside
+    properties: list[object] = []
+    for claimed, (verdict, remarks) in zip(claim.properties, judged.answers, strict=True):
+        entry: dict[str, object] = {"kind": claimed.kind, "verdict": verdict.value, "remarks": list(remarks)}
+        if claimed.kind == "robustness":
+            entry |= {"epsilon": str(claimed.epsilon), "at": claimed.at, "positions": claimed.positions}
+        properties.append(entry)
+    return {
+        "task": claim.task.name,
+        "declaration": claim.task.declaration,
+        "properties": properties,
+        "edges": len(claim.edges),
+        "ablation": "zero",
+        "prompts": judged.prompts,
+        "compared": {
+            "model": None if beside.against is None else str(beside.against),
+            "base": None if beside.base is None else str(beside.base),
+            "task": None if beside.task is None else str(beside.task),
+        },
+    }
+
+
+def assumptions(judged: Judged) -> tuple[dict[str, str], ...]:
+    """Return what the verdict rests on beside the evidence: what was compared, and what the words mean."""
+    claim, beside = judged.claim, judged.beside
+    candidates, vocabulary = len(claim.task.candidates), claim.architecture.vocabulary
+    base = ({"about": "base", "is": _said(beside.base)},) if judged.has_base else ()
+    return (
+        {"about": "model", "is": _said(beside.against)},
+        *base,
+        {"about": "task", "is": _said(beside.task) if claim.task.declaration else "without a declaration"},
+        {"about": "names", "is": _said_of_names(judged)},
+        {"about": "arithmetic", "is": "exact"},
+        {"about": "ablation", "is": "zero"},
+        {
+            "about": "decision",
+            "is": "among candidates" if candidates < vocabulary else "among all tokens",
+            "count": str(candidates),
+            "tokens": str(vocabulary),
+        },
+        {"about": "domain", "is": "list" if claim.declared is None else "pattern", "count": judged.count},
+    )
+
+
+def _said(path: Path | None) -> str:
+    return "not compared" if path is None else "compared"
+
+
+def _said_of_names(judged: Judged) -> str:
+    if not judged.claim.task.names:
+        return "none"
+    if judged.has_alphabet:
+        return "compared"
+    return "not compared" if judged.beside.task is None else "as declared"
