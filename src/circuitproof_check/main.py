@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -72,6 +72,8 @@ class Report:
     outcome: Outcome
     reason: str
     claim: dict[str, object] = field(default_factory=dict[str, object])
+    files: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False, compare=False)
+    """The very bytes that were judged, if they were to the end: what is shown of a bundle is made of them."""
 
     def to_json(self) -> str:
         content = {"outcome": self.outcome.name.lower(), "exit": int(self.outcome), "reason": self.reason}
@@ -120,7 +122,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("bundle", type=Path, help="the directory to check")
     parser.add_argument("--against", type=Path, metavar="MODEL", help="the model directory it must be about")
     parser.add_argument("--base", type=Path, metavar="MODEL", help="the model directory it was built on")
-    parser.add_argument("--task", type=Path, metavar="FILE", help="the declaration of its task, as JSON")
+    parser.add_argument(
+        "--task", type=Path, metavar="FILE", help="the declaration of its task, as JSON or TOML"
+    )
     parser.add_argument("--operations", type=_count, metavar="N", help="how much work it may be")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print the answer as JSON")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}, format {FORMAT}")
@@ -192,7 +196,8 @@ def _judge(bundle: Path, beside: Beside) -> Report:
     if beside.base is not None:
         check_base(beside.base, claim)
     certificate = parse_json(files[CERTIFICATE], CERTIFICATE)
-    return _summary(claim, judge(certificate, sha256(files[CLAIM]), claim, forward), beside)
+    report = _summary(claim, judge(certificate, sha256(files[CLAIM]), claim, forward), beside)
+    return replace(report, files=files)
 
 
 def _summary(claim: Claim, answers: Sequence[tuple[Verdict, Remarks]], beside: Beside) -> Report:

@@ -63,6 +63,7 @@ def locate(source: str, revision: str | None = None) -> Path:
 def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = None) -> Declaration:
     """Turn a Hugging Face GPT-2 into a model directory; it appears whole, and only if `gate` lets it pass."""
     refuse_existing(out)
+    _refuse_links(source)
     architecture = read_config(read_fields(source / _CONFIG))
     with open_tensors(source) as theirs:
         _refuse_unfit(source, theirs, architecture)
@@ -80,6 +81,16 @@ def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = Non
 
         write_directory(out, fill)
     return declaration
+
+
+def _refuse_links(source: Path) -> None:
+    """Refuse a directory with links, which may lead anywhere; only the Hub's own cache has them, to its blobs."""
+    inside = source.resolve()
+    for one in inside.glob("*"):
+        if one.is_symlink() and one.resolve().parent != inside.parent.parent / "blobs":
+            raise InputError(
+                f"{source / one.name} is a link, which is not followed; put the file itself in its place"
+            )
 
 
 def export_hf(model: Path, out: Path) -> None:
