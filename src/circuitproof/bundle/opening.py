@@ -103,7 +103,7 @@ class Opened:
 
 
 def open_bundle(path: Path, files: Mapping[str, bytes]) -> Opened:
-    """Read a bundle from the very bytes that the checker has judged; what the path holds by now is no matter."""
+    """Read a bundle from the very bytes that the checker has judged, whatever the path holds by now."""
     claim, asked, certificate = (
         Fields(parse_json(files[name], str(path / name)), str(path / name))
         for name in (CLAIM, DOMAIN, CERTIFICATE)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeAlias, assert_never
 
 from circuitproof.errors import InputError
-from circuitproof.text.canonical import refuse_existing, refuse_unwritable
+from circuitproof.text.canonical import refuse_existing, refuse_sealed, refuse_unwritable
 from circuitproof.text.sealed import MANIFEST, read_manifest
 
 
@@ -61,6 +61,9 @@ def replacing(place: Path, product: Product, *, is_forced: bool) -> Generator[No
     Where the work ends without one, the old is put back. A kill leaves it in a hidden folder beside.
     """
     if isinstance(product, Continued):
+        refuse_sealed(place)
+        if place.is_symlink() and not place.exists():
+            raise InputError(f"{place} is a link that leads nowhere; remove it or choose another place")
         yield
         return
     places = product.places(place) if isinstance(product, OneFile) else (place,)

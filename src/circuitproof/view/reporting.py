@@ -15,7 +15,7 @@ from circuitproof.view.words import shown_text
 from circuitproof_check.main import Beside, Outcome
 
 _WORSE = (Outcome.VALID, Outcome.INCOMPLETE, Outcome.REFUTED, Outcome.USAGE, Outcome.FAILURE, Outcome.INVALID)
-"""Outcomes of bundles, each worse than those before it; a refutation outweighs what is open, as in a bundle."""
+"""Outcomes, each worse than those before it: a refutation outweighs what is open, as within a bundle."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from math import prod
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +85,10 @@ def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = Non
 
 
 def _refuse_links(source: Path) -> None:
-    """Refuse a directory with links, which may lead anywhere; only the Hub's own cache has them, to its blobs."""
-    inside = source.resolve()
+    """Refuse links, which may lead anywhere, but for those of the Hub's own cache to its blobs."""
+    inside = Path(realpath(source))
     for one in inside.glob("*"):
-        if one.is_symlink() and one.resolve().parent != inside.parent.parent / "blobs":
+        if one.is_symlink() and Path(realpath(one)).parent != inside.parent.parent / "blobs":
             raise InputError(
                 f"{source / one.name} is a link, which is not followed; put the file itself in its place"
             )
