@@ -25,7 +25,7 @@ class Judged:
     place: str
     report: Report
     size: int
-    """How many bytes its files have."""
+    """How many bytes were judged, to their end."""
     story: Story | None
     """What its own page says, if the checker has judged it to its end."""
 
@@ -143,10 +143,10 @@ def tell_run(path: Path, beside: Beside | None = None) -> RunStory:
 
 def _bundles(path: Path, beside: Beside) -> Iterator[Judged]:
     for claim in sorted(path.rglob(CLAIM)):
-        size = sum(file.stat().st_size for file in claim.parent.iterdir() if file.is_file())
         report = inspect(claim.parent, beside)
         story = None if report.outcome is Outcome.FAILURE else tell_judged(claim.parent, report, beside)
         place = str(claim.parent.relative_to(path))
+        size = sum(map(len, report.files.values()))
         yield Judged(place, report, size, story if isinstance(story, Story) else None)
 
 
