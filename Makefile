@@ -19,7 +19,7 @@ demo: $(READY)
 	$(BIN)/python -I -m circuitproof_check build/demo/bundles/brackets --against build/demo/training/model
 	-$(BIN)/circuitproof minimal build/demo/training/model --task quotes --out build/demo/bundles/fewest-edges --force
 	$(BIN)/circuitproof remove-norm recipes/toy-norm-free.toml --out build/demo/norm-free
-	@$(BIN)/circuitproof report build/demo --out build/demo.html --force
+	@$(BIN)/circuitproof report build/demo --out build/demo.html --force || [ $$? = 4 ]  # the fewest edges may be undecided
 
 # With COVERAGE set, branch coverage is measured and must reach its floor; that takes about twice as long.
 test: $(READY)
