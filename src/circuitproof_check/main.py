@@ -68,6 +68,8 @@ class Report:
     claim: dict[str, object] = field(default_factory=dict[str, object])
     assumptions: tuple[dict[str, str], ...] = ()
     """What a verdict rests on beside the evidence."""
+    files: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False, compare=False)
+    """The very bytes that were judged, if they were to the end: what is shown of a bundle is made of them."""
 
     def to_json(self) -> str:
         content = {"outcome": self.outcome.name.lower(), "exit": int(self.outcome), "reason": self.reason}
@@ -117,7 +119,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("bundle", type=Path, help="the directory to check")
     parser.add_argument("--against", type=Path, metavar="MODEL", help="the model directory it must be about")
     parser.add_argument("--base", type=Path, metavar="MODEL", help="the model directory it was built on")
-    parser.add_argument("--task", type=Path, metavar="FILE", help="the declaration of its task, as JSON")
+    parser.add_argument(
+        "--task", type=Path, metavar="FILE", help="the declaration of its task, as JSON or TOML"
+    )
     parser.add_argument("--operations", type=_count, metavar="N", help="how much work it may be")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print the answer as JSON")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}, format {FORMAT}")
@@ -198,7 +202,8 @@ def _judge(bundle: Path, beside: Beside) -> Report:
         check_base(beside.base, claim)
     certificate = parse_json(files[CERTIFICATE], CERTIFICATE)
     answers = judge(certificate, sha256(files[CLAIM]), claim, forward)
-    return _report(Judged(claim, answers, beside, has_alphabet, shown_count(claim)))
+    judged = Judged(claim, answers, beside, has_alphabet, shown_count(claim))
+    return replace(_report(judged), files=files)
 
 
 def _report(judged: Judged) -> Report:

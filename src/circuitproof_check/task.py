@@ -2,17 +2,33 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .architecture import Architecture
 from .patterns.shapes import Pattern, read_pattern
-from .reading import fields, integers, items, kind, mapping, parse_json, read_file, require, sha256, text
+from .reading import (
+    ForgedError,
+    UnreadableError,
+    fields,
+    integers,
+    items,
+    kind,
+    mapping,
+    parse_json,
+    read_file,
+    require,
+    sha256,
+    text,
+)
 
 Prompts = tuple[tuple[int, ...], ...]
 DIGEST = re.compile(r"[0-9a-f]{64}")
 _TOKEN = re.compile("0|[1-9][0-9]{0,8}")
+_DECLARED = frozenset({"name", "candidates", "answer", "relation", "domain"})
+_DECLARE = "make one by circuitproof task {} --out DECLARATION.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +105,10 @@ def read_declared(pattern: object, task: object, size: Architecture) -> Declared
 
 def check_task(path: Path, task: object, domain: object, size: Architecture) -> list[object] | None:
     """Demand that task and domain of a bundle are as a declaration says; return the alphabet that it has."""
-    declared = mapping(parse_json(read_file(path), f"{path}"), f"{path}")
+    declared, digest = _read_declaration(path)
     asked, about = mapping(task, "task"), mapping(domain, "domain")
-    canonical = json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    digest = sha256(canonical.encode(errors="surrogatepass"))
+    if asked["declaration"] != digest and not declared.keys() >= _DECLARED:
+        raise UnreadableError(f"{path} is no declaration: it has other keys; {_DECLARE.format(path)}")
     require("task_has_the_declared_digest", asked["declaration"] == digest, f"{path}")
     is_pattern, rows = "pattern" in about, items(about["prompts"], "domain")
     keys = ("name", "candidates", "answer", "relation")
@@ -111,6 +127,19 @@ def check_task(path: Path, task: object, domain: object, size: Architecture) -> 
         is_named = fits and all(alphabet[int(key)] == name for key, name in names.items())
     require("names_are_the_declared", is_named, f"{path}")
     return alphabet
+
+
+def _read_declaration(path: Path) -> tuple[dict[str, object], str]:
+    """Return what a file of JSON or TOML declares, and its digest; what it is not is no fault of a bundle."""
+    try:
+        content = read_file(path)
+        is_toml = path.suffix == ".toml"
+        stated = tomllib.loads(content.decode()) if is_toml else parse_json(content, f"{path}")
+        declared = mapping(stated, f"{path}")
+        canonical = json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    except (ValueError, TypeError, ForgedError) as error:
+        raise UnreadableError(f"{path} is no declaration: {error}; {_DECLARE.format(path)}") from error
+    return declared, sha256(canonical.encode(errors="surrogatepass"))
 
 
 def _check_tokens(tokens: Collection[int], where: str, size: Architecture) -> None:

@@ -227,6 +227,16 @@ def test_a_module_planted_in_a_bundle_is_not_imported(sealed):
     assert "is on Python's path" in plain.stdout
 
 
+@pytest.mark.parametrize("option", ["--against", "--base", "--task", "--agai"])
+@pytest.mark.parametrize("spelled", ["{} .", "{}=.", "{}={}/../{}", "{}="])
+def test_no_module_is_imported_from_what_an_option_names(sealed, option, spelled):
+    """However the option is spelled: with an equals sign, short, with another way to the same folder."""
+    (sealed / "hashlib.py").write_text("print('valid: trust me')\nraise SystemExit(0)\n")
+    words = spelled.replace("{}/../{}", f"../{sealed.name}").format(option).split()
+    plain = run("-m", "circuitproof_check", "elsewhere", *words, cwd=sealed, capture_output=True)
+    assert (plain.returncode, "is on Python's path" in plain.stdout) == (3, True), plain
+
+
 @pytest.mark.parametrize(
     ("shell", "reason"), [("> /dev/full", "No space left on device"), (">&-", "it is closed")]
 )

@@ -312,6 +312,50 @@ def test_the_alphabet_of_a_declared_task_is_the_models(tmp_path, monkeypatch):
     assert inspect(written, beside).outcome is Outcome.VALID
 
 
+def as_toml(value: Any) -> str:
+    """Return a value as TOML writes it in a line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {as_toml(one)}" for key, one in value.items()) + "}"
+    return "[" + ", ".join(map(as_toml, value)) + "]" if isinstance(value, list) else json.dumps(value)
+
+
+def test_a_declaration_may_be_written_as_toml(tmp_path):
+    """It is what it says, not how: the digest is that of its canonical JSON."""
+    bundle, content = declared()
+    bundle.claim["task"]["declaration"] = maker.digest(canonical(content))
+    file = tmp_path / "task.toml"
+    file.write_text("\n".join(f"{key} = {as_toml(value)}" for key, value in content.items()))
+    written = bundle.write(tmp_path / "b")
+    assert inspect(written, Beside(task=file)).outcome is Outcome.VALID
+    file.write_text(file.read_text().replace('"zero"', '"none"'))
+    assert inspect(written, Beside(task=file)).outcome is Outcome.INVALID
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "task.toml",
+            'name = "tiny"\nalphabet = ["0", "1"]\nprompts = ["0 1"]\nanswers = ["0"]\nclasses = [0]',
+        ),
+        ("task.toml", "name ="),
+        ("task.toml", "name = 2026-01-01"),
+        ("task.json", '{"name": "tiny", "prompts": [[0, 1]]}'),
+        ("task.json", "{"),
+        ("task.json", "[]"),
+        ("task.json", 'name = "tiny"'),
+    ],
+)
+def test_a_file_that_declares_nothing_says_nothing_of_a_bundle(tmp_path, name, text):
+    """A task file is what its author wrote: the declaration is made of it, and the sentence says how."""
+    bundle, content = declared()
+    bundle.claim["task"]["declaration"] = maker.digest(canonical(content))
+    (tmp_path / name).write_text(text)
+    report = inspect(bundle.write(tmp_path / "b"), Beside(task=tmp_path / name))
+    assert report.outcome is Outcome.FAILURE
+    assert f"make one by circuitproof task {tmp_path / name} --out DECLARATION.json" in report.reason
+
+
 def test_a_declaration_that_is_no_text_is_another(tmp_path):
     """Half a character has no canonical bytes."""
     bundle, content = declared()

@@ -14,6 +14,11 @@ def test_one_command_builds_audits_proves_and_draws(run, tmp_path):
     assert "3 anchors evaluated alone gave the same logits" in out
     assert "calibrating the scalar rung" in notes
     assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
-    code, out, _ = run("construct", recipe, "--out", tmp_path / "run", "--json")
+    again = ("construct", recipe, "--out", tmp_path / "run", "--figure", tmp_path / "f.png", "--json")
+    (tmp_path / "f.png").write_bytes(b"of another day")
+    assert run(*again)[0] == 3
+    assert (tmp_path / "f.png").read_bytes() == b"of another day"
+    code, out, _ = run(*again, "--force")
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
     (found,) = json.loads(out)
     assert (code, found["record"], found["proof"]["verdict"]) == (0, "readout", "proved")

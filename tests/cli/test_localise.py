@@ -17,6 +17,13 @@ def test_one_command_shows_frontier_and_proofs_and_draws(run, tmp_path):
     assert "quotes: 2 edges selected, 2 after trimming, on all 56 prompts looked at" in out
     assert "opening the gate of quotes" in notes
     assert (tmp_path / "f.png").read_bytes().startswith(PNG)
+    again = ("localise", recipe, "--out", tmp_path / "run", "--figure", tmp_path / "f.png")
+    (tmp_path / "f.png").write_bytes(b"of another day")
+    code, _, err = run(*again)
+    assert (code, "f.png already exists; give --force" in err) == (3, True)
+    assert (tmp_path / "f.png").read_bytes() == b"of another day"
+    assert run(*again, "--force")[0] == 0
+    assert (tmp_path / "f.png").read_bytes().startswith(PNG)
     head = out.rstrip().rsplit(" ", 1)[-1]
     code, out, _ = run("ledger", tmp_path / "run" / "ledger.jsonl", "--head", head)
     assert code == 0

@@ -55,6 +55,17 @@ def test_an_infinite_weight_is_named(run, stored):
     code, _, err = run("model", stored, "--seal")
     assert code == 3
     assert "embed.token" in err
+    assert not (stored / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("name", ["model.json", "weights.safetensors"])
+def test_what_is_refused_is_not_sealed(run, stored, name):
+    """A seal on files that are no model would vouch for nothing."""
+    (stored / "manifest.json").unlink()
+    (stored / name).write_bytes(b"{}")
+    code, _, err = run("model", stored, "--seal")
+    assert (code, name in err) == (3, True)
+    assert not (stored / "manifest.json").exists()
 
 
 def test_sealing_is_asked_for_and_done_once(run, stored):

@@ -3,7 +3,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from circuitproof.cli.show import fitting_table, show_line
+from circuitproof.cli.show import fitting_table, show_note
 
 COST = ("circuit", "edges#", "per edge#", "paper#", "norm#", "attention#", "mlp#", "embedding#", "decision#")
 
@@ -34,9 +34,9 @@ def test_a_table_in_which_every_word_fits_breaks_none():
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_a_sentence_breaks_between_words_on_a_terminal_and_nowhere_else(is_terminal, capsys, monkeypatch):
     """A program reads lines as they are; a path or a number is never broken, and an indent is kept."""
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
     monkeypatch.setenv("COLUMNS", "20")
     text = "  a sentence of many words\n  " + "x" * 30
-    show_line(text)
+    show_note(text)
     broken = "  a sentence of many\n  words\n  " + "x" * 30
-    assert capsys.readouterr().out == f"{broken if is_terminal else text}\n"
+    assert capsys.readouterr().err == f"{broken if is_terminal else text}\n"

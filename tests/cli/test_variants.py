@@ -20,8 +20,13 @@ def test_a_comparison_is_a_table_a_figure_and_a_gate(run, tmp_path):
     ):
         assert words in out
     assert (tmp_path / "changes.png").read_bytes().startswith(b"\x89PNG")
-    code, out, _ = run(*given, "--json")
+    (tmp_path / "changes.png").write_bytes(b"of another day")
+    again = (*given, "--figure", tmp_path / "changes.png", "--json")
+    assert run(*again)[0] == 3
+    assert (tmp_path / "changes.png").read_bytes() == b"of another day"
+    code, out, _ = run(*again, "--force")
     assert code == 0
+    assert (tmp_path / "changes.png").read_bytes().startswith(b"\x89PNG")
     found = json.loads(out)
     assert [row["name"] for row in found["variants"]] == ["baseline", "plain", "band", "norm-free"]
     assert found["gate"]["passes"] == (found["gate"]["above_gate"]["most"] < 0)

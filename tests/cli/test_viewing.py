@@ -1,6 +1,8 @@
 """The commands that show a bundle: files, columns, exit codes."""
 
 import json
+from pathlib import Path
+from shutil import copytree
 
 import pytest
 from typer.testing import CliRunner
@@ -8,7 +10,9 @@ from typer.testing import CliRunner
 import viewed
 from circuitproof.cli.main import app
 from circuitproof.errors import InputError
-from circuitproof_check.main import Outcome
+from circuitproof.view import story
+from circuitproof.view.reporting import report_on
+from circuitproof_check.main import Beside, Outcome, inspect
 
 SEEDS = viewed.seeds()
 RUNNER = CliRunner()
@@ -85,7 +89,25 @@ def test_figures_are_written_and_those_that_are_not_are_told(tmp_path):
     assert (
         len(list((tmp_path / "figures").glob("*.svg"))) == len(list((tmp_path / "figures").glob("*.png"))) > 1
     )
-    told = json.loads(run("figures", bundle, "--out", tmp_path / "figures", "--json").output)
+    told = json.loads(run("figures", bundle, "--out", tmp_path / "figures", "--force", "--json").output)
     assert {one["kind"]: one["name"] for one in told}["timeline"] is None
     (tmp_path / "empty").mkdir()
-    assert isinstance(run("figures", tmp_path / "empty", "--out", tmp_path / "figures").exception, InputError)
+    assert isinstance(run("figures", tmp_path / "empty", "--out", tmp_path / "none").exception, InputError)
+
+
+@pytest.mark.parametrize("name", ["claim.json", "domain.json", "weights.safetensors", "certificate.json"])
+def test_a_page_is_made_of_the_bytes_that_were_judged(tmp_path, monkeypatch, name):
+    """A file that is exchanged between judging and drawing changes nothing of the page."""
+    seed = next(seed for seed in SEEDS if viewed.story_of(seed).judgement.outcome is Outcome.VALID)
+    bundle = Path(copytree(viewed.bundle_of(seed), tmp_path / "bundle"))
+    wanted = report_on(bundle, Beside()).html
+
+    def inspect_and_exchange(path, beside):
+        report = inspect(path, beside)
+        (path / name).write_bytes(b"exchanged")
+        return report
+
+    monkeypatch.setattr(story, "inspect", inspect_and_exchange)
+    made = run("report", bundle, "--out", tmp_path / "page.html")
+    assert made.exit_code == Outcome.VALID
+    assert (tmp_path / "page.html").read_text() == wanted

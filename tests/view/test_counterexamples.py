@@ -25,7 +25,7 @@ def test_a_prompt_is_shown_in_tokens_with_wanted_decided_and_margin():
     assert lines == [
         "equivalence is refuted",
         "  prompt 1: b\\n ' '",
-        "    wanted b\\n, decided a\\x1b[31m, margin -1/3",
+        "    wanted b\\n, decided a\\u001b[31m, margin -1/3",
     ]
 
 

@@ -16,6 +16,7 @@ from circuitproof.view.page import PARTS, bundle_page, bundle_text
 from circuitproof.view.plain import WIDTH
 from circuitproof.view.story import Unjudged, tell
 from circuitproof.view.words import named, property_name
+from circuitproof_check.main import Beside, inspect
 from page_reader import EVIL, read
 
 SEEDS = viewed.seeds()
@@ -176,7 +177,7 @@ def test_of_an_invalid_bundle_nothing_is_shown_but_that(tmp_path):
 def test_a_bundle_that_is_opened_is_the_one_that_was_written():
     """Reading gives back architecture, circuit and properties that write the same claim."""
     for seed in SEEDS:
-        bundle = open_bundle(viewed.bundle_of(seed))
+        bundle = open_bundle(path := viewed.bundle_of(seed), inspect(path, Beside()).files)
         stated = json.loads((bundle.path / "claim.json").read_text())
         assert bundle.frozen.architecture.to_json() == stated["architecture"]
         assert bundle.circuit.to_json() == stated["circuit"]

@@ -1,11 +1,13 @@
 """Pages of runs: what stands in their folders, wherever it stands, and hostile names as text."""
 
 import json
+from shutil import copytree, rmtree
 
 import pytest
 from typer.testing import CliRunner
 
 import circuitproof as cp
+import viewed
 from circuitproof.cli.main import app
 from circuitproof.errors import InputError
 from circuitproof.view.data import page_data
@@ -16,6 +18,7 @@ from circuitproof.view.reporting import report_on
 from circuitproof.view.run import tell_run
 from circuitproof_check.main import Beside, Outcome
 from page_reader import read
+from random_claims import CYCLE
 from run_folders import FILES, write_run
 
 
@@ -98,9 +101,56 @@ def test_an_empty_run_has_a_heading_and_nothing_else(tmp_path):
     assert [part for part in RUN_PARTS if part(tell_run(tmp_path)) is not None] == [RUN_PARTS[0]]
 
 
+@pytest.fixture
+def bundles(tmp_path):
+    """A run folder with a bundle of each outcome: proved, undecided, refuted."""
+    for outcome in (Outcome.VALID, Outcome.INCOMPLETE, Outcome.REFUTED):
+        seed = next(one for one in viewed.seeds() if viewed.story_of(one).judgement.outcome is outcome)
+        copytree(viewed.bundle_of(seed), tmp_path / "run" / outcome.name.lower())
+    (tmp_path / "run" / "run.json").write_text(json.dumps(FILES["run.json"]))
+    return tmp_path / "run"
+
+
+def test_a_run_ends_as_the_worst_of_its_bundles(bundles):
+    """An invalid bundle is worse than a refuted one, that than an open one, and that than a proof."""
+    said = [run_command("report", bundles, "--out", bundles / "0.html").exit_code]
+    rmtree(bundles / "refuted")
+    said.append(run_command("show", bundles).exit_code)
+    rmtree(bundles / "incomplete")
+    said.append(run_command("show", bundles).exit_code)
+    (bundles / "valid" / "claim.json").write_text("{}")
+    said.append(run_command("show", bundles).exit_code)
+    assert said == [Outcome.REFUTED, Outcome.INCOMPLETE, Outcome.VALID, Outcome.INVALID]
+
+
+@pytest.mark.parametrize("command", ["report", "show"])
+def test_a_run_is_compared_with_what_it_must_be_about(bundles, command):
+    """Each of its bundles is: with the right model as without one, with none that is there as a failure."""
+    for name in ("incomplete", "refuted"):
+        rmtree(bundles / name)
+    seed = next(one for one in viewed.seeds() if viewed.story_of(one).judgement.outcome is Outcome.VALID)
+    other = next(one for one in viewed.seeds() if one % len(CYCLE) != seed % len(CYCLE))
+
+    def code(*options):
+        more = ("--out", bundles.with_suffix(".html"), "--force") if command == "report" else ()
+        return run_command(command, bundles, *more, *options).exit_code
+
+    assert code("--against", viewed.bundle_of(seed).parent / "model") == Outcome.VALID
+    assert code("--against", viewed.bundle_of(other).parent / "model") == Outcome.INVALID
+    assert code("--against", bundles / "nowhere") == Outcome.FAILURE
+    assert code("--task", bundles / "nowhere.json") == Outcome.FAILURE
+
+
+def test_a_run_without_bundles_is_compared_with_nothing(tmp_path):
+    """Silence would read as agreement."""
+    (tmp_path / "run.json").write_text(json.dumps(FILES["run.json"]))
+    with pytest.raises(InputError, match="no bundle to compare"):
+        run_command("show", tmp_path, "--against", tmp_path)
+
+
 def test_a_run_with_a_broken_bundle_is_invalid(folder):
     """A run is no better than its proofs."""
-    assert report_on(folder, Beside()).exit_code == Outcome.VALID
+    assert report_on(folder, Beside()).exit_code == Outcome.REFUTED
     (folder / "proof" / "bundle" / "claim.json").write_text("{}")
     assert report_on(folder, Beside()).exit_code == Outcome.INVALID
 

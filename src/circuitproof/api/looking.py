@@ -7,7 +7,7 @@ from pathlib import Path
 from circuitproof.api.arguments import PathLike, paced, place_of
 from circuitproof.api.checking import AnyBundle, bundle_path
 from circuitproof.api.declaring import AnyModel, model_at
-from circuitproof.text.canonical import refuse_unwritable, write_file
+from circuitproof.text.canonical import refuse_existing, write_file
 from circuitproof.view.explain import Explanation
 from circuitproof.view.explain import explain as explain_prompt
 from circuitproof.view.reporting import report_on
@@ -57,10 +57,9 @@ def report(
     task: PathLike | None = None,
     out: PathLike | None = None,
 ) -> Page:
-    """Return the page of a bundle or of a run folder, and write it to `out` if that is given."""
+    """Return the page of a bundle or of a run folder, and write it to `out`, a new file, if that is given."""
     place = place_of(out)
-    if place is not None:
-        refuse_unwritable(place)
+    refuse_existing(place)
     compared = None if against is None else model_at(against).path
     made = report_on(bundle_path(path), Beside(compared, task=None if task is None else Path(task)))
     if place is not None:

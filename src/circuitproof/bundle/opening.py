@@ -18,7 +18,7 @@ from circuitproof.declare.tasks.patterns import Pattern, read_pattern
 from circuitproof.declare.tasks.rules import AnswerRule, RelationRule
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import Declaration, read_program_lines
-from circuitproof.forward.frozen import Frozen, WeightFile, open_weights
+from circuitproof.forward.frozen import Frozen, WeightFile, parse_weights
 from circuitproof.forward.interface import Span, parse_interface
 from circuitproof.prove.properties import (
     Base,
@@ -37,7 +37,7 @@ from circuitproof.prove.properties import (
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Digest
 from circuitproof.text.codec import Codec
-from circuitproof.text.reading import Fields, read_fields, reading_part
+from circuitproof.text.reading import Fields, parse_json, reading_part
 
 _PLAIN = {one.kind: one for one in (Equivalence, Invariance, Necessity, Faithfulness, SubsetMinimality)}
 
@@ -102,17 +102,22 @@ class Opened:
     """Rows of exact logits, to which evidence refers by number."""
 
 
-def open_bundle(path: Path) -> Opened:
-    """Read a bundle that the checker has judged."""
-    claim, asked = read_fields(path / CLAIM), read_fields(path / DOMAIN)
+def open_bundle(path: Path, files: Mapping[str, bytes]) -> Opened:
+    """Read a bundle from the very bytes that the checker has judged, whatever the path holds by now."""
+    claim, asked, certificate = (
+        Fields(parse_json(files[name], str(path / name)), str(path / name))
+        for name in (CLAIM, DOMAIN, CERTIFICATE)
+    )
     architecture = read_architecture(claim.fields("architecture"))
     programs = read_program_lines(claim.fields("programs"), architecture)
     graph = architecture.graph
-    certificate = read_fields(path / CERTIFICATE)
     answers = certificate.each("answers", lambda one: _read_answer(one, graph))
     return Opened(
         path,
-        Frozen(Declaration(architecture, programs, None), _read_weights(path / WEIGHTS, claim)),
+        Frozen(
+            Declaration(architecture, programs, None),
+            _read_weights(parse_weights(path / WEIGHTS, files[WEIGHTS]), claim),
+        ),
         parse_circuit(claim.value("circuit"), claim.path("circuit")),
         _read_task(claim.fields("task")),
         read_domain(asked),
@@ -122,8 +127,8 @@ def open_bundle(path: Path) -> Opened:
     )
 
 
-def _read_weights(path: Path, claim: Fields) -> Kept:
-    file, listed = open_weights(path), claim.fields("weights")
+def _read_weights(file: WeightFile, claim: Fields) -> Kept:
+    listed = claim.fields("weights")
     parts = {name: listed.fields(name) for name in listed.keys()}  # noqa: SIM118  # Fields is not a mapping
     rows = {
         name: {row: place for place, row in enumerate(part.integers("rows"))}

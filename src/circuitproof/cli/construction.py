@@ -7,6 +7,7 @@ from typer import Argument, Exit, Option
 
 from circuitproof.cli.options import AsJson, RunFolder, drawing_of
 from circuitproof.cli.show import show_json, show_line, show_note, show_said, show_table
+from circuitproof.text.replacing import OneFile
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.construction import Artifact
@@ -16,7 +17,7 @@ def construct(
     recipe: Annotated[Path, Argument(metavar="RECIPE", help="A construction.")],
     out: RunFolder = None,
     base: Annotated[Path | None, Option("--base", help="A model directory to build on instead.")] = None,
-    figure: Annotated[Path | None, drawing_of("lesions")] = None,
+    figure: Annotated[Path | None, drawing_of("lesions"), OneFile()] = None,
     as_json: AsJson = False,
 ) -> None:
     """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""

@@ -7,10 +7,11 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from circuitproof.cli.keeping import show_kept
-from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, TaskName
+from circuitproof.cli.options import AsJson, Deadline, ModelOption, ModelOut, Out, TaskName
 from circuitproof.cli.show import show_json, show_line, show_note, show_told
 from circuitproof.errors import ExitCode
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.text.replacing import OneFile
 
 _Thresholds = Annotated[
     list[float] | None,
@@ -25,7 +26,7 @@ _Thresholds = Annotated[
 def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorded
     model: ModelOption,
     task: TaskName,
-    out: Out,
+    out: Annotated[Out, OneFile(beside=(".report.json",))],
     objective: Annotated[
         Objective, Option("--objective", help="Keep the model's decisions, or the right answers.")
     ] = Objective.MODEL,
@@ -82,7 +83,7 @@ def circuit(
 
 def import_release(
     source: Annotated[Path, Argument(metavar="SOURCE", help="A release directory.")],
-    out: Out,
+    out: ModelOut,
     as_json: AsJson = False,
 ) -> None:
     """Turn a model of the paper's public release into a model directory, with its circuits beside."""

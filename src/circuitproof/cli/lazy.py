@@ -87,7 +87,9 @@ def _help(name: str) -> str:
 
 
 def _load(name: str) -> object:
+    from circuitproof.cli.writing import guarded
+
     module = import_module(f"circuitproof.cli.{COMMANDS[name].module}")
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name)(getattr(module, name.replace("-", "_")))
+    alone.command(name)(guarded(getattr(module, name.replace("-", "_"))))
     return get_command(alone)

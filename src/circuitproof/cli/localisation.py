@@ -7,6 +7,7 @@ from typer import Argument, Exit, Option
 
 from circuitproof.cli.options import AsJson, RunFolder, drawing_of
 from circuitproof.cli.show import show_json, show_line, show_note, show_result, show_said, show_table
+from circuitproof.text.replacing import Continued, OneFile
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.localisation import Localisation
@@ -18,8 +19,9 @@ def localise(
     ledger: Annotated[
         Path | None,
         Option("--ledger", help="A ledger to share with other runs. [default: one in the run's folder]"),
+        Continued(),
     ] = None,
-    figure: Annotated[Path | None, drawing_of("frontier")] = None,
+    figure: Annotated[Path | None, drawing_of("frontier"), OneFile()] = None,
     as_json: AsJson = False,
 ) -> None:
     """Extract circuits, open each generation's gate once, and prove what is left; runs can be resumed."""

@@ -16,6 +16,7 @@ from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
 from circuitproof.cli.output import kept_exit_code, watched_output
 from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError
 from circuitproof.extras import missing
+from circuitproof.text.printing import printable
 from circuitproof.version import __version__
 
 app = typer.Typer(
@@ -115,9 +116,9 @@ def _kept() -> str:
 
 
 def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
-    from circuitproof.cli.show import show_json, show_note
+    from circuitproof.cli.show import INDENTED, show_json, show_note
 
-    sentence = _printable(sentence)
+    sentence = _cut(printable(sentence, keeps=INDENTED))
     if "--json" in sys.argv:
         with suppress(OSError):
             show_json({"error": sentence, "code": int(code)})
@@ -126,11 +127,8 @@ def _fail(sentence: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
     raise SystemExit(code)
 
 
-def _printable(sentence: str) -> str:
-    """Return a sentence in which what was typed can be printed, in one line and not too long."""
-    for word in sys.argv[1:]:
-        if word and not word.isprintable():
-            sentence = sentence.replace(word, word.encode("unicode_escape").decode())
+def _cut(sentence: str) -> str:
+    """Return a sentence in which no word is too long."""
     return _ENDLESS.sub(lambda found: f"{found[0][:60]}… ({len(found[0])} characters)", sentence)
 
 

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from circuitproof.cli.options import AsJson, ModelPath, Out
-from circuitproof.cli.show import show_json, show_line, show_result
+from circuitproof.cli.options import AsJson, ModelOut, ModelPath, Out
+from circuitproof.cli.show import show_json, show_line, show_result, show_text
 from circuitproof.declare.programs.text import to_text
 from circuitproof.text.canonical import readable_json
+from circuitproof.text.replacing import Folder
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.hugging_face_gate import Agreement
     from circuitproof.lab.runs.models import Described
+
+_GPT2 = ("config.json", "model.safetensors", "tokenizer.json", "vocab.json", "merges.txt")
 
 
 def model(
@@ -40,7 +43,7 @@ def install(
             help="A head and the file of its program, 1.0=quotes.program; repeat for several.",
         ),
     ],
-    out: Out,
+    out: ModelOut,
     as_json: AsJson = False,
 ) -> None:
     """Write a copy of a model in which programs stand in the place of heads' queries and keys."""
@@ -57,7 +60,7 @@ def import_hf(
     source: Annotated[
         str, Argument(metavar="DIR|NAME", help="A Hugging Face GPT-2: a directory, or its name on the Hub.")
     ],
-    out: Out,
+    out: ModelOut,
     compare: Annotated[
         bool,
         Option("--compare", help="Write it only if its logits are those of transformers, but for rounding."),
@@ -94,7 +97,9 @@ def import_hf(
         )
 
 
-def export_hf(path: ModelPath, out: Out, as_json: AsJson = False) -> None:
+def export_hf(
+    path: ModelPath, out: Annotated[Out, Folder("GPT-2 of Hugging Face's", _GPT2)], as_json: AsJson = False
+) -> None:
     """Write a model as Hugging Face stores a GPT-2, if its operators are GPT-2's."""
     from circuitproof.lab.runs.hugging_face import export_hf as convert
 
@@ -113,13 +118,14 @@ def _show(found: "Described") -> None:
         f"{found.path}: {found.parameters} parameters in {found.tensors} tensors, all finite; "
         f"a graph of {found.edges} edges"
     )
-    show_line(readable_json(sizes.to_json()).decode().strip())
+    show_text(readable_json(sizes.to_json()).decode())
     names = declared.alphabet
     show_line(
         "tokens have no names" if names is None else f"{len(names)} tokens have names: {_begin(names.names)}"
     )
     for head, program in declared.programs.items():
-        show_line(f"{head} is a program:\n{to_text(program).strip()}")
+        show_line(f"{head} is a program:")
+        show_text(to_text(program))
     show_line(exactness(declared))
     for name, digest in found.files.items():
         show_line(f"{name} {digest}")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from typer import Argument, BadParameter, Option
 
 from circuitproof.prove.properties import Kind
+from circuitproof.text.replacing import Continued, Sealed
 
 
 def _refuse_nan(seconds: float | None) -> float | None:
@@ -23,9 +24,21 @@ def drawing_of(what: str) -> Any:  # noqa: ANN401  # as Option itself
 
 AsJson = Annotated[bool, Option("--json", help="Print the result as JSON, for programs.")]
 ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model directory.")]
-Out = Annotated[Path, Option("--out", help="Where the result is written.")]
+_OUT = Option("--out", help="Where the result is written.")
+Out = Annotated[Path, _OUT]
+ModelOut = Annotated[Path, _OUT, Sealed("model directory", "model.json")]
+Force = Annotated[
+    bool,
+    Option(
+        "--force",
+        help="Replace what is there by what is written now: a file, or a whole folder of the same kind; "
+        "never a run's folder.",
+    ),
+]
 RecipeFile = Annotated[Path, Argument(metavar="RECIPE", help="A recipe file.")]
-RunFolder = Annotated[Path | None, Option("--out", help="The run's folder. [default: build/NAME]")]
+RunFolder = Annotated[
+    Path | None, Option("--out", help="The run's folder. [default: build/NAME]"), Continued()
+]
 _TASK = "A task by name, or its file (.toml or .json)"
 TaskNames = Annotated[
     list[str] | None, Option("--task", help=f"{_TASK}; repeat for several. [default: all that are shipped]")
@@ -86,4 +99,6 @@ Deadline = Annotated[
         show_default=False,
     ),
 ]
-BundleOut = Annotated[Path | None, Option("--out", help="Write the bundle here.")]
+BundleOut = Annotated[
+    Path | None, Option("--out", help="Write the bundle here."), Sealed("bundle", "claim.json")
+]

@@ -11,6 +11,7 @@ import typer
 
 from circuitproof.text.canonical import readable_json
 from circuitproof.text.codec import to_json
+from circuitproof.text.printing import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,11 +21,18 @@ if TYPE_CHECKING:
     from circuitproof.view.telling import Said, Told
 
 Found = TypeVar("Found")
+INDENTED = "\n  "
+"""How a sentence goes on in a further line, which shows a place in a file."""
 
 
 def show_json(value: object) -> None:
     """Print a value as JSON to standard output."""
-    typer.echo(readable_json(to_json(value)).decode(), nl=False)
+    show_text(readable_json(to_json(value)).decode())
+
+
+def show_text(text: str) -> None:
+    """Print a text of several lines to standard output; what else does not print is spelled as in JSON."""
+    typer.echo(printable(text, keeps="\n"), nl=False)
 
 
 def show_result(found: Found, show: Callable[[Found], None], *, as_json: bool) -> None:
@@ -38,6 +46,7 @@ def show_result(found: Found, show: Callable[[Found], None], *, as_json: bool) -
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table as wide as the terminal, elsewhere as COLUMNS says or 80; # marks columns of numbers."""
     console = _console()
+    title, columns, rows = printable(title), _spelled(columns), list(map(_spelled, rows))
     console.print(fitting_table(console, title, columns, rows))
 
 
@@ -58,6 +67,10 @@ def fitting_table(
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def _spelled(cells: Sequence[str]) -> Sequence[str]:
+    return tuple(map(printable, cells))
 
 
 def _widths(cells: Sequence[Sequence[str]], room: int) -> list[int] | None:
@@ -107,13 +120,13 @@ def show_said(one: "Said") -> None:
 
 
 def show_line(text: str) -> None:
-    """Print a sentence to standard output."""
-    typer.echo(_fitted(text, sys.stdout))
+    """Print a sentence to standard output, in one line wherever names in it come from."""
+    typer.echo(_fitted(printable(text), sys.stdout))
 
 
 def show_note(text: str) -> None:
-    """Print a sentence to standard error, out of the way of results."""
-    typer.echo(_fitted(text, sys.stderr), err=True)
+    """Print a sentence to standard error, out of the way of results; further lines of it are indented."""
+    typer.echo(_fitted(printable(text, keeps=INDENTED), sys.stderr), err=True)
 
 
 def _fitted(text: str, stream: TextIO | None) -> str:
@@ -140,7 +153,7 @@ def _folded(line: str, width: int) -> str:
 def progress(title: str, total: int) -> "Iterator[Progress]":
     """Show a progress bar on standard error while work goes on; its only task is the first."""
     with progress_bars() as bar:
-        bar.add_task(title, total=total, note="")
+        bar.add_task(printable(title), total=total, note="")
         yield bar
 
 

@@ -24,6 +24,7 @@ from circuitproof.errors import ExitCode
 from circuitproof.prove.properties import Kind
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.text.reading import Fields
+from circuitproof.text.replacing import Folder
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.cost import Account, Costs
@@ -79,7 +80,7 @@ def _show_compared(found: "CrossCheck") -> None:
 def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     model: ModelOption,
     task: TaskName,
-    out: Out,
+    out: Annotated[Out, Folder("folder of queries", ("*.smt2",))],
     circuit: CircuitFile = None,
     properties: Annotated[
         list[Kind] | None, Option("--property", help="What to claim; repeat for several.")

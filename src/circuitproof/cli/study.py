@@ -8,6 +8,7 @@ from typer import Exit, Option
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import progress, show_line, show_note, show_result, show_said, show_table, steps_on
+from circuitproof.text.printing import printable
 from circuitproof.view.rungs import error_sets
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def run(
     with progress(study.name, before + study.removal.plan.steps) as bar:
 
         def tell(stage: str) -> None:
-            bar.update(bar.task_ids[0], description=f"{study.name}: {stage}", note="")
+            bar.update(bar.task_ids[0], description=printable(f"{study.name}: {stage}"), note="")
             show_note(f"{study.name}: {stage}")
 
         watchers = Watchers(Watcher(steps_on(bar, tokens)), Watcher(steps_on(bar, tokens, before)))

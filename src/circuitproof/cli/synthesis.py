@@ -13,6 +13,7 @@ from circuitproof.declare.programs.syntax import Pick, Program
 from circuitproof.declare.programs.text import to_text
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.choices import Growth, Scope
+from circuitproof.text.replacing import OneFile
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.synthesis import Report
@@ -43,7 +44,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     model: ModelOption,
     task: Tasks,
     head: Annotated[str, Option("--head", help="Layer and index of a head: 1.0.")],
-    out: Out,
+    out: Annotated[Out, OneFile(beside=(".report.json", ".unrealisable.json"))],
     circuit: _Circuits = None,
     rules: Annotated[int, Option("--rules", min=1, help="The most rules of a program.")] = 2,
     conditions: _Conditions = 1,

@@ -7,6 +7,7 @@ from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import show_line, show_result
+from circuitproof.text.replacing import OneFile
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.declared import DeclaredTask
@@ -19,7 +20,9 @@ def task(
         Option("--model", help="The model that names the tokens, where the file leaves that to it."),
     ] = None,
     out: Annotated[
-        Path | None, Option("--out", help="Write the declaration here, for circuitproof-check --task.")
+        Path | None,
+        Option("--out", help="Write the declaration here, for circuitproof-check --task."),
+        OneFile(),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -7,6 +7,8 @@ from typer import Option
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder, drawing_of
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
+from circuitproof.text.printing import printable
+from circuitproof.text.replacing import OneFile
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.variants import Comparison, Spread, VariantRow
@@ -20,7 +22,7 @@ def variants(
         int | None,
         Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
     ] = None,
-    figure: Annotated[Path | None, drawing_of("changes")] = None,
+    figure: Annotated[Path | None, drawing_of("changes"), OneFile()] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train variants of a language model alike and compare them; an interrupted run goes on."""
@@ -36,7 +38,7 @@ def variants(
     with progress(loaded.name, 1) as bar:
 
         def watch(title: str, steps: int) -> "Watcher":
-            bar.reset(bar.task_ids[0], total=steps, description=title)
+            bar.reset(bar.task_ids[0], total=steps, description=printable(title))
             return Watcher(steps_on(bar, loaded.base.tokens_per_step))
 
         found = compare_variants(loaded, folder, watch, seeds)

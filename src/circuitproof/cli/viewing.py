@@ -2,13 +2,14 @@
 
 from os.path import realpath
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
-from typer import Argument, Exit, Option, echo
+from typer import Argument, Context, Exit, Option
 
 from circuitproof.cli.options import AsJson, Deadline, Out
 from circuitproof.cli.pacing import paced
-from circuitproof.cli.show import show_json, show_line, show_result, show_said
+from circuitproof.cli.show import show_json, show_line, show_result, show_said, show_text
+from circuitproof.text.replacing import Folder, OneFile
 
 ShownPath = Annotated[Path, Argument(metavar="PATH", help="A bundle directory or a run folder.")]
 Against = Annotated[Path | None, Option("--against", help="The model directory that it must be about.")]
@@ -18,10 +19,17 @@ Operations = Annotated[
 TaskFile = Annotated[Path | None, Option("--task", help="The declaration of its task, as JSON.")]
 
 
+def _beside(context: Context, out: Path | None) -> Path:
+    """Return where a page is written: as asked, or beside what it is about."""
+    return out or Path(f"{realpath(context.params['path'])}.html")
+
+
 def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is compared with
     path: ShownPath,
     out: Annotated[
-        Path | None, Option("--out", help="Where the page is written. [default: PATH.html]")
+        Path | None,
+        Option("--out", help="Where the page is written. [default: PATH.html]", callback=_beside),
+        OneFile(),
     ] = None,
     against: Against = None,
     task: TaskFile = None,
@@ -29,12 +37,11 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
-    from circuitproof.text.canonical import refuse_unwritable, write_file
+    from circuitproof.text.canonical import write_file
     from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
 
-    place = out or Path(f"{realpath(path)}.html")
-    refuse_unwritable(place)
+    place = cast("Path", out)  # _beside has chosen one
     made = report_on(path, Beside(against, task=task, operations=operations))
     write_file(place, made.html.encode())
     if as_json:
@@ -50,7 +57,7 @@ def figures(
     paths: Annotated[
         list[Path], Argument(metavar="RUN...", help="Run folders, bundles, files of cost --json.")
     ],
-    out: Out,
+    out: Annotated[Out, Folder("folder of figures", ("*.svg", "*.png"))],
     as_json: AsJson = False,
 ) -> None:
     """Draw every figure that runs and bundles give, as SVG and PNG, and say which are not there and why."""
@@ -83,7 +90,7 @@ def show(
     if as_json:
         show_json(json_of(found))
     else:
-        echo(text_of(found), nl=False)
+        show_text(text_of(found))
     raise Exit(outcome_of(found))
 
 
@@ -106,4 +113,4 @@ def explain(
 
     with paced(deadline, as_json=as_json) as pace:
         found = explain_it(tell(bundle, Beside(operations=operations)), prompt, pace)
-    show_result(found, lambda explained: show_line(repr(explained)), as_json=as_json)
+    show_result(found, lambda explained: show_text(f"{explained!r}\n"), as_json=as_json)

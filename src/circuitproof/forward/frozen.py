@@ -116,6 +116,11 @@ class Frozen:
 def open_model(path: Path) -> Frozen:
     """Open a model directory as it was sealed."""
     check_seal(path, frozenset({DECLARATION, WEIGHTS}))
+    return open_unsealed(path)
+
+
+def open_unsealed(path: Path) -> Frozen:
+    """Open the files of a model directory as they are, sealed or not."""
     declared = read_declaration(path)
     file = open_weights(path / WEIGHTS)
     wanted, held = declared.shapes(), file.shapes()
@@ -130,12 +135,17 @@ def open_model(path: Path) -> Frozen:
 
 
 def open_weights(path: Path) -> WeightFile:
-    """Open a safetensors file: a length, a JSON header, and the tensors' bytes."""
+    """Open a safetensors file, of which only what is asked for is read."""
     try:
         with reading_file(path), path.open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except ValueError as error:
         raise InputError(f"cannot read {path}: {error}") from error
+    return parse_weights(path, content)
+
+
+def parse_weights(path: Path, content: mmap.mmap | bytes) -> WeightFile:
+    """Return the tensors of a safetensors file: a length, a JSON header, and their bytes."""
     if len(content) < _LENGTH.size:
         raise InputError(f"{path} is not a safetensors file: it ends in its length")
     (length,) = _LENGTH.unpack(content[: _LENGTH.size])

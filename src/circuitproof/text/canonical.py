@@ -16,6 +16,9 @@ from circuitproof.errors import DeclarationError, InputError, OutputError
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
+MANIFEST = "manifest.json"
+"""The file of a sealed folder: it lists every other with its digest."""
+
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
@@ -91,6 +94,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Write a file part by part, as `write_file` does; what is written need not fit in memory at once."""
+    refuse_sealed(path)
     with _telling_of(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -149,7 +153,8 @@ def refuse_existing(*paths: Path | None) -> None:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Try to write where a path is to be, in the nearest folder that is there."""
+    """Try to write where a path is to be, in the nearest folder that is there, which must not be sealed."""
+    refuse_sealed(path)
     nearest = nearest_folder(path)
     try:
         with tempfile.TemporaryFile(dir=nearest):
@@ -158,6 +163,16 @@ def refuse_unwritable(path: Path) -> None:
         raise InputError(
             f"{path} cannot be written: {nearest}: {error.strerror}; choose another place"
         ) from error
+
+
+def refuse_sealed(path: Path) -> None:
+    """Refuse to write into a sealed folder, at any depth: it holds what its manifest lists and no more."""
+    inside = Path(os.path.realpath(path.parent))
+    for folder in (inside, *inside.parents):
+        if os.path.lexists(folder / MANIFEST):
+            raise InputError(
+                f"{path} cannot be written: {folder} is sealed by its {MANIFEST}; choose another place"
+            )
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from circuitproof.errors import InputError
 from circuitproof.text.canonical import (
+    MANIFEST,
     Digest,
     digest_bytes,
     digest_file,
@@ -15,8 +16,6 @@ from circuitproof.text.canonical import (
 )
 from circuitproof.text.codec import Codec, to_json
 from circuitproof.text.reading import read_json, reading
-
-MANIFEST = "manifest.json"
 
 
 def write_sealed(path: Path, files: Mapping[str, bytes]) -> None:

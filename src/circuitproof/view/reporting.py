@@ -14,6 +14,9 @@ from circuitproof.view.telling import Table
 from circuitproof.view.words import shown_text
 from circuitproof_check.main import Beside, Outcome
 
+_WORSE = (Outcome.VALID, Outcome.INCOMPLETE, Outcome.REFUTED, Outcome.USAGE, Outcome.FAILURE, Outcome.INVALID)
+"""Outcomes, each worse than those before it: a refutation outweighs what is open, as within a bundle."""
+
 
 @dataclass(frozen=True, slots=True)
 class Made:
@@ -30,7 +33,7 @@ class Made:
 
 def look_at(path: Path, beside: Beside) -> Story | Unjudged | RunStory:
     """Read whatever a path holds, and let the checker judge every bundle of it."""
-    return tell_run(path) if (path / RUN).is_file() else tell(path, beside)
+    return tell_run(path, beside) if (path / RUN).is_file() else tell(path, beside)
 
 
 def text_of(found: Story | Unjudged | RunStory) -> str:
@@ -47,8 +50,7 @@ def outcome_of(found: Story | Unjudged | RunStory) -> Outcome:
     """Return how it ends: as the checker does; a run is no better than the worst of its bundles."""
     if not isinstance(found, RunStory):
         return found.judgement.outcome
-    outcomes = [one.report.outcome for one in found.bundles]
-    return max((one for one in outcomes if one in (Outcome.FAILURE, Outcome.INVALID)), default=Outcome.VALID)
+    return max((one.report.outcome for one in found.bundles), key=_WORSE.index, default=Outcome.VALID)
 
 
 def report_on(path: Path, beside: Beside) -> Made:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM
+from circuitproof.errors import InputError
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, read_fields
@@ -24,7 +25,7 @@ class Judged:
     place: str
     report: Report
     size: int
-    """How many bytes its files have."""
+    """How many bytes were judged, to their end."""
     story: Story | None
     """What its own page says, if the checker has judged it to its end."""
 
@@ -119,14 +120,18 @@ class RunStory:
     study: Study
 
 
-def tell_run(path: Path) -> RunStory:
-    """Read a run folder and let the checker judge its bundles."""
+def tell_run(path: Path, beside: Beside | None = None) -> RunStory:
+    """Read a run folder and let the checker judge each of its bundles, beside what they must be about."""
+    compared = beside or Beside()
+    bundles = tuple(_bundles(path, compared))
+    if not bundles and (compared.against, compared.task) != (None, None):
+        raise InputError(f"{path} holds no bundle to compare with anything; leave out --against and --task")
     mark, folders = read_fields(path / RUN), sorted(one for one in path.rglob("*") if one.is_dir())
     return RunStory(
         path,
         mark.text("recipe"),
         mark.text("recipe_digest"),
-        tuple(_bundles(path)),
+        bundles,
         tuple(read_trial(file) for file in sorted(path.rglob(GATE))),
         tuple(rung for folder in folders for rung in read_rungs(folder)),
         tuple(lesion for file in sorted(path.rglob(MIGRATION)) for lesion in read_lesions(file, path)),
@@ -136,12 +141,12 @@ def tell_run(path: Path) -> RunStory:
     )
 
 
-def _bundles(path: Path) -> Iterator[Judged]:
+def _bundles(path: Path, beside: Beside) -> Iterator[Judged]:
     for claim in sorted(path.rglob(CLAIM)):
-        size = sum(file.stat().st_size for file in claim.parent.iterdir() if file.is_file())
-        report = inspect(claim.parent, Beside())
-        story = None if report.outcome is Outcome.FAILURE else tell_judged(claim.parent, report, Beside())
+        report = inspect(claim.parent, beside)
+        story = None if report.outcome is Outcome.FAILURE else tell_judged(claim.parent, report, beside)
         place = str(claim.parent.relative_to(path))
+        size = sum(map(len, report.files.values()))
         yield Judged(place, report, size, story if isinstance(story, Story) else None)
 
 

@@ -20,6 +20,7 @@ from circuitproof.prove.properties import (
     Robustness,
     SubsetMinimality,
 )
+from circuitproof.text.printing import printable
 from circuitproof.text.reading import write_rational
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def shown_text(text: str, most: int = _LONGEST) -> str:
     'a\\u202eb'
     """
     cut = text if len(text) <= most else f"{text[:most]}…"
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in cut)
+    return printable(cut)
 
 
 def named(names: Mapping[int, str], token: int) -> str:

@@ -271,3 +271,32 @@ def test_a_public_gpt2_computes_what_it_should_and_comes_back(tmp_path):
     left = {name for name in stored if name not in back}
     assert left == {"lm_head.weight", *(f"transformer.h.{layer}.attn.masked_bias" for layer in range(4))}
     assert all(stored[name].tobytes() == tensor.tobytes() for name, tensor in back.items())
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "notes.txt"])
+def test_no_link_is_followed(tmp_path, name):
+    """A directory of a stranger's could have any file of this machine copied into a model."""
+    folder, secret = write_gpt2(tmp_path / "gpt2"), tmp_path / "secret"
+    secret.write_bytes((folder / name).read_bytes() if (folder / name).exists() else b"")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(secret)
+    with pytest.raises(InputError, match=rf"{name} is a link, which is not followed"):
+        import_hf(folder, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_links_of_the_hubs_cache_lead_to_its_blobs(tmp_path):
+    """That is how a model that was fetched by its name is stored; from there no link leads elsewhere."""
+    folder, blobs = (
+        write_gpt2(tmp_path / "models--a--b" / "snapshots" / "1"),
+        tmp_path / "models--a--b" / "blobs",
+    )
+    blobs.mkdir()
+    for file in list(folder.iterdir()):
+        file.rename(blobs / file.name)
+        file.symlink_to(f"../../blobs/{file.name}")
+    import_hf(folder, tmp_path / "out")
+    (blobs / "config.json").rename(tmp_path / "config.json")
+    (blobs / "config.json").symlink_to(tmp_path / "config.json")
+    with pytest.raises(InputError, match=r"config\.json is a link"):
+        import_hf(folder, tmp_path / "again")

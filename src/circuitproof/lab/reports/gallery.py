@@ -15,6 +15,7 @@ from circuitproof.lab.reports.modes import draw_modes
 from circuitproof.lab.reports.radii import Spread, draw_radii, spread_of
 from circuitproof.lab.reports.style import Drawing, refuse_undrawable, write_drawing
 from circuitproof.lab.reports.timeline import draw_timeline
+from circuitproof.text.canonical import refuse_existing, write_directory
 from circuitproof.text.reading import read_fields
 from circuitproof.view.run import GATE, MIGRATION, Trial, read_lesions, read_trial
 from circuitproof.view.rungs import Rung, read_rungs
@@ -77,16 +78,21 @@ def exhibits(paths: Sequence[Path]) -> tuple[Exhibit, ...]:
 
 
 def write_figures(paths: Sequence[Path], out: Path) -> tuple[Written, ...]:
-    """Draw all figures of some sources into a folder, as SVG and as PNG."""
+    """Draw all figures of some sources into a new folder, as SVG and as PNG."""
+    refuse_existing(out)
     refuse_undrawable(out / "modes.svg")
-    written: list[Written] = []
-    for one in exhibits(paths):
-        if isinstance(one.drawing, str):
-            written.append(Written(one.kind, str(one.about), None, one.drawing))
-            continue
-        name = _free_name(one, paths, {other.name for other in written})
-        write_drawing(one.drawing, out / f"{name}.svg", out / f"{name}.png")
-        written.append(Written(one.kind, str(one.about), name, ""))
+    found, written = exhibits(paths), list[Written]()
+
+    def fill(folder: Path) -> None:
+        for one in found:
+            if isinstance(one.drawing, str):
+                written.append(Written(one.kind, str(one.about), None, one.drawing))
+                continue
+            name = _free_name(one, paths, {other.name for other in written})
+            write_drawing(one.drawing, folder / f"{name}.svg", folder / f"{name}.png")
+            written.append(Written(one.kind, str(one.about), name, ""))
+
+    write_directory(out, fill)
     return tuple(written)
 
 

@@ -105,7 +105,7 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
     """Answer a claim by the engines asked for; a contradiction is an error that leaves its query behind."""
     if out is not None and not asking.engine.is_exact:
         raise InputError("a solver's answer is no evidence that a stranger can check; use exact or all")
-    refuse_existing(out)
+    refuse_existing(out, asking.reproduction)
     for name in asking.engine.solvers:
         find_solver(name)
     claim = listed_claim_of(request)

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from math import prod
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ def locate(source: str, revision: str | None = None) -> Path:
 def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = None) -> Declaration:
     """Turn a Hugging Face GPT-2 into a model directory; it appears whole, and only if `gate` lets it pass."""
     refuse_existing(out)
+    _refuse_links(source)
     architecture = read_config(read_fields(source / _CONFIG))
     with open_tensors(source) as theirs:
         _refuse_unfit(source, theirs, architecture)
@@ -80,6 +82,16 @@ def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = Non
 
         write_directory(out, fill)
     return declaration
+
+
+def _refuse_links(source: Path) -> None:
+    """Refuse links, which may lead anywhere, but for those of the Hub's own cache to its blobs."""
+    inside = Path(realpath(source))
+    for one in inside.glob("*"):
+        if one.is_symlink() and Path(realpath(one)).parent != inside.parent.parent / "blobs":
+            raise InputError(
+                f"{source / one.name} is a link, which is not followed; put the file itself in its place"
+            )
 
 
 def export_hf(model: Path, out: Path) -> None:

@@ -12,7 +12,7 @@ from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration
-from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.forward.frozen import Frozen, open_model, open_unsealed
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing
 from circuitproof.text.reading import read_bytes, read_text
 from circuitproof.text.sealed import MANIFEST, read_manifest, seal, write_sealed
@@ -55,26 +55,31 @@ def exactness(declaration: Declaration) -> str:
 def describe(path: Path) -> Described:
     """Read a whole model directory: seal, declaration, and every number of every tensor."""
     frozen = open_model(path)
-    shapes = frozen.declaration.shapes()
-    for name in shapes:
-        frozen.file.grid(name)
+    _read_numbers(frozen)
     return Described(
         path=path,
         declaration=frozen.declaration,
         edges=len(frozen.graph.edges()),
-        tensors=len(shapes),
+        tensors=len(frozen.declaration.shapes()),
         parameters=count_parameters(frozen.declaration),
         files=read_manifest(path),
     )
 
 
+def _read_numbers(frozen: Frozen) -> None:
+    """Read every number of every tensor, which refuses those that are none."""
+    for name in frozen.declaration.shapes():
+        frozen.file.grid(name)
+
+
 def seal_model(path: Path) -> None:
-    """Write the manifest of a model directory that was made elsewhere and has none."""
+    """Write the manifest of a model directory that was made elsewhere and has none, if it is a good one."""
     if (manifest := path / MANIFEST).exists():
         raise InputError(f"{manifest} already exists: {path} is sealed; remove it to seal the files anew")
     for name in (DECLARATION, WEIGHTS):
         if not (path / name).is_file():
             raise InputError(f"{path / name} is missing; a model directory holds {DECLARATION} and {WEIGHTS}")
+    _read_numbers(open_unsealed(path))
     seal(path)
 
 

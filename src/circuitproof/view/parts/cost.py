@@ -46,7 +46,7 @@ def _leaves(node: object) -> int:
 
 
 def _files(story: Story) -> str:
-    sizes = {file.name: file.stat().st_size for file in sorted(story.bundle.path.iterdir())}
+    sizes = {name: len(content) for name, content in sorted(story.judgement.files.items())}
     listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
     return f"{sum(sizes.values()):,} bytes ({listed})"
 

@@ -1,0 +1,14 @@
+"""A stranger's text where people read it: whatever does not print is spelled out."""
+
+import json
+
+
+def printable(text: str, keeps: str = "") -> str:
+    r"""Return a text in which every sign that does not print is spelled as in JSON, but for what it `keeps`.
+
+    >>> printable("a" + chr(0x202E) + "b" + chr(27) + "[2J", keeps="\n")
+    'a\\u202eb\\u001b[2J'
+    """
+    if keeps:
+        return keeps.join(map(printable, text.split(keeps)))
+    return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
