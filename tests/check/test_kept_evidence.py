@@ -100,6 +100,7 @@ SAID: dict[str, tuple[Callable[[str], str], str, int]] = {
     ),
     "prompts beyond the domain": (beyond, r"(\d\.\d+e\d+) prompts of up to 128 tokens", 3),
     "declared prompts": (prompts, r"all (\S+) declared prompts", 2),
+    "proved prompts": (prompts, r"proved on (?:the )?(\d,\d+) prompts", 3),
 }
 """What is told: how it is computed from the files, how documents spell it, and at least how often."""
 
