@@ -98,7 +98,7 @@ SAID: dict[str, tuple[Callable[[str], str], str, int]] = {
         r"smallest radius of the proved circuits \| (\S+ and \S+) \|",
         1,
     ),
-    "prompts beyond the domain": (beyond, r"(\d\.\d+e\d+) prompts of up to 128 tokens", 3),
+    "prompts beyond the domain": (beyond, r"(\d\.\d+e\d+) prompts of up to 128 tokens", 2),
     "declared prompts": (prompts, r"all (\S+) declared prompts", 2),
     "proved prompts": (prompts, r"proved on (?:the )?(\d,\d+) prompts", 3),
 }
