@@ -83,7 +83,7 @@ def trained_cases(recipe: str, folder: Path) -> tuple[Case, ...]:
 def found(model: Path, task: str, folder: Path) -> Case:
     """Return a circuit that our own extraction finds."""
     out = folder / f"{model.name}-{task}.json"
-    extract(model, task, METHOD, out, lambda _: None)
+    extract(model, task, METHOD, out)
     return Case(model, task, load_circuit(out))
 
 

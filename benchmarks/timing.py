@@ -1,5 +1,6 @@
 """Medians of repeated runs, and tables of ratios measured in one run."""
 
+import platform
 import statistics
 import sys
 import time
@@ -13,14 +14,16 @@ from rich.table import Table
 Result = TypeVar("Result")
 
 
-def median_seconds(work: Callable[[], object], repeats: int = 5) -> float:
+def median_seconds(
+    work: Callable[[], object], repeats: int = 5, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Return the median time of `work` over several runs, after one run to warm up."""
     work()
     times: list[float] = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return statistics.median(times)
 
 
@@ -40,11 +43,21 @@ def shown(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return found
 
 
+def machine() -> str:
+    """Return what numbers of a machine depend on: torch's kernels and threads, and Python's version."""
+    import torch
+
+    kernels, threads = torch.backends.cpu.get_cpu_capability(), torch.get_num_threads()
+    python = platform.python_version()
+    return f"torch {torch.__version__}, {kernels} kernels, threads: {threads}, Python {python}"
+
+
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; the first column names, the others count."""
+    """Print a table, and the machine that it was measured on; the first column names, the others count."""
     table = Table(title=title, title_justify="left")
     for place, column in enumerate(columns):
         table.add_column(column, justify="right" if place else "left")
     for row in rows:
         table.add_row(*map(escape, row))
     Console(width=150).print(table)
+    print(machine())

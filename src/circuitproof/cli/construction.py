@@ -69,7 +69,8 @@ def _show(artifact: "Artifact") -> None:
     ratio = proof.verification_seconds / proof.forward_seconds
     show_line(f"{claim.task.size} prompts in {proof.battery.cells} cells")
     show_line(
-        f"verified in {proof.verification_seconds:.2f} s, {ratio:.2f} times one float forward of the circuit"
+        f"verified in {proof.verification_seconds:.2f} s, {ratio:.2f} times one float forward of the circuit "
+        "over all prompts"
     )
     show_line(f"largest error of a float logit {proof.float_error:.2e}")
     show_line(f"{proof.anchors} anchors evaluated alone gave the same logits, tracing {proof.signs} signs")

@@ -24,7 +24,6 @@ from circuitproof.lab.runs.verification import (
     parse_properties,
     verify,
 )
-from circuitproof.prove.balls.search import Effort, Method
 from circuitproof.prove.battery import prove
 from circuitproof.prove.evidence import OneEdge, Replay
 from circuitproof.prove.properties import (
@@ -364,27 +363,6 @@ def test_the_papers_models_get_the_papers_verdicts(reference, tmp_path, name):
     assert 0 < 2 * found.floats.error < min(best - second for *_, second, best in exact)
     outcome, _ = check(tmp_path / "bundle", tmp_path / "model")
     assert outcome is Outcome.VALID
-
-
-EPSILONS = ("1/1000", "1/400", "1/200", "1/100")
-
-
-@pytest.mark.parametrize(("epsilon", "stable"), list(zip(EPSILONS, (64, 0, 0, 0), strict=True)))
-def test_what_the_paper_leaves_unknown_is_proved(reference, tmp_path, epsilon, stable):
-    """The traced branch holds for few of the 128 inputs or none; splitting the ball decides all of them."""
-    import_release(reference / "band_norm_matched", tmp_path / "model")
-    request = Request(
-        model=tmp_path / "model",
-        circuit=tmp_path / "model" / "quotes.circuit.json",
-        task="quotes",
-        properties=parse_properties([Kind.ROBUSTNESS], epsilon),
-        effort=Effort(Method.COMPLETE),
-    )
-    (complete,) = verify(request, tmp_path / "bundle").battery.answers
-    assert (complete.verdict, complete.met) == (Verdict.PROVED, 128)
-    assert check(tmp_path / "bundle", tmp_path / "model")[0] is Outcome.VALID
-    (traced,) = verify(replace(request, effort=Effort(Method.BRANCH)), None).battery.answers
-    assert (traced.verdict, traced.met) == (Verdict.UNDECIDED, stable)
 
 
 @pytest.mark.parametrize("kind", [Kind.MINIMUM, Kind.LESION_IDENTITY])
