@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from . import FORMAT, __version__
-from .claim import Claim, Property, read_claim
+from .claim import Claim, Property, read_claim, with_unreached
 from .forward import Forward
 from .model import check_against, check_base
 from .patterns.walk import scope as prompts_of
@@ -26,15 +26,15 @@ from .reading import (
     ForgedError,
     UnreadableError,
     mapping,
+    open_sealed,
     parse_json,
-    read_sealed,
     require,
     sha256,
     show,
 )
 from .task import check_task
-from .tensors import Weights, read_safetensors
-from .work import ExceededError, allow, usual
+from .tensors import Weights, read_safetensors, stored_size
+from .work import ExceededError, allow, allow_more, usual
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -172,17 +172,24 @@ def _refuse_path(bundle: Path) -> None:
 
 def _judge(bundle: Path, beside: Beside) -> Report:
     allow(beside.operations or usual(0))
-    files = read_sealed(bundle)
-    if CLAIM not in files:
-        found = f"{len(files)} files are as the manifest says"
+    sealed = open_sealed(bundle)
+    if CLAIM not in sealed.digests:
+        for name in sealed.digests:
+            sealed.check(name)
+        found = f"{len(sealed.digests)} files are as the manifest says"
         return Report(Outcome.INCOMPLETE, f"{found}, but {bundle} carries no claim")
-    allow(beside.operations or usual(sum(map(len, files.values()))))
     present = {entry.name for entry in bundle.iterdir()} - {MANIFEST}
-    strange = (files.keys() ^ BUNDLE) | (present ^ BUNDLE)
+    strange = (sealed.digests.keys() ^ BUNDLE) | (present ^ BUNDLE)
     require("bundles_have_five_files", not strange, "bundle", strange)
-    stated, domain = parse_json(files[CLAIM], CLAIM), parse_json(files[DOMAIN], DOMAIN)
-    claim = read_claim(stated, domain, files[DOMAIN])
-    tensors = read_safetensors(files[WEIGHTS], WEIGHTS)
+    size = sum(map(sealed.size, (CLAIM, DOMAIN, CERTIFICATE)))
+    allow(beside.operations or usual(size))
+    stated = parse_json(claimed := sealed.read(CLAIM), CLAIM)
+    domain = parse_json(about := sealed.read(DOMAIN), DOMAIN)
+    certificate = parse_json(sealed.read(CERTIFICATE), CERTIFICATE)
+    claim = read_claim(stated, domain, about)
+    weights = sealed.read(WEIGHTS, stored_size(claim.slices))
+    allow_more(0 if beside.operations else usual(size + len(weights)) - usual(size))
+    claim, tensors = with_unreached(claim), read_safetensors(weights, WEIGHTS)
     forward = Forward(claim, Weights(claim.slices, tensors))
     alphabet = None
     if beside.task is not None:
@@ -191,8 +198,7 @@ def _judge(bundle: Path, beside: Beside) -> Report:
         check_against(beside.against, claim, tensors, alphabet)
     if beside.base is not None:
         check_base(beside.base, claim)
-    certificate = parse_json(files[CERTIFICATE], CERTIFICATE)
-    return _summary(claim, judge(certificate, sha256(files[CLAIM]), claim, forward), beside)
+    return _summary(claim, judge(certificate, sha256(claimed), claim, forward), beside)
 
 
 def _summary(claim: Claim, answers: Sequence[tuple[Verdict, Remarks]], beside: Beside) -> Report:

@@ -7,6 +7,7 @@ from .architecture import Edge, Edges, live_nodes, name_of
 from .case import Case
 from .claim import Claim, Property
 from .patterns import walk
+from .work import paid
 
 
 def found_remarks(case: Case, claimed: Property, proved: Sequence[Property]) -> list[str]:
@@ -71,4 +72,4 @@ def _is_biased(case: Case, edge: int) -> bool:
 def _of_layer(edges: Edges, edge: Edge) -> Edges:
     """Return the edges from heads of the same layer to the same node."""
     source, target = edge
-    return tuple(one for one in edges if one[1] == target and one[0].stage == source.stage)
+    return tuple(one for one in paid(edges) if one[1] == target and one[0].stage == source.stage)
