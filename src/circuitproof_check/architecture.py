@@ -1,16 +1,19 @@
 """The transformer of a claim: sizes, operators, the tensors that follow from them, nodes and edges."""
 
+import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from .reading import boolean, fields, integer, items, kind, rational, require, text
-from .work import NUMBER, SIZES, bound, spend
+from .work import NUMBER, OBJECT, SIZES, bound, paid, spend
 
 _SIZES = ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width")
 _FLAGS = ("tied", "biases", "logit_bias")
 _OPERATORS = ("norm", "attention", "attention_scale", "activation")
+
+_NODE = re.compile(r"head (?P<layer>N)\.(?P<head>N)|mlp (?P<mlp>N)".replace("N", "0|[1-9][0-9]{0,8}"))
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -155,14 +158,15 @@ def logits_node(size: Architecture) -> Node:
     return Node(2 * size.layers + 2)
 
 
-def all_nodes(size: Architecture) -> dict[str, Node]:
-    """Return the nodes by name, in the order of computation."""
-    spend(NUMBER * size.layers * (1 + size.heads))
-    nodes = {"embed": EMBED}
-    for layer in range(size.layers):
-        nodes |= {f"head {layer}.{head}": Node(2 * layer + 1, head) for head in range(size.heads)}
-        nodes[f"mlp {layer}"] = Node(2 * layer + 2)
-    return nodes | {"logits": logits_node(size)}
+def node_of(name: str, size: Architecture) -> Node | None:
+    """Return the node of a name, if there is one."""
+    if name in ("embed", "logits"):
+        return EMBED if name == "embed" else logits_node(size)
+    if (found := _NODE.fullmatch(name)) is None:
+        return None
+    layer, head = int(found["mlp"] or found["layer"]), int(found["head"] or 0)
+    node = Node(2 * layer + (2 if found["mlp"] else 1), head)
+    return node if layer < size.layers and head < size.heads else None
 
 
 def readers(programs: Iterable[tuple[int, int]]) -> frozenset[Node]:
@@ -173,7 +177,7 @@ def readers(programs: Iterable[tuple[int, int]]) -> frozenset[Node]:
 def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
     """Return the nodes from which kept edges lead to the logits, and the logits."""
     live = {logits_node(size)}
-    for source, target in sorted(edges, reverse=True):
+    for source, target in sorted(paid(edges, NUMBER), reverse=True):
         live |= {source} if target in live else set()
     return live
 
@@ -188,8 +192,10 @@ def constant_edges(edges: Edges, programs: Iterable[tuple[int, int]]) -> Edges:
 
 
 def all_edges(size: Architecture) -> Edges:
-    nodes = all_nodes(size).values()
-    spend(NUMBER * len(nodes) ** 2)
+    spend(OBJECT * size.layers * (1 + size.heads) + NUMBER * (2 + size.layers * (1 + size.heads)) ** 2)
+    layers = range(size.layers)
+    inner = [Node(2 * layer + 1, head) for layer in layers for head in range(size.heads)]
+    nodes = sorted([EMBED, *inner, *(Node(2 * layer + 2) for layer in layers), logits_node(size)])
     return tuple((source, target) for source in nodes for target in nodes if source.stage < target.stage)
 
 
@@ -208,8 +214,7 @@ def read_circuit(value: object, where: str, size: Architecture, programs: Iterab
 
 
 def read_edges(names: object, where: str, size: Architecture) -> Edges:
-    nodes = all_nodes(size)
-    return tuple(_read_edge(name, where, nodes) for name in items(names, where))
+    return tuple(_read_edge(name, where, size) for name in paid(items(names, where), 2 * OBJECT))
 
 
 def smaller_circuits(
@@ -242,10 +247,11 @@ def smaller_circuits(
         )
 
 
-def _read_edge(value: object, where: str, nodes: dict[str, Node]) -> Edge:
-    source, _, target = text(value, where).partition(" -> ")
-    require("edges_join_nodes", source in nodes and target in nodes, where, value)
-    edge = nodes[source], nodes[target]
+def _read_edge(value: object, where: str, size: Architecture) -> Edge:
+    name, _, other = text(value, where).partition(" -> ")
+    source, target = node_of(name, size), node_of(other, size)
+    require("edges_join_nodes", source and target, where, value)
+    edge = cast("Edge", (source, target))
     require("edges_lead_forward", edge[0].stage < edge[1].stage, where, value)
     return edge
 

@@ -6,9 +6,11 @@ from fractions import Fraction
 
 from .architecture import Edges
 from .claim import Claim, Property
+from .exact import reckon
 from .forward import Biases, Forward
 from .gates import Leaf, open_leaf
 from .reading import fields, integer, items, require
+from .work import spend
 
 Decision = frozenset[int]
 """The candidates of the largest logit."""
@@ -24,6 +26,7 @@ class Case:
     forward: Forward
     folds: tuple[Fold, ...]
     referred: set[int] = field(default_factory=set[int])
+    _lesions: dict[int, Edges] = field(default_factory=dict[int, Edges])
 
     def fold(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Fold:
         """Return the fold that evidence refers to: the logits of the circuit, or of other edges."""
@@ -41,12 +44,16 @@ class Case:
         return self.decide(self.fold(value, prompt, where, edges))
 
     def decide(self, logits: Fold) -> Decision:
+        reckon(logits)
         pairs, largest = zip(self.claim.task.candidates, logits, strict=True), max(logits)
         return frozenset(candidate for candidate, logit in pairs if logit == largest)
 
     def lesion(self, edge: int) -> Edges:
-        """Return the circuit without one of its edges."""
-        return self.claim.edges[:edge] + self.claim.edges[edge + 1 :]
+        """Return the circuit without one of its edges, made once."""
+        if edge not in self._lesions:
+            spend(len(self.claim.edges))
+            self._lesions[edge] = self.claim.edges[:edge] + self.claim.edges[edge + 1 :]
+        return self._lesions[edge]
 
     def open(self, value: object, claimed: Property, where: str) -> tuple[Leaf, list[object]]:
         """Return the content of a leaf whose gate the claim has passed."""

@@ -12,8 +12,8 @@ from .architecture import (
     Edges,
     Node,
     Shapes,
-    all_nodes,
     logits_node,
+    node_of,
     read_architecture,
     read_circuit,
     tensor_shapes,
@@ -77,7 +77,7 @@ class Claim:
 
 def _unreached(claim: Claim, claimed: Property) -> int:
     name, _, side = claimed.at.rpartition(" ")
-    node = all_nodes(claim.architecture).get(name)
+    node = node_of(name, claim.architecture)
     is_place = node is not None and side in ("input", "output")
     require("places_are_sides_of_nodes", is_place, "robustness", claimed.at)
     readers: dict[Node, list[Node]] = {}
@@ -85,6 +85,7 @@ def _unreached(claim: Claim, claimed: Property) -> int:
         readers.setdefault(source, []).append(target)
     count = 0
     for prompt in claim.prompts:
+        spend(NUMBER * len(claimed.positions))
         read = _read_positions(claim, readers, prompt)[side == "output"].get(node or EMBED, set())
         last = len(prompt) - 1
         if isinstance(claimed.positions, tuple):
@@ -134,7 +135,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     prompts, pattern = read_domain(domain, size)
     is_counted = integer(count, "claim.domain.prompts") == len(prompts)
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
-    claim = Claim(
+    return Claim(
         architecture=size,
         lines=lines,
         programs=parsed,
@@ -145,6 +146,10 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
         properties=_read_properties(properties, "claim.properties"),
         declared=read_declared(pattern[0], task, size) if pattern else None,
     )
+
+
+def with_unreached(claim: Claim) -> Claim:
+    """Return the claim with the number of prompts that the perturbation of robustness does not reach."""
     perturbed = [one for one in claim.properties if one.kind == "robustness"]
     return replace(claim, unreached=_unreached(claim, perturbed[0])) if perturbed else claim
 

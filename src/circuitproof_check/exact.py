@@ -3,23 +3,51 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import groupby
 from math import gcd, lcm
+from typing import ClassVar
 
-from .work import NUMBER, spend, weight
+from .work import NUMBER, STEP, key, spend, spend_numbers, weight
 
 _SLOT_STEP = 8
 """Slots grow in steps of so many bytes, so that most vectors find the matrix packed wide enough."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vector:
     """The numbers divided by the denominator, in lowest terms: equal vectors are equal objects."""
 
     numbers: tuple[int, ...]
     denominator: int
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]  # its key is
+
+    @cached_property
+    def key(self) -> bytes:
+        """Return what stands for the vector in dictionaries."""
+        return key((*self.numbers, self.denominator))
+
+    @property
+    def bits(self) -> int:
+        """Return how many bits its longest number has, or its denominator."""
+        return max(self.denominator.bit_length(), longest(self.numbers))
 
     def fractions(self) -> tuple[Fraction, ...]:
+        spend(len(self.numbers) * (2 * NUMBER + weight(self.bits)))
         return tuple(Fraction(number, self.denominator) for number in self.numbers)
+
+
+def key_of(number: Fraction) -> bytes:
+    """Return what stands for a rational in dictionaries."""
+    return key(number.as_integer_ratio())
+
+
+def reckon(*rows: Sequence[Fraction]) -> None:
+    """Pay for comparing or adding the rationals of rows, once each."""
+    count = sum(map(len, rows))
+    spend(count * STEP)
+    sizes = [max(one.numerator.bit_length(), one.denominator.bit_length()) for row in rows for one in row]
+    spend(count * (2 * NUMBER + weight(2 * max(sizes, default=0))))
 
 
 def longest(numbers: Sequence[int]) -> int:
@@ -29,7 +57,7 @@ def longest(numbers: Sequence[int]) -> int:
 
 def vector(numbers: Iterable[int], denominator: int = 1) -> Vector:
     """Return the vector of `numbers` over a positive denominator."""
-    entries = tuple(numbers)
+    entries = tuple(numbers)  # callers have paid for making those that are long
     spend(len(entries) * (NUMBER + weight(max(denominator.bit_length(), longest(entries)))))
     common = gcd(denominator, *entries)
     if common == 1:
@@ -37,23 +65,27 @@ def vector(numbers: Iterable[int], denominator: int = 1) -> Vector:
     return Vector(tuple(number // common for number in entries), denominator // common)
 
 
-def common_multiple(denominators: Iterable[int]) -> int:
-    distinct = set(denominators)
-    spend(NUMBER + weight(sum(one.bit_length() for one in distinct)))
+def common_multiple(denominators: Sequence[int]) -> int:
+    spend(NUMBER * (1 + len(denominators)))
+    distinct = [one for one, _ in groupby(sorted(denominators))]
+    spend(weight(sum(one.bit_length() for one in distinct)))
     return lcm(*distinct)
 
 
 def from_fractions(entries: Sequence[Fraction]) -> Vector:
     """Return the vector of some rationals."""
     common = common_multiple([entry.denominator for entry in entries])
+    spend_numbers(len(entries), common.bit_length())
     return vector((entry.numerator * (common // entry.denominator) for entry in entries), common)
 
 
 def mix(weights: Sequence[Fraction | int], vectors: Sequence[Vector], width: int) -> Vector:
     """Return the weighted sum of vectors; of none, zeros."""
+    spend(STEP * len(vectors))
     bottoms = [share.denominator * term.denominator for share, term in zip(weights, vectors, strict=True)]
     common = common_multiple(bottoms)
-    spend((1 + len(bottoms)) * width * NUMBER + width * len(bottoms) * (common.bit_length() // 50))
+    bits = max((term.bits for term in vectors), default=0)
+    spend_numbers((1 + len(bottoms)) * width, common.bit_length() * (1 + bits // 1800))
     numbers = [0] * width
     for share, term, bottom in zip(weights, vectors, bottoms, strict=True):
         factor = share.numerator * (common // bottom)
@@ -69,19 +101,21 @@ def total(vectors: Sequence[Vector], width: int) -> Vector:
 
 def scaled(left: Vector, right: Vector) -> Vector:
     """Return the product coordinate by coordinate."""
+    spend_numbers(len(left.numbers), left.bits + right.bits + left.bits * right.bits // 1800)
     products = (a * b for a, b in zip(left.numbers, right.numbers, strict=True))
     return vector(products, left.denominator * right.denominator)
 
 
 def dot(left: Vector, right: Vector) -> Fraction:
-    bits = longest(left.numbers) + longest(right.numbers)
-    spend(len(left.numbers) * (NUMBER + bits // 50) + weight(bits))
+    spend_numbers(len(left.numbers), left.bits + right.bits + left.bits * right.bits // 1800)
+    spend(weight(left.bits + right.bits))
     product = sum(a * b for a, b in zip(left.numbers, right.numbers, strict=True))
     return Fraction(product, left.denominator * right.denominator)
 
 
 def centred(point: Vector) -> Vector:
     """Return the vector minus its mean."""
+    spend_numbers(len(point.numbers), point.bits)
     count, mass = len(point.numbers), sum(point.numbers)
     return vector((count * number - mass for number in point.numbers), count * point.denominator)
 
@@ -89,6 +123,7 @@ def centred(point: Vector) -> Vector:
 def rectified(point: Vector, slope: Fraction) -> Vector:
     """Return the positive entries as they are and the others times `slope`."""
     top, bottom = slope.numerator, slope.denominator
+    spend_numbers(len(point.numbers), point.bits + bottom.bit_length() * (1 + point.bits // 1800))
     entries = (number * (bottom if number > 0 else top) for number in point.numbers)
     return vector(entries, point.denominator * bottom)
 
@@ -99,7 +134,7 @@ def projected(point: Vector, mass: Fraction) -> Vector:
     The largest entries stay, as many as exceed the τ of those before them; the first always does.
     """
     common = common_multiple([point.denominator, mass.denominator])
-    spend(len(point.numbers) * (NUMBER + common.bit_length() // 25))
+    spend_numbers(len(point.numbers), 2 * (point.bits + common.bit_length()))
     entries = [number * (common // point.denominator) for number in point.numbers]
     excess, count = -mass.numerator * (common // mass.denominator), 0
     for entry in sorted(entries, reverse=True):
@@ -129,7 +164,7 @@ class Matrix:
         """Return the exact product with a vector."""
         bits = longest(point.numbers)
         cost = self._height * (self._bits + bits) * (bits + 30) // 90_000
-        spend(self._width * (NUMBER + cost) + self._height * NUMBER)
+        spend(self._width * (NUMBER + cost) + self._height * (NUMBER + (self._bits + bits) // 16))
         self._pack(self._bits + bits)
         pairs = zip(point.numbers, self._columns, strict=True)
         packed = sum(number * column for number, column in pairs if number)

@@ -18,11 +18,20 @@ from .reading import require
 from .regions.affine import Affine, Ground, banded, constant, joined, moved, nearest, rectified, weighted
 from .regions.forms import Region
 from .tensors import Weights
+from .work import NUMBER, OBJECT, STEP, spend
 
 Terms = tuple[Affine, ...]
 """The vectors whose sum a node reads."""
 Biases = frozenset[tuple[Node, int]]
 """Nodes, each with a layer whose shared bias it reads."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Circuit:
+    """Edges, and the sources that each node reads; told from others by identity."""
+
+    edges: Edges
+    sources: Mapping[Node, list[Node]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +53,29 @@ class Forward:
     def __init__(self, claim: Claim, weights: Weights) -> None:
         self.claim, self.size, self.weights = claim, claim.architecture, weights
         self._known: dict[Hashable, Vector] = {}
+        self._logits: dict[Hashable, tuple[Fraction, ...]] = {}
+        self._circuits: dict[int, Circuit] = {}
         self._matrices: dict[str, Matrix] = {}
 
     def logits(
         self, edges: Edges, prompt: tuple[int, ...], biases: Biases = frozenset()
     ) -> tuple[Fraction, ...]:
         """Return the logits of the candidates; `biases` are shared ones that nodes read in any case."""
-        key = ("logits", edges, prompt, biases)
-        return self.remember(key, lambda: Run(self, edges, prompt, biases).logits().constant).fractions()
+        spend(NUMBER + len(prompt))
+        key = (self.circuit(edges), prompt, biases)
+        if key not in self._logits:
+            self._logits[key] = Run(self, edges, prompt, biases).logits().constant.fractions()
+        return self._logits[key]
+
+    def circuit(self, edges: Edges) -> Circuit:
+        """Return a circuit; it is kept with its edges, so that these are known by their identity."""
+        if id(edges) not in self._circuits:
+            spend(2 * OBJECT + 2 * NUMBER * len(edges))
+            sources: dict[Node, list[Node]] = {}
+            for source, target in edges:
+                sources.setdefault(target, []).append(source)
+            self._circuits[id(edges)] = Circuit(edges, sources)
+        return self._circuits[id(edges)]
 
     def output_row(self, token: int) -> Vector:
         return self.row("embed.token" if self.size.tied else "logits.weight", token)
@@ -81,7 +105,7 @@ class Forward:
         return total([*(self.image(name, term) for term in inputs), *self.biases(name)], height)
 
     def image(self, name: str, term: Vector) -> Vector:
-        return self.remember(("image", name, term), lambda: self.product(name, term))
+        return self.remember(("image", name, term.key), lambda: self.product(name, term))
 
     def product(self, name: str, term: Vector) -> Vector:
         """Return a matrix applied to a vector that will hardly be met again."""
@@ -111,9 +135,7 @@ class Run:
     ) -> None:
         self._forward, self._prompt, self._size = forward, prompt, forward.size
         self._biases, self._added = biases, added
-        self._sources: dict[Node, list[Node]] = {}
-        for source, target in edges:
-            self._sources.setdefault(target, []).append(source)
+        self._sources = forward.circuit(edges).sources
         self._outputs: dict[tuple[Node, int], Affine] = {}
 
     def logits(self) -> Affine:
@@ -124,6 +146,7 @@ class Run:
     def terms(self, node: Node, position: int) -> Terms:
         """Return the vectors whose sum a node reads."""
         sources, here = self._sources.get(node, []), self._added.at.get(position)
+        spend(OBJECT + 2 * STEP * (len(sources) + len(self._biases)))
         found = [constant(row) for row in self._embedded(position)] if EMBED in sources else []
         found += [self._output(source, position) for source in sources if source != EMBED]
         kept = {layer for reader, layer in self._biases if reader == node}
@@ -160,7 +183,7 @@ class Run:
         """Return a function of terms, computed once where they are constants."""
         if any(term.slopes for term in terms):
             return compute()
-        constants = tuple(term.constant for term in terms)
+        constants = tuple(term.constant.key for term in terms)
         return constant(self._forward.remember((kind, name, constants), lambda: compute().constant))
 
     def _map(self, name: str, terms: Terms, height: int) -> Affine:
@@ -193,13 +216,15 @@ class Run:
         name, width = f"head.{node.layer}.{node.head}", self._size.head_width
         row = self._row(node, position)
         weights = row.constant.fractions()
+        spend(NUMBER * (position + 1))
         keys = [key for key in range(position + 1) if weights[key] or row.slopes]
         values = [self._projection(node, key, "value") for key in keys]
         is_linear = not row.slopes or not any(value.slopes for value in values)
         require("products_are_linear", is_linear, name)
         mixed = weighted([weights[key] for key in keys], values, width)
         for place, slope in row.slopes.items():
-            share = weighted([slope.fractions()[key] for key in keys], values, width).constant
+            shares = slope.fractions()
+            share = weighted([shares[key] for key in keys], values, width).constant
             mixed = joined((mixed, Affine(vector([0] * width), {place: share})), width)
         product, image = self._forward.product, self._forward.image
         slopes = moved((mixed,), lambda one: product(f"{name}.output", one), self._size.width)

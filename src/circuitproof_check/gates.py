@@ -10,9 +10,12 @@ from enum import Enum
 from .architecture import live_nodes
 from .claim import Claim, Property
 from .reading import fields, mapping, require
+from .work import spend
 
 _DECIDED = ("equivalence", "invariance")
 _COUNTED = ("subset minimality", "minimum")
+_OPENED = 100
+"""Operations to go through the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ GATES: dict[Leaf, Gate] = {
 
 def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tuple[Leaf, list[object]]:
     """Return which kind of leaf this is and what its keys hold, once the claim has passed its gate."""
+    spend(_OPENED)
     keys = mapping(value, where).keys()
     domain = "list" if claim.declared is None else "pattern"
     found = [

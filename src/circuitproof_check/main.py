@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from . import FORMAT, __version__
-from .claim import read_claim
+from .claim import read_claim, with_unreached
 from .forward import Forward
 from .model import check_against, check_base
 from .patterns.walk import shown_count
@@ -28,16 +28,16 @@ from .reading import (
     cut,
     mapping,
     named,
+    open_sealed,
     parse_json,
     quoted,
-    read_sealed,
     require,
     sha256,
 )
 from .summary import Beside, Judged, assumptions, facts, sentence
 from .task import check_task
-from .tensors import Weights, read_safetensors
-from .work import ExceededError, allow, usual
+from .tensors import Weights, read_safetensors, stored_size
+from .work import ExceededError, allow, allow_more, usual
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -181,17 +181,23 @@ def _refuse_path(bundle: Path) -> None:
 
 def _judge(bundle: Path, beside: Beside) -> Report:
     allow(beside.operations or usual(0))
-    files = read_sealed(bundle)
-    if CLAIM not in files:
-        found = f"{len(files)} files are as the manifest says"
+    sealed = open_sealed(bundle)
+    if CLAIM not in sealed.digests:
+        for name in sealed.digests:
+            sealed.check(name)
+        found = f"{len(sealed.digests)} files are as the manifest says"
         return Report(Outcome.INCOMPLETE, f"{found}, but {named(bundle)} carries no claim")
-    allow(beside.operations or usual(sum(map(len, files.values()))))
     present = {entry.name for entry in bundle.iterdir()} - {MANIFEST}
-    strange = (files.keys() ^ BUNDLE) | (present ^ BUNDLE)
+    strange = (sealed.digests.keys() ^ BUNDLE) | (present ^ BUNDLE)
     require("bundles_have_five_files", not strange, "bundle", strange)
-    stated, domain = parse_json(files[CLAIM], CLAIM), parse_json(files[DOMAIN], DOMAIN)
+    size = sum(map(sealed.size, (CLAIM, DOMAIN, CERTIFICATE)))
+    allow(beside.operations or usual(size))
+    files = {name: sealed.read(name) for name in (CLAIM, DOMAIN, CERTIFICATE)}
+    stated, domain, certificate = (parse_json(content, name) for name, content in files.items())
     claim = read_claim(stated, domain, files[DOMAIN])
-    tensors = read_safetensors(files[WEIGHTS], WEIGHTS)
+    files[WEIGHTS] = sealed.read(WEIGHTS, stored_size(claim.slices))
+    allow_more(0 if beside.operations else usual(size + len(files[WEIGHTS])) - usual(size))
+    claim, tensors = with_unreached(claim), read_safetensors(files[WEIGHTS], WEIGHTS)
     forward = Forward(claim, Weights(claim.slices, tensors))
     alphabet, has_alphabet = None, False
     if beside.task is not None:
@@ -200,7 +206,6 @@ def _judge(bundle: Path, beside: Beside) -> Report:
         has_alphabet = check_against(beside.against, claim, tensors, alphabet)
     if beside.base is not None:
         check_base(beside.base, claim)
-    certificate = parse_json(files[CERTIFICATE], CERTIFICATE)
     answers = judge(certificate, sha256(files[CLAIM]), claim, forward)
     judged = Judged(claim, answers, beside, has_alphabet, shown_count(claim))
     return replace(_report(judged), files=files)

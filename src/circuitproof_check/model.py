@@ -7,8 +7,8 @@ from pathlib import Path
 from .architecture import Architecture, read_architecture, tensor_shapes
 from .claim import Claim, Lines, read_programs
 from .identity import check_table
-from .reading import UnreadableError, items, mapping, named, parse_json, read_sealed, require, sha256
-from .tensors import Tensor, read_safetensors
+from .reading import UnreadableError, items, mapping, named, open_sealed, parse_json, require, sha256
+from .tensors import Slice, Tensor, read_safetensors, stored_size
 
 DECLARATION, WEIGHTS = "model.json", "weights.safetensors"
 
@@ -24,14 +24,18 @@ class _Model:
 
 
 def _read_model(directory: Path) -> _Model:
-    files = read_sealed(directory)
-    if missing := sorted({DECLARATION, WEIGHTS} - files.keys()):
+    sealed = open_sealed(directory)
+    if missing := sorted({DECLARATION, WEIGHTS} - sealed.digests.keys()):
         raise UnreadableError(f"{named(directory)} is not a model directory: it has no {missing[0]}")
+    for name in sealed.digests.keys() - {DECLARATION, WEIGHTS}:
+        sealed.check(name)
     where = named(directory / DECLARATION)
-    declared = mapping(parse_json(files[DECLARATION], where), where)
+    declared = mapping(parse_json(sealed.read(DECLARATION), where), where)
     size = read_architecture(declared.get("architecture"), where)
     lines, _ = read_programs(declared.get("programs", {}), where, size)
-    tensors = read_safetensors(files[WEIGHTS], named(directory / WEIGHTS))
+    shapes = tensor_shapes(size, lines)
+    most = stored_size({name: Slice(shape, None, "") for name, shape in shapes.items()})
+    tensors = read_safetensors(sealed.read(WEIGHTS, most), named(directory / WEIGHTS))
     return _Model(size, lines, declared.get("alphabet"), tensors)
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 from .reading import rational, require, show
-from .work import NUMBER, spend
+from .work import NUMBER, STEP, paid, spend
 from .work import weight as weight_of
 
 Tokens = tuple[int, ...]
@@ -117,7 +117,7 @@ class Program:
     def row(self, tokens: Sequence[int], query: int) -> tuple[Fraction, ...]:
         """Return the weights of the keys 0 to `query`; they sum to one or are all zero."""
         seen = tuple(tokens[: query + 1])
-        spend(len(seen) * (1 + len(self.rules)) * self.cost)
+        spend(len(seen) * (2 + len(self.rules)) * self.cost)
         weights = [self._weight(seen, query, key) for key in range(query + 1)]
         mass = sum(weights)
         if mass:
@@ -127,6 +127,7 @@ class Program:
     @property
     def cost(self) -> int:
         """Return what it costs to add one of the weights to others."""
+        spend(STEP * len(self.rules))
         weights = [self.default, *(weight for weight, _ in self.rules)]
         return NUMBER + weight_of(sum(weight.denominator.bit_length() - 1 for weight in weights))
 
@@ -142,7 +143,7 @@ class Program:
 
     def conditions(self) -> Iterator[Condition]:
         """Return every condition, and every part of one."""
-        for _, condition in self.rules:
+        for _, condition in paid(self.rules):
             if condition is not None:
                 yield from _within(condition)
 
@@ -156,11 +157,11 @@ def parse_program(lines: Sequence[str], where: str, vocabulary: int) -> Program:
 
 
 def _words(line: str, where: str) -> list[str]:
-    spend(NUMBER * len(line))
-    found = list(_WORD.finditer(line))
-    strays = [word["stray"] for word in found if word["stray"]]
-    require("programs_are_made_of_words", not strays and found, where, line)
-    return [word[0] for word in found if not word["stray"]]
+    spend(2 * NUMBER * len(line))
+    words = [word[0] for word in _WORD.finditer(line) if not word["stray"]]
+    has_strays = any(word["stray"] for word in _WORD.finditer(line))
+    require("programs_are_made_of_words", words and not has_strays, where, line)
+    return words
 
 
 def _parse_rule(words: list[str], where: str, vocabulary: int) -> tuple[Fraction, Condition | None]:
@@ -317,6 +318,7 @@ def _levels(condition: Condition) -> int:
 
 
 def _within(condition: Condition) -> Iterator[Condition]:
+    spend(NUMBER)
     yield condition
     for part in parts_of(condition):
         yield from _within(part)
@@ -375,7 +377,7 @@ def _counted(tokens: Tokens, last: int, of: frozenset[object]) -> int:
 @lru_cache(maxsize=4096)
 def _open(tokens: Tokens, last: int, pairs: Pairs) -> frozenset[int]:
     """Return the positions of the openers that are open once the token at `last` has been read."""
-    spend(NUMBER * (last + 1))
+    spend(NUMBER * (last + 1) + STEP * len(pairs))
     openers = {opener for opener, _ in pairs}
     stack: list[int] = []
     for position in range(last + 1):

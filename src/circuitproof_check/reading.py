@@ -5,12 +5,14 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, cast
 
-from .work import MOST_BYTES, MOST_DIGITS, NUMBER, bound, spend
+from .work import MOST_BYTES, MOST_DIGITS, MOST_JSON, MOST_LISTED, NUMBER, STEP, bound, paid, spend
 
 MANIFEST = "manifest.json"
 _RATIONAL = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
@@ -21,7 +23,9 @@ _SHOWN_NAME = 40
 _SHOWN_PLACE = 200
 _LISTED = 8
 _FOUND = 4
-_WHOLE_DIGITS = 20
+_WHOLE_DIGITS = 18
+"""Such integers are less than 2^61 - 1: no two have the same hash."""
+_CHUNK = 1 << 20
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -107,6 +111,9 @@ def parse_json(content: bytes, where: str) -> object:
         bound(len(digits), _WHOLE_DIGITS, f"the number of digits of an integer in {where}")
         return int(digits)
 
+    spend(STEP * len(content))
+    if b"\0" in content:
+        raise ForgedError(f"{where} is not JSON: it has a byte that is zero")
     try:
         return json.loads(
             content.decode(), object_pairs_hook=unique_keys, parse_constant=no_constant, parse_int=whole
@@ -123,9 +130,9 @@ def fields(value: object, where: str, *names: str) -> tuple[object, ...]:
 
 
 def mapping(value: object, where: str) -> dict[str, object]:
-    """Return an object with any keys."""
+    """Return an object with any keys, paid for."""
     require("objects_are_objects", isinstance(value, dict), where, value)
-    return cast("dict[str, object]", value)
+    return paid(cast("dict[str, object]", value), NUMBER)
 
 
 def kind(value: object, where: str) -> object:
@@ -134,8 +141,9 @@ def kind(value: object, where: str) -> object:
 
 
 def items(value: object, where: str) -> list[object]:
+    """Return the entries of a list, paid for."""
     require("lists_are_lists", isinstance(value, list), where, value)
-    return cast("list[object]", value)
+    return paid(cast("list[object]", value), NUMBER)
 
 
 def text(value: object, where: str) -> str:
@@ -180,29 +188,63 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def read_sealed(directory: Path) -> dict[str, bytes]:
-    """Return the files of a directory by name, each with the digest that the manifest lists."""
-    contents: dict[str, bytes] = {}
-    where = named(directory / MANIFEST)
-    for name, listed in _read_manifest(directory).items():
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A directory whose files have the digests that its manifest lists."""
+
+    directory: Path
+    digests: dict[str, str]
+
+    def size(self, name: str) -> int:
+        """Return how many bytes a file has."""
+        return (self.directory / name).lstat().st_size
+
+    def read(self, name: str, most: int = MOST_JSON) -> bytes:
+        """Return the bytes of a file, of which there may be so many."""
+        content = read_file(self.directory / name, most)
+        self._compare(name, sha256(content))
+        return content
+
+    def check(self, name: str) -> None:
+        """Demand that a file that is not read further has its digest."""
+        digest = hashlib.sha256()
+        with _opened(self.directory / name, MOST_BYTES) as (file, _):
+            while chunk := file.read(_CHUNK):
+                spend(len(chunk) >> 5)
+                digest.update(chunk)
+        self._compare(name, digest.hexdigest())
+
+    def _compare(self, name: str, found: str) -> None:
+        is_listed = found == self.digests[name]
+        require("files_have_their_digests", is_listed, named(self.directory / MANIFEST), name)
+
+
+def open_sealed(directory: Path) -> Sealed:
+    """Return a directory all of whose listed files are there."""
+    digests, where = _read_manifest(directory), named(directory / MANIFEST)
+    for name in digests:
         is_here = Path(name).name == name not in ("", "..") and os.path.lexists(directory / name)
         require("listed_files_are_here", is_here, where, name)
-        contents[name] = read_file(directory / name)
-        found = sha256(contents[name])
-        require("files_have_their_digests", found == listed, where, name)
-    require("manifests_list_files", contents, where)
-    return contents
+    require("manifests_list_files", digests, where)
+    return Sealed(directory, digests)
 
 
-def read_file(path: Path) -> bytes:
-    """Return the bytes of a regular file, which is not reached through a link."""
+def read_file(path: Path, most: int = MOST_JSON) -> bytes:
+    """Return the bytes of a regular file, of which there may be so many."""
+    with _opened(path, most) as (file, size):
+        return file.read(size)
+
+
+@contextmanager
+def _opened(path: Path, most: int) -> Generator[tuple[BinaryIO, int], None, None]:
+    """Open a regular file, which is not reached through a link, of at most so many bytes."""
     handle = os.open(path, os.O_RDONLY | _NO_LINK)
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableError(f"{named(path)} is not a regular file")
-        bound(status.st_size, MOST_BYTES, f"the size of {named(path)}")
-        return file.read(status.st_size)
+        bound(status.st_size, most, f"the size of {named(path)}")
+        yield file, status.st_size
 
 
 def _read_manifest(directory: Path) -> dict[str, str]:
@@ -212,7 +254,7 @@ def _read_manifest(directory: Path) -> dict[str, str]:
     if not os.path.lexists(path):
         raise UnreadableError(f"{named(directory)} has no {MANIFEST}, want a sealed directory")
     try:
-        (files,) = fields(parse_json(read_file(path), path.name), path.name, "files")
+        (files,) = fields(parse_json(read_file(path, MOST_LISTED), path.name), path.name, "files")
         return {name: text(digest, named(name)) for name, digest in mapping(files, path.name).items()}
     except OSError as error:
         raise UnreadableError(f"{named(path)} cannot be read: {error.strerror}") from error

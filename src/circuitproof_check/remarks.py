@@ -8,7 +8,7 @@ from .case import Case, Decision
 from .claim import Claim, Property
 from .patterns import walk
 from .reading import integer, items, mapping
-from .work import NUMBER, spend
+from .work import NUMBER, paid, spend
 
 
 def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evidence: object) -> list[str]:
@@ -124,4 +124,4 @@ def _is_biased(case: Case, edge: int) -> bool:
 def _of_layer(edges: Edges, edge: Edge) -> Edges:
     """Return the edges from heads of the same layer to the same node."""
     source, target = edge
-    return tuple(one for one in edges if one[1] == target and one[0].stage == source.stage)
+    return tuple(one for one in paid(edges) if one[1] == target and one[0].stage == source.stage)

@@ -8,10 +8,12 @@ from math import prod
 
 from .exact import Matrix, Vector, vector
 from .reading import fields, integers, mapping, named, parse_json, require, sha256
-from .work import bound, spend
+from .work import MOST_HEADER, bound, spend
 
 _LENGTH = 8
 _DIMENSIONS = 8
+_DESCRIBED = 256
+"""More bytes than name, type, shape and place of a tensor take."""
 _NUMBER = 4
 _EXPONENT = 0xFF
 _FRACTION_BITS = 23
@@ -44,6 +46,16 @@ class Slice:
     rows: tuple[int, ...] | None
     digest: str
 
+    @property
+    def stored(self) -> tuple[int, ...]:
+        """Return the shape of what is there."""
+        return self.shape if self.rows is None else (len(self.rows), *self.shape[1:])
+
+
+def stored_size(slices: Mapping[str, Slice]) -> int:
+    """Return how many bytes a file of tensors has at most."""
+    return MOST_HEADER + sum(_DESCRIBED + _NUMBER * prod(part.stored) for part in slices.values())
+
 
 class Weights:
     """The tensors of a bundle, known to be those of its claim."""
@@ -53,11 +65,11 @@ class Weights:
         require("tensors_are_the_claimed", not strange, "weights", strange)
         for name, part in slices.items():
             tensor, where = tensors[name], f"tensor {name}"
-            shape = part.shape if part.rows is None else (len(part.rows), *part.shape[1:])
-            require("stored_shape_is_claimed", tensor.shape == shape, where, tensor.shape, shape)
+            require("stored_shape_is_claimed", tensor.shape == part.stored, where, tensor.shape, part.stored)
             is_full = part.rows is None or len(part.rows) == part.shape[0]
             has_digest = not is_full or sha256(tensor.content) == part.digest
             require("full_tensors_have_their_digests", has_digest, where, part.digest)
+            spend(len(tensor.content))
             is_finite = all(
                 word >> _FRACTION_BITS & _EXPONENT != _EXPONENT for word in _words(tensor.content)
             )

@@ -1,8 +1,15 @@
 """The work of a check, bounded before it is done.
 
-An operation is about a tenth of a microsecond: a step of an enumeration or a word of a number counts a few of
-them. What would exceed a bound ends the check with no verdict, whatever the machine.
+An operation is about a tenth of a microsecond, or eight bytes that are kept: a step of an enumeration or a
+word of a number counts a few of them. What would exceed a bound ends the check with no verdict, whatever the
+machine.
 """
+
+import marshal
+from collections.abc import Sequence, Sized
+from typing import TypeVar
+
+Entries = TypeVar("Entries", bound=Sized)
 
 MOST_DIGITS = 1_000_000
 SIZES = {
@@ -15,12 +22,12 @@ SIZES = {
     "mlp_width": 1 << 20,
 }
 """The largest architectures that are read."""
-MOST_BYTES = 1 << 34
-"""The largest file that is read."""
+MOST_BYTES, MOST_JSON, MOST_LISTED, MOST_HEADER = 1 << 34, 1 << 28, 1 << 20, 1 << 20
+"""The largest file that is read; the largest of JSON, manifest, and what is not numbers in one of tensors."""
 ONCE, PER_BYTE, BEYOND = 30_000_000, 30, 150
 """How many operations a bundle is allowed: so many, so many a byte, and more for each after a million."""
-NUMBER = 10
-"""Operations for a small number that is computed and kept."""
+STEP, NUMBER, OBJECT = 3, 10, 30
+"""Operations for an entry that is looked at, and for a small number or object that is made and kept."""
 
 
 class ExceededError(Exception):
@@ -47,6 +54,12 @@ def allow(operations: int) -> None:
     _METER.allowed = _METER.left = operations
 
 
+def allow_more(operations: int) -> None:
+    """Add to the operations of a check."""
+    _METER.allowed += operations
+    _METER.left += operations
+
+
 def spend(operations: int) -> None:
     """Take operations from those that are left, before they are done."""
     _METER.left -= operations
@@ -54,6 +67,29 @@ def spend(operations: int) -> None:
         raise ExceededError(
             f"more than {_METER.allowed} operations are needed; allow more of them with --operations"
         )
+
+
+def paid(entries: Entries, each: int = STEP) -> Entries:
+    """Return something that is about to be gone through, once that is paid for."""
+    spend(each * len(entries))
+    return entries
+
+
+def spend_numbers(count: int, bits: int) -> None:
+    """Pay for so many numbers of so many bits, which are then computed and kept."""
+    spend(count * (NUMBER + bits // 50))
+
+
+def key(numbers: Sequence[int]) -> bytes:
+    """Return what stands for numbers in sets and dictionaries.
+
+    Python hashes an integer modulo 2^61 - 1, and tuples with no secret, so that a bundle could choose any
+    number of them that have the same hash. Bytes are hashed with a secret.
+    """
+    spend(NUMBER + len(numbers))
+    spelled = marshal.dumps(tuple(numbers), 2)  # the last version that spells equal numbers alike
+    spend(len(spelled) >> 3)
+    return spelled
 
 
 def bound(number: int, most: int, what: str) -> None:

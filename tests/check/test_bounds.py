@@ -1,8 +1,6 @@
 """Small bundles that would never end or eat the machine: each is answered at once, and by no verdict."""
 
 import itertools
-import subprocess
-import sys
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -13,8 +11,8 @@ import bundle_maker as maker
 import pattern_forgeries
 from bundle_maker import Bundle, architecture, every_edge, fitting, proving, random_bundle
 from circuitproof_check.main import Beside, Outcome, inspect
+from limited import judged
 
-SECONDS, MEGABYTES = 10, 500
 BROKEN = ("mlps_that_all_read_each_other", "a_long_line")
 """These took long once; now little work comes to a rule that they break."""
 ANY = {"all but": []}
@@ -256,26 +254,14 @@ def _nested_repeats_of_a_long_choice() -> Bundle:
     return patterned(exactly_one(shape, 6))
 
 
-LIMITED = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, ({bytes}, {bytes}))
-resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
-from circuitproof_check.main import main
-main([sys.argv[1]])
-"""
-
-
 @pytest.mark.parametrize("name", HUGE)
 def test_a_small_bundle_that_is_too_much_gets_no_verdict_in_ten_seconds_and_500_megabytes(name, tmp_path):
     """The work is bounded before it is done; no verdict depends on the bound."""
     bundle = HUGE[name]().write(tmp_path / "bundle")
     assert sum(file.stat().st_size for file in bundle.iterdir()) < 1_000_000
-    program = LIMITED.format(bytes=MEGABYTES << 20, seconds=SECONDS)
-    ended = subprocess.run(  # noqa: S603  # our own interpreter
-        [sys.executable, "-c", program, str(bundle)], check=False, capture_output=True, text=True
-    )
+    code, said, complaint = judged(bundle)
     wanted = Outcome.INVALID if name in BROKEN else Outcome.INCOMPLETE
-    assert (ended.returncode, ended.stderr) == (wanted, ""), ended.stdout
+    assert (code, complaint) == (wanted, ""), said
 
 
 def test_a_minimum_is_enumerated_no_further_than_it_has_children(tmp_path):

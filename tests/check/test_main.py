@@ -262,7 +262,7 @@ def test_an_answer_is_said_in_any_encoding(sealed):
 def test_a_file_that_is_not_there_is_named_in_words(sealed, monkeypatch):
     """Not by the number of an error."""
     absent = sealed / "absent"
-    monkeypatch.setattr("circuitproof_check.main.read_sealed", lambda _: absent.read_bytes())
+    monkeypatch.setattr("circuitproof_check.main.open_sealed", lambda _: absent.read_bytes())
     outcome, reason = check(sealed)
     assert outcome is Outcome.FAILURE
     assert reason == f"{sealed} cannot be judged: cannot read {absent}: No such file or directory"
@@ -270,7 +270,7 @@ def test_a_file_that_is_not_there_is_named_in_words(sealed, monkeypatch):
 
 def test_a_fault_of_the_checker_is_no_verdict(sealed, monkeypatch):
     """An exception that nobody foresaw would exit with 1, which means refuted."""
-    monkeypatch.setattr("circuitproof_check.main.read_sealed", lambda _: [].pop())
+    monkeypatch.setattr("circuitproof_check.main.open_sealed", lambda _: [].pop())
     assert check(sealed)[0] is Outcome.FAILURE
 
 

@@ -52,6 +52,19 @@ def test_a_bundle_of_the_model_is_valid(tmp_path):
     assert check(part.write(tmp_path / "b"), write_model(full, tmp_path / "m"))[0] is Outcome.VALID
 
 
+def test_every_file_of_the_model_has_its_digest(tmp_path):
+    """Also one that the checker has no use for."""
+    full, part = sliced()
+    folder = write_model(full, tmp_path / "m")
+    files = {file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"}
+    maker.seal(folder, files | {"notes.txt": b"of mine"})
+    assert check(part.write(tmp_path / "b"), folder)[0] is Outcome.VALID
+    (folder / "notes.txt").write_bytes(b"of another")
+    outcome, reason = check(tmp_path / "b", folder)
+    assert outcome is Outcome.INVALID
+    assert "files have their digests: found 'notes.txt'" in reason
+
+
 def _shape() -> tuple[Bundle, Bundle]:
     full, part = sliced()
     full.tensors["logits.bias"] = ((6, 1), full.tensors["logits.bias"][1])

@@ -6,13 +6,23 @@ import pytest
 
 from circuitproof_check import reading
 from circuitproof_check.reading import ForgedError
+from circuitproof_check.work import ExceededError
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"a": 1, "a": 2}', b'{"a": NaN}', b"[-Infinity]", b"\xff"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b'{"a": 1, "a": 2}', b'{"a": NaN}', b"[-Infinity]", b"\xff", b"{}\0"]
+)
 def test_what_is_not_strict_json_is_refused(content):
     """Two readers must not understand two things."""
     with pytest.raises(ForgedError):
         reading.parse_json(content, "file")
+
+
+def test_integers_have_eighteen_digits_so_that_no_two_have_one_hash():
+    """Python hashes an integer as its remainder by 2^61 - 1, which has nineteen."""
+    assert reading.parse_json(b"[999999999999999999]", "file") == [10**18 - 1]
+    with pytest.raises(ExceededError, match="the number of digits of an integer in file is 19"):
+        reading.parse_json(b"[1000000000000000000]", "file")
 
 
 @pytest.mark.parametrize(

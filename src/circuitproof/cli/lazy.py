@@ -22,6 +22,7 @@ class Entry:
 
 _IN, _FIND, _PROVE, _CHANGE, _LOOK, _SHARE = "Bring in", "Find", "Prove", "Change", "Look", "Share"
 COMMANDS = {
+    "tour": Entry("tour", _LOOK),
     "task": Entry("tasks", _IN),
     "model": Entry("models", _IN),
     "circuit": Entry("discovery", _IN),

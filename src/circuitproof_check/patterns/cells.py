@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from circuitproof_check.architecture import EMBED, Node, logits_node
-from circuitproof_check.work import NUMBER, spend
+from circuitproof_check.exact import key_of, reckon
+from circuitproof_check.work import NUMBER, OBJECT, STEP, paid, spend
 
 from .rows import UnsettledError
 from .runs import Head, Runs, Step
@@ -19,14 +20,23 @@ Coordinate = Head | None
 """The keys of a head, or the last position."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """Sources that depend on one coordinate, and which share of them a token has; None: the row varies."""
+    """Sources that depend on one coordinate, and which share of them a token has; None: the row varies.
+
+    Terms are told apart by identity.
+    """
 
     sources: tuple[Node, ...]
     coordinate: Coordinate
     head: int
     share: Callable[[Step], Fraction | int] | None
+    is_separable: bool
+
+
+Active = list[tuple[Term, Fraction | int]]
+Lead = Callable[[Row], Fraction]
+"""What a candidate has more than another."""
 
 
 class Cell:
@@ -60,17 +70,18 @@ class Cell:
         varying = [self._mean(term, lead) for term in self._terms if term.share is None]
         return sum((lead(row) for row in self._constant), Fraction(found[0])) + sum(varying)
 
-    def _mean(self, term: Term, lead: Callable[[Row], Fraction]) -> Fraction:
+    def _mean(self, term: Term, lead: Lead) -> Fraction:
         """Return the least value of a row whose sum varies: the value of a path, until none is below it."""
         runs, place = self._runs, term.head
         is_self = runs.rows[place].is_self
 
         def empty(position: int, step: Step) -> Fraction | None:
-            active: list[tuple[Term, Fraction | int]] = [(term, 1)] if is_self and step.is_last else []
+            active: Active = [(term, 1)] if is_self and step.is_last else []
             return None if step.weights[place] else self._price(position, step, active, lead)
 
         def excess(position: int, step: Step) -> Fraction | int:
             weight = step.weights[place]
+            reckon([weight, bound])
             price = self._price(position, step, [(term, 1)], lead) - bound if weight else 0
             return weight * price
 
@@ -85,44 +96,50 @@ class Cell:
         self,
         position: int,
         step: Step,
-        active: list[tuple[Term, Fraction | int]],
-        lead: Callable[[Row], Fraction],
+        active: Active,
+        lead: Lead,
     ) -> Fraction:
         """Return the least of what the tokens of a step contribute."""
-        spend(NUMBER)
+        spend(NUMBER + OBJECT * len(active))
         if not active:
             return Fraction(0)
-        members = self._runs.atoms[step.atom]
-        names = tuple((term.sources, factor) for term, factor in active)
+        names = tuple((term, key_of(Fraction(factor))) for term, factor in active)
+        if (names, step.atom, position) not in self._prices:
+            self._prices[names, step.atom, position] = self._found_price(position, step, active, lead)
+        return self._prices[names, step.atom, position]
+
+    def _found_price(self, position: int, step: Step, active: Active, lead: Lead) -> Fraction:
+        """Find the least; where tokens and positions add up, that of the tokens is found once."""
 
         def total(place: Place) -> Fraction:
-            return sum((factor * lead(self._at(term, place)) for term, factor in active), Fraction(0))
+            spend(2 * OBJECT * len(active))
+            parts = [factor * lead(self._at(term, place)) for term, factor in active]
+            reckon(parts)
+            return sum(parts, Fraction(0))
 
-        if not all(self._is_separable(term) for term, _ in active):
-            key = ("at a position", names, step.atom, position)
-            if key not in self._prices:
-                self._prices[key] = min(total((token, position)) for token in members)
-            return self._prices[key]
-        key = ("anywhere", names, step.atom)
-        if key not in self._prices:
-            self._prices[key] = min(total((token, None)) for token in members)
-        return self._prices[key] + total((None, position)) - total((None, None))
+        members = self._runs.atoms[step.atom]
+        if not all(term.is_separable for term, _ in active):
+            return min(total((token, position)) for token in members)
+        names = tuple((term, key_of(Fraction(factor))) for term, factor in active)
+        if (names, step.atom) not in self._prices:
+            self._prices[names, step.atom] = min(total((token, None)) for token in members)
+        return self._prices[names, step.atom] + total((None, position)) - total((None, None))
 
     def _at(self, term: Term, place: Place) -> Row:
         here, key = (self._here, place) if term.coordinate else (place, None)
         return self._values.contribution(term.sources, here, key)
 
-    def _is_separable(self, term: Term) -> bool:
-        heads = [source for source in term.sources if source.is_head]
-        reads = {read for head in heads for read in self._values.sources.get(head, [])}
+    def _is_separable(self, sources: tuple[Node, ...]) -> bool:
+        heads = [source for source in sources if source.is_head]
+        reads = {read for head in heads for read in paid(self._values.sources.get(head, []))}
         bends = [read for read in reads if read != EMBED and coordinates(self._values, read)]
-        return all(source.is_head or source == EMBED for source in term.sources) and not bends
+        return all(source.is_head or source == EMBED for source in sources) and not bends
 
     def _groups(self) -> dict[frozenset[Coordinate], list[Node]]:
         """Return the sources of the logits by coordinates."""
         size = self._values.forward.size
         groups: dict[frozenset[Coordinate], list[Node]] = {}
-        for source in self._values.sources.get(logits_node(size), []):
+        for source in paid(self._values.sources.get(logits_node(size), []), NUMBER):
             groups.setdefault(coordinates(self._values, source), []).append(source)
         return groups
 
@@ -138,7 +155,7 @@ class Cell:
         if not left:
             self._constant.append(self._values.contribution(sources, self._here, None))
         elif left[0] is None:
-            self._terms.append(Term(sources, None, 0, _is_last))
+            self._add(sources, None, 0, _is_last)
         else:
             self._enter_row(left[0], sources)
 
@@ -147,17 +164,26 @@ class Cell:
         least, most = self._range(lambda step: step.weights[place])
         if not most:
             if self._runs.rows[place].is_self:
-                self._terms.append(Term(sources, head, place, _is_last))
+                self._add(sources, head, place, _is_last)
             else:
                 self._constant.append(self._values.contribution(sources, self._here, None))
         elif self._range(lambda step: Fraction(step.weights[place] > 0)) == (1, 1):
-            self._terms.append(Term(sources, head, place, lambda step: int(step.weights[place] > 0)))
+            self._add(sources, head, place, lambda step: int(step.weights[place] > 0))
         elif not all(source.is_head for source in sources):
             raise UnsettledError(f"an MLP bends what head {head} mixes")
         elif least == most:
-            self._terms.append(Term(sources, head, place, lambda step: step.weights[place] / most))
+            self._add(sources, head, place, lambda step: step.weights[place] / most)
         else:
-            self._terms.append(Term(sources, head, place, None))
+            self._add(sources, head, place, None)
+
+    def _add(
+        self,
+        sources: tuple[Node, ...],
+        coordinate: Coordinate,
+        head: int,
+        share: Callable[[Step], Fraction | int] | None,
+    ) -> None:
+        self._terms.append(Term(sources, coordinate, head, share, self._is_separable(sources)))
 
     def _range(self, number: Callable[[Step], Fraction]) -> tuple[Fraction, Fraction]:
         least = self._runs.least(lambda _, step: number(step))
@@ -177,8 +203,8 @@ def _coordinates(values: Values, node: Node) -> frozenset[Coordinate]:
     if node == EMBED:
         return frozenset({None})
     sources = values.sources.get(node, [])
-    spend(NUMBER * len(sources))
     read = [coordinates(values, source) for source in sources]
+    spend(sum(NUMBER + STEP * len(one) for one in read))
     joined = frozenset[Coordinate]().union(*read)
     if not node.is_head:
         return joined
@@ -191,7 +217,7 @@ def _coordinates(values: Values, node: Node) -> frozenset[Coordinate]:
 
 
 def _shares(terms: list[Term], step: Step) -> Iterator[tuple[Term, Fraction | int]]:
-    for term in terms:
+    for term in paid(terms, OBJECT):
         if term.share is not None and (share := term.share(step)):
             yield term, share
 

@@ -4,13 +4,14 @@ A row that finds the same weights for all tokens that a region allows reads fixe
 tokens that agree at the positions that matter have the same logits, in any circuit.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from circuitproof_check.architecture import EMBED, Edges, Node, logits_node
 from circuitproof_check.claim import Claim
+from circuitproof_check.exact import key_of
 from circuitproof_check.programs import Program
-from circuitproof_check.work import NUMBER, spend
+from circuitproof_check.work import NUMBER, STEP, paid, spend
 
 from .rows import Key, Query, is_local, make_row
 from .runs import Label, Runs
@@ -25,12 +26,16 @@ class Relevance:
     def __init__(self, claim: Claim, edges: Edges, runs: Runs) -> None:
         self._claim, self._runs = claim, runs
         self._sources: dict[Node, list[Node]] = {}
-        for source, target in edges:
+        for source, target in paid(edges, 2 * NUMBER):
             self._sources.setdefault(target, []).append(source)
         self._standing: list[set[int]] = [set() for _ in runs.layers]
         for position, step in runs.steps():
             self._standing[position].add(step.atom)
         self._known: dict[tuple[Node, int], frozenset[int]] = {}
+        self._atom = [0] * sum(map(len, runs.atoms))
+        for place, members in enumerate(runs.atoms):
+            for token in paid(members):
+                self._atom[token] = place
 
     def positions(self) -> frozenset[int]:
         """Return the positions whose token can change the logits."""
@@ -38,12 +43,11 @@ class Relevance:
 
     def allows(self, prompt: tuple[int, ...]) -> bool:
         """Say whether each token of a prompt stands where some prompt of the region has it."""
-        pairs = zip(prompt, self._standing, strict=True)
-        return all(any(token in self._runs.atoms[atom] for atom in atoms) for token, atoms in pairs)
+        pairs = zip(paid(prompt), self._standing, strict=True)
+        return all(self._atom[token] in atoms for token, atoms in pairs)
 
     def _input(self, node: Node, position: int) -> frozenset[int]:
-        sources = self._sources.get(node, [])
-        return frozenset[int]().union(*(self._output(source, position) for source in sources))
+        return _union(self._output(source, position) for source in self._sources.get(node, []))
 
     def _output(self, node: Node, position: int) -> frozenset[int]:
         if (node, position) not in self._known:
@@ -51,7 +55,7 @@ class Relevance:
                 found = frozenset({position})
             elif node.is_head:
                 tokens, keys = self._row(node, position)
-                found = tokens.union(*(self._input(node, key) for key in keys))
+                found = tokens | _union(self._input(node, key) for key in keys)
             else:
                 found = self._input(node, position)
             self._known[node, position] = found
@@ -59,30 +63,38 @@ class Relevance:
 
     def _row(self, node: Node, query: int) -> tuple[frozenset[int], list[int]]:
         """Return the positions whose token a row depends on, and the keys that it may read."""
+        spend(NUMBER * (query + 1))
         every, program = list(range(query + 1)), self._claim.programs.get((node.layer, node.head))
         if program is None:
-            return frozenset[int]().union(*(self._input(node, key) for key in every)), every
+            return _union(self._input(node, key) for key in every), every
         if not is_local(program):
             return frozenset(every), every
-        weights = [set(self._weights(program, query, key)) for key in every]
+        weights, nothing = [set(self._weights(program, query, key)) for key in every], key_of(Fraction(0))
         tokens = [key for key in every if len(weights[key]) > 1]
-        keys = [key for key in every if weights[key] != {0}]
-        is_self = program.is_self and all(0 in found for found in weights)
+        keys = [key for key in every if weights[key] != {nothing}]
+        is_self = program.is_self and all(nothing in found for found in weights)
         return frozenset([*tokens, query] if tokens else []), [*keys, query] if is_self else keys
 
-    def _weights(self, program: Program, query: int, key: int) -> Iterator[Fraction]:
-        """Return the weights of a key for all tokens that may stand at it and at the query."""
+    def _weights(self, program: Program, query: int, key: int) -> Iterator[bytes]:
+        """Return the weights of a key, as keys, for all tokens that may stand at it and at the query."""
         for last in self._standing[query]:
             token = self._runs.atoms[last][0]
-            row = make_row(program, Query(query + 1, (last,), (token,), is_single=True, longest=query + 1))
+            asked = Query(query + 1, frozenset({last}), (token,), is_single=True, longest=query + 1)
+            row = make_row(program, asked)
             for atom in [last] if key == query else self._standing[key]:
                 read = Key(atom, self._runs.atoms[atom][0], key, is_last=key == query)
-                yield from (weight for start in row.starts() for weight, _ in row.step(start, read))
+                yield from (key_of(weight) for start in row.starts() for weight, _ in row.step(start, read))
+
+
+def _union(parts: Iterable[frozenset[int]]) -> frozenset[int]:
+    found = list(parts)
+    spend(sum(NUMBER + STEP * len(part) for part in found))
+    return frozenset[int]().union(*found)
 
 
 def choices(runs: Runs, positions: frozenset[int]) -> set[Choice]:
     """Return the choices of tokens at some positions that prompts of a region make, with their labels."""
-    reached: dict[object, set[tuple[int, ...]]] = {start: {()} for start in runs.starts()}
+    reached: dict[object, set[tuple[int, ...]]] = {start: {()} for start in runs.starts}
     ends: set[Choice] = set()
     for position, layer in enumerate(runs.layers):
         after: dict[object, set[tuple[int, ...]]] = {}
@@ -91,10 +103,10 @@ def choices(runs: Runs, positions: frozenset[int]) -> set[Choice]:
                 found = reached.get(node, set())
                 spend(NUMBER * (1 + len(found)))
                 if position in positions:
-                    spend(NUMBER * (1 + position) * len(found) * len(runs.atoms[step.atom]))
+                    spend((2 * NUMBER + position) * len(found) * len(runs.atoms[step.atom]))
                     found = {(*old, token) for old in found for token in runs.atoms[step.atom]}
                 if step.is_last:
-                    ends |= {(step.target, chosen) for chosen in found}
+                    ends |= {(step.label, chosen) for chosen in found}
                 else:
                     after.setdefault(step.target, set()).update(found)
         reached = after

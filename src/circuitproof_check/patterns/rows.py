@@ -23,7 +23,7 @@ from circuitproof_check.programs import (
     Program,
     Scan,
 )
-from circuitproof_check.work import NUMBER, spend
+from circuitproof_check.work import NUMBER, OBJECT, STEP, paid, spend
 
 State = Any
 """Numbers in nested tuples."""
@@ -49,7 +49,7 @@ class Query:
     """What a region tells of the query: the length of the prompt, and atoms and tokens that it may hold."""
 
     length: int | None
-    atoms: tuple[int, ...]
+    atoms: frozenset[int]
     tokens: tuple[int, ...]
     """A token of each atom."""
     is_single: bool
@@ -64,13 +64,13 @@ class Query:
             raise UnsettledError("a row depends on the length")
         return self.length - 1
 
-    def same(self, answers: set[bool]) -> bool:
+    def same(self, answers: frozenset[bool]) -> bool:
         """Return the answer for every possible last token."""
         if not answers:
             raise UnsettledError("there are no prompts")
         if len(answers) > 1:
             raise UnsettledError("a row depends on the last token")
-        return answers.pop()
+        return True in answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,7 @@ class Row:
 
     def step(self, states: State, key: Key) -> Iterator[tuple[Fraction, State]]:
         """Return the weight of a key and the next state, for each guess."""
+        spend(STEP * len(self.machines))
         options = [machine.step(state, key) for machine, state in zip(self.machines, states, strict=True)]
         for chosen in every_choice(options):
             spend(len(chosen) * self.cost)
@@ -108,6 +109,7 @@ class Row:
 
     def ends(self, states: State) -> bool:
         """Say whether every guess was right."""
+        spend(NUMBER * len(self.machines))
         return all(machine.ends(state) for machine, state in zip(self.machines, states, strict=True))
 
 
@@ -120,7 +122,7 @@ def every_choice(options: Sequence[Sequence[State]]) -> Iterator[tuple[State, ..
 def make_row(program: Program, query: Query) -> Row:
     """Return the row of a program."""
     machines = tuple(_always() if one is None else _machine(one, query) for _, one in program.rules)
-    weights = tuple(weight for weight, _ in program.rules)
+    weights = tuple(weight for weight, _ in paid(program.rules, OBJECT))
     return Row(program.default, weights, machines, program.is_self, program.cost)
 
 
@@ -144,6 +146,7 @@ def token_tests(program: Program) -> list[TokenTest]:
 
 
 def _machine(condition: Condition, query: Query) -> Machine:
+    spend(OBJECT)
     match condition:
         case Compare():
             return _compared(condition, query)
@@ -154,8 +157,7 @@ def _machine(condition: Condition, query: Query) -> Machine:
         case Count() | Linked():
             raise NotImplementedError("no machine follows brackets; gates and questions refuse them before")
         case Not(part):
-            inner = _machine(part, query)
-            return Machine(inner.starts, lambda s, k: [(not a, b) for a, b in inner.step(s, k)], inner.ends)
+            return _negated(_machine(part, query))
         case Scan("first", part):
             return _first(_machine(part, query))
         case Scan(pick, part):
@@ -165,16 +167,17 @@ def _machine(condition: Condition, query: Query) -> Machine:
 
 
 def _is_same(key: Key, query: Query) -> bool:
-    if key.is_last or (query.is_single and query.atoms == (key.atom,)):
+    if key.is_last or (query.is_single and query.atoms == frozenset({key.atom})):
         return True
-    return query.same({False, True} if key.atom in query.atoms else {False})
+    return query.same(frozenset({False, key.atom in query.atoms}))
 
 
 def _compared(condition: Compare, query: Query) -> Machine:
     holds = condition.test
     match condition.feature:
         case "query_token":
-            return _stateless(lambda k: query.same({*map(holds, (k.token,) if k.is_last else query.tokens)}))
+            answers = frozenset(map(holds, paid(query.tokens)))
+            return _stateless(lambda key: holds(key.token) if key.is_last else query.same(answers))
         case "key_token":
             return _stateless(lambda key: holds(key.token))
         case "key_position":
@@ -202,21 +205,32 @@ def _count(of: frozenset[Any], most: int, compared: Compare, *, is_key: bool) ->
     )
 
 
+def _negated(part: Machine) -> Machine:
+    def step(state: State, key: Key) -> list[tuple[bool, State]]:
+        return [(not holds, after) for holds, after in paid(part.step(state, key), NUMBER)]
+
+    return Machine(part.starts, step, part.ends)
+
+
 def _always() -> Machine:
     return _stateless(lambda _: True)
 
 
 def _stateless(holds: Callable[[Key], bool]) -> Machine:
-    return Machine((0,), lambda state, key: [(holds(key), state)], lambda _: True)
+    def step(state: State, key: Key) -> list[tuple[bool, State]]:
+        spend(NUMBER)
+        return [(holds(key), state)]
+
+    return Machine((0,), step, lambda _: True)
 
 
 def _joined(parts: Sequence[Machine], join: Callable[[Iterator[bool]], bool]) -> Machine:
     def step(states: State, key: Key) -> list[tuple[bool, State]]:
-        options = [part.step(state, key) for part, state in zip(parts, states, strict=True)]
+        options = [part.step(state, key) for part, state in zip(paid(parts), states, strict=True)]
         return [(join(a for a, _ in chosen), tuple(b for _, b in chosen)) for chosen in every_choice(options)]
 
     def ends(states: State) -> bool:
-        return all(part.ends(state) for part, state in zip(parts, states, strict=True))
+        return all(part.ends(state) for part, state in zip(paid(parts, NUMBER), states, strict=True))
 
     return Machine(tuple(every_choice([part.starts for part in parts])), step, ends)
 
@@ -224,9 +238,11 @@ def _joined(parts: Sequence[Machine], join: Callable[[Iterator[bool]], bool]) ->
 def _first(part: Machine) -> Machine:
     def step(state: State, key: Key) -> list[tuple[bool, State]]:
         inner, found = state
-        return [(holds and not found, (after, found or holds)) for holds, after in part.step(inner, key)]
+        options = paid(part.step(inner, key), NUMBER)
+        return [(holds and not found, (after, found or holds)) for holds, after in options]
 
-    return Machine(tuple((start, False) for start in part.starts), step, lambda state: part.ends(state[0]))
+    starts = tuple((start, False) for start in paid(part.starts, NUMBER))
+    return Machine(starts, step, lambda state: part.ends(state[0]))
 
 
 def _last(part: Machine, *, may_be_query: bool) -> Machine:
@@ -235,7 +251,7 @@ def _last(part: Machine, *, may_be_query: bool) -> Machine:
     def step(state: State, key: Key) -> list[tuple[bool, State]]:
         inner, phase = state
         found: list[tuple[bool, State]] = []
-        for holds, after in part.step(inner, key):
+        for holds, after in paid(part.step(inner, key), 2 * NUMBER):
             if not holds or (key.is_last and not may_be_query):
                 found.append((False, (after, phase)))
             elif phase != "picked":
@@ -245,4 +261,4 @@ def _last(part: Machine, *, may_be_query: bool) -> Machine:
     def ends(state: State) -> bool:
         return state[1] != "owed" and part.ends(state[0])
 
-    return Machine(tuple((start, "none") for start in part.starts), step, ends)
+    return Machine(tuple((start, "none") for start in paid(part.starts, NUMBER)), step, ends)

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from circuitproof_check.exact import key_of
 from circuitproof_check.programs import Program
 from circuitproof_check.task import Declared
-from circuitproof_check.work import spend
+from circuitproof_check.work import NUMBER, OBJECT, STEP, paid, spend
+from circuitproof_check.work import weight as weight_of
 
 from .rows import Key, Query, every_choice, make_row, token_tests
 from .shapes import Tokens, divided
@@ -15,8 +17,10 @@ from .shapes import Tokens, divided
 Head = tuple[int, int]
 Label = tuple[int, int]
 """The right answer, and the opener that is the class."""
-Node = Any
-"""The pattern's state, the openers seen, the states of rows; their sums, and whether they have a key."""
+Place = Any
+"""The pattern's state, the openers seen, the states of rows, the keys of their sums, and who has a key."""
+Node = int
+"""The number of a place at a position."""
 _STEP = 200
 """Operations for a step of a graph, which is kept."""
 
@@ -50,7 +54,8 @@ class Region:
     label: Label | None = None
     length: int | None = None
     tokens: tuple[tuple[int, Tokens], ...] = ()
-    sums: tuple[tuple[Head, Fraction], ...] = ()
+    sums: tuple[tuple[Head, bytes], ...] = ()
+    """Heads with the keys of the sums of their weights."""
     keys: tuple[tuple[Head, int, int], ...] = ()
 
     def and_token(self, position: int, tokens: Tokens) -> "Region":
@@ -69,6 +74,7 @@ class Step(NamedTuple):
     atom: int
     weights: tuple[Fraction, ...]
     target: Node
+    label: Label | None
     is_last: bool
 
 
@@ -115,10 +121,11 @@ class World:
 
     def _told_apart(self) -> list[tuple[int, ...]]:
         """Return the vocabulary in parts that pattern and rules do not divide; openers stand alone."""
-        spend(self._vocabulary)
-        openers = sorted({*self.rules.answers, *self.rules.classes})
-        parts = [tuple(token for token in range(self._vocabulary) if token not in set(openers))]
-        parts = [*((opener,) for opener in openers), *([parts[0]] if parts[0] else [])]
+        spend(STEP * self._vocabulary)
+        openers = {*self.rules.answers, *self.rules.classes}
+        others = tuple(token for token in range(self._vocabulary) if token not in openers)
+        spend(NUMBER * len(openers))
+        parts = [*((opener,) for opener in sorted(openers)), *([others] if others else [])]
         for one in dict.fromkeys(self.pattern.classes()):
             parts = divided(parts, one.__contains__)
         return parts
@@ -142,16 +149,20 @@ class Runs:
             ]
             for position, _ in region.tokens
         }
+        self._last = max(self._allowed, default=0)
         self._longest = region.length or world.pattern.longest
         query = self._query()
         self.rows = [make_row(world.programs[head], query) for head in heads]
         self._sums = [(heads.index(head), total) for head, total in region.sums]
         self._keys = [(heads.index(head), first, last) for head, first, last in region.keys]
-        self.layers = self._pruned(self._layers())
+        self._totals: dict[bytes, Fraction] = {key_of(Fraction(0)): Fraction(0)}
+        places = self._starts()
+        self.starts: list[Node] = list(range(len(places)))
+        self.layers = self._pruned(self._layers(places))
 
-    def starts(self) -> list[Node]:
-        """Return the nodes before the first token."""
-        begun = (Fraction(0),) * len(self._sums) + (False,) * len(self._keys)
+    def _starts(self) -> list[Place]:
+        """Return the places before the first token."""
+        begun = (key_of(Fraction(0)),) * len(self._sums) + (False,) * len(self._keys)
         first = self.world.pattern.start(), (0, 0, 0, 0)
         return [
             (*first, states, begun) for states in every_choice([tuple(row.starts()) for row in self.rows])
@@ -160,17 +171,17 @@ class Runs:
     def steps(self) -> Iterator[tuple[int, Step]]:
         """Return every step with its position."""
         for position, layer in enumerate(self.layers):
-            for steps in layer.values():
-                yield from ((position, step) for step in steps)
+            for steps in paid(layer).values():
+                yield from ((position, step) for step in paid(steps))
 
     def count(self) -> int:
         """Return how many prompts there are."""
-        ways: dict[Node, int] = dict.fromkeys(self.starts(), 1)
+        ways: dict[Node, int] = dict.fromkeys(self.starts, 1)
         total = 0
         for layer in self.layers:
             after: dict[Node, int] = {}
             for node, steps in layer.items():
-                for step in steps:
+                for step in paid(steps, NUMBER + ways.get(node, 0).bit_length() // 50):
                     number = ways.get(node, 0) * len(self.atoms[step.atom])
                     if step.is_last:
                         total += number
@@ -181,17 +192,18 @@ class Runs:
 
     def least(self, cost: Cost, mass: Callable[[Step], Fraction] | None = None) -> Pair | None:
         """Return the least cost of a path, of those with mass if one is asked for, and its mass."""
-        best: dict[tuple[Node, bool], Pair] = {(start, mass is None): (0, 0) for start in self.starts()}
+        best: dict[tuple[Node, bool], Pair] = {(start, mass is None): (0, 0) for start in self.starts}
         ends: list[Pair] = []
         for position, layer in enumerate(self.layers):
             after: dict[tuple[Node, bool], Pair] = {}
             for node, steps in layer.items():
-                for step in steps:
+                for step in paid(steps):
                     price = cost(position, step)
                     weight = Fraction(0) if mass is None else mass(step)
                     for flag in (False, True) if price is not None else ():
                         if (node, flag) in best:
                             old, heavy = best[node, flag]
+                            spend(OBJECT + weight_of(_bits(old) + _bits(heavy) + _bits(price or 0)))
                             found, key = (
                                 (old + (price or 0), heavy + weight),
                                 (step.target, flag or weight > 0),
@@ -203,17 +215,21 @@ class Runs:
             best = after
         return min(ends, default=None)
 
-    def _layers(self) -> list[dict[Node, list[Step]]]:
+    def _layers(self, places: list[Place]) -> list[dict[Node, list[Step]]]:
+        """Return the steps by position and node; equal places that are reached are one node."""
         layers: list[dict[Node, list[Step]]] = []
-        nodes = dict.fromkeys(self.starts())
         for position in range(self._longest):
-            layers.append({node: list(self._from(node, position)) for node in nodes})
-            nodes = {s.target: None for steps in layers[-1].values() for s in steps if not s.is_last}
+            after: dict[Place, Node] = {}
+            layers.append(
+                {node: list(self._from(place, position, after)) for node, place in enumerate(paid(places))}
+            )
+            places = list(after)
         return layers
 
-    def _from(self, node: Node, position: int) -> Iterator[Step]:
+    def _from(self, place: Place, position: int, after_it: dict[Place, Node]) -> Iterator[Step]:
+        """Return the steps from a place; what they lead to is numbered."""
         pattern, rules = self.world.pattern, self.world.rules
-        state, seen, rows, told = node
+        state, seen, rows, told = place
         for atom in self._allowed.get(position, range(len(self.atoms))):
             spend(_STEP)
             token = self.atoms[atom][0]
@@ -223,13 +239,14 @@ class Runs:
             if position + 1 < self._longest:
                 key = Key(atom, token, position, is_last=False)
                 for weights, states, tells in self._read(rows, told, key):
-                    yield Step(atom, weights, (after, label, states, tells), is_last=False)
+                    target = after_it.setdefault((after, label, states, tells), len(after_it))
+                    yield Step(atom, weights, target, None, is_last=False)
             found = rules.label(label)
             if pattern.ends(after) and self._may_end(position) and self.region.label in (None, found):
                 key = Key(atom, token, position, is_last=True)
                 for weights, states, tells in self._read(rows, told, key):
                     if self._is_told(tells, states):
-                        yield Step(atom, weights, found, is_last=True)
+                        yield Step(atom, weights, 0, found, is_last=True)
 
     def _contradicts(self, seen: tuple[int, ...]) -> bool:
         if self.region.label is None:
@@ -241,17 +258,27 @@ class Runs:
     def _read(self, rows: Any, told: Any, key: Key) -> Iterator[tuple[Any, Any, Any]]:  # noqa: ANN401  # numbers in tuples
         options = [tuple(row.step(state, key)) for row, state in zip(self.rows, rows, strict=True)]
         for chosen in every_choice(options):
-            spend(_STEP)
+            spend(_STEP + NUMBER * len(told))
             weights = tuple(weight for weight, _ in chosen)
             if all(first <= key.position <= last for head, first, last in self._keys if weights[head]):
-                sums = [total + weights[head] for (head, _), total in zip(self._sums, told, strict=False)]
+                sums = [
+                    self._add(old, head, weights) for (head, _), old in zip(self._sums, told, strict=False)
+                ]
                 keys = zip(self._keys, told[len(sums) :], strict=True)
                 has_key = [old or weights[head] > 0 for (head, _, _), old in keys]
                 yield weights, tuple(after for _, after in chosen), (*sums, *has_key)
 
+    def _add(self, old: bytes, head: int, weights: tuple[Fraction, ...]) -> bytes:
+        """Return the key of a sum with a weight added."""
+        spend(self.rows[head].cost)
+        total = self._totals[old] + weights[head]
+        name = key_of(total)
+        self._totals[name] = total
+        return name
+
     def _may_end(self, position: int) -> bool:
         is_length = self.region.length in (None, position + 1)
-        return is_length and position >= max(self._allowed, default=0)
+        return is_length and position >= self._last
 
     def _is_told(self, tells: Any, states: Any) -> bool:  # noqa: ANN401  # the same
         wanted = (*(total for _, total in self._sums), *(True for _ in self._keys))
@@ -260,19 +287,23 @@ class Runs:
     def _query(self) -> Query:
         length = self.region.length
         places = range(len(self.atoms)) if length is None else self._allowed.get(length - 1)
-        chosen = tuple(range(len(self.atoms)) if places is None else places)
+        chosen = paid(tuple(range(len(self.atoms)) if places is None else places), NUMBER)
         is_single = len(chosen) == 1 and len(self.atoms[chosen[0]]) == 1
         tokens = tuple(self.atoms[place][0] for place in chosen)
-        return Query(length, chosen, tokens, is_single, self.world.pattern.longest)
+        return Query(length, frozenset(chosen), tokens, is_single, self.world.pattern.longest)
 
     def _pruned(self, layers: list[dict[Node, list[Step]]]) -> list[dict[Node, list[Step]]]:
         """Return the layers without steps that lead to no end."""
         alive: set[Node] = set()
         for position in reversed(range(len(layers))):
             kept = {
-                n: [s for s in steps if s.is_last or s.target in alive]
+                n: [s for s in paid(steps) if s.is_last or s.target in alive]
                 for n, steps in layers[position].items()
             }
             layers[position] = {node: steps for node, steps in kept.items() if steps}
             alive = set(layers[position])
         return layers
+
+
+def _bits(number: Fraction | int) -> int:
+    return number.numerator.bit_length() + number.denominator.bit_length()

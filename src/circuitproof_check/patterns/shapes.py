@@ -11,19 +11,21 @@ from itertools import pairwise
 
 from circuitproof_check.architecture import Architecture
 from circuitproof_check.reading import fields, integer, integers, items, mapping, require
-from circuitproof_check.work import NUMBER, spend
+from circuitproof_check.work import NUMBER, STEP, key, paid, spend
 
 Continuation = tuple["Tokens | Either | Times", ...]
 State = tuple[frozenset[Continuation], tuple[int, ...]]
 """The continuations, and how many tokens of each counted class there were."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """A class of tokens, or all but those of a class."""
+    """A class of tokens, or all but those of a class; `_tokens` makes the same one for the same."""
 
     listed: frozenset[int]
     is_complement: bool
+
+    may_be_empty = False
 
     def __contains__(self, token: int) -> bool:
         return (token in self.listed) != self.is_complement
@@ -34,6 +36,7 @@ class Either:
     """One of several sequences; told from others by identity, which costs nothing however large it is."""
 
     options: tuple[Continuation, ...]
+    may_be_empty: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +46,7 @@ class Times:
     part: Continuation
     least: int
     most: int | None
+    may_be_empty: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def _after(parts: Continuation, token: int) -> Iterator[Continuation]:
         most = None if first.most is None else first.most - 1
         again = () if most == 0 else (_times(first.part, max(first.least - 1, 0), most),)
         yield from _followed(_after(first.part, token), again + rest)
-    if _may_be_empty((first,)):
+    if first.may_be_empty:
         yield from _after(rest, token)
 
 
@@ -111,29 +115,34 @@ def _followed(continuations: Iterator[Continuation], rest: Continuation) -> Iter
         yield left + rest
 
 
-@lru_cache(maxsize=1 << 16)
 def _times(part: Continuation, least: int, most: int | None) -> Times:
-    return Times(part, least, most)
+    spend(NUMBER + len(part))
+    return _made_times(part, least, most)
+
+
+@lru_cache(maxsize=1 << 16)
+def _made_times(part: Continuation, least: int, most: int | None) -> Times:
+    return Times(part, least, most, least == 0 or _may_be_empty(part))
+
+
+@lru_cache(maxsize=1 << 16)
+def _tokens(_: bytes, listed: tuple[int, ...], *, is_complement: bool) -> Tokens:
+    return Tokens(frozenset(listed), is_complement)
 
 
 def _may_be_empty(parts: Continuation) -> bool:
-    for part in parts:
-        if isinstance(part, Tokens):
-            return False
-        if isinstance(part, Either) and not any(map(_may_be_empty, part.options)):
-            return False
-        if isinstance(part, Times) and part.least and not _may_be_empty(part.part):
-            return False
-    return True
+    return all(part.may_be_empty for part in paid(parts))
 
 
 def _classes(parts: Continuation) -> Iterator[Tokens]:
-    for part in parts:
+    left = list(paid(parts, NUMBER))
+    while left:
+        part = left.pop()
         if isinstance(part, Tokens):
             yield part
         else:
-            for inner in part.options if isinstance(part, Either) else (part.part,):
-                yield from _classes(inner)
+            inner = part.options if isinstance(part, Either) else (part.part,)
+            left += [one for option in inner for one in paid(option, NUMBER)]
 
 
 def divided(parts: Sequence[tuple[int, ...]], test: Callable[[int], bool]) -> list[tuple[int, ...]]:
@@ -141,7 +150,7 @@ def divided(parts: Sequence[tuple[int, ...]], test: Callable[[int], bool]) -> li
 
     Every member is asked: that a part is uniform is found, not believed.
     """
-    spend(sum(map(len, parts)))
+    spend(sum(STEP + 5 * len(part) for part in parts))
     halves = [
         tuple(token for token in part if test(token) == wanted) for part in parts for wanted in (True, False)
     ]
@@ -188,7 +197,7 @@ def read_tokens(value: object, where: str, size: Architecture) -> Tokens:
     are_known = all(0 <= token < size.vocabulary for token in listed)
     is_class = are_known and all(a < b for a, b in pairwise(listed)) and (listed or name == "all but")
     require("classes_list_tokens_in_order", is_class, where, listed, size.vocabulary)
-    return Tokens(frozenset(listed), name == "all but")
+    return _tokens(key(listed), listed, is_complement=name == "all but")
 
 
 def _read_shape(value: object, where: str, size: Architecture) -> Continuation:
@@ -197,7 +206,8 @@ def _read_shape(value: object, where: str, size: Architecture) -> Continuation:
         parts = _read_parts(value, "sequence", where, size)
         return tuple(one for part in parts for one in part)
     if "choice" in content:
-        return (Either(tuple(_read_parts(value, "choice", where, size))),)
+        read = tuple(_read_parts(value, "choice", where, size))
+        return (Either(read, any(map(_may_be_empty, read))),)
     if "repeat" in content:
         part, least, most = fields(value, where, "repeat", "least", "most")
         highest = None if most is None else integer(most, where, 1)

@@ -6,9 +6,10 @@ from fractions import Fraction
 from operator import mul
 
 from circuitproof_check.architecture import EMBED, Edges, Node
-from circuitproof_check.exact import Vector, common_multiple, longest, vector
+from circuitproof_check.exact import Vector, common_multiple, longest, reckon, vector
 from circuitproof_check.forward import Forward
-from circuitproof_check.work import NUMBER, spend
+from circuitproof_check.work import NUMBER, STEP, spend, spend_numbers
+from circuitproof_check.work import weight as weight_of
 
 from .rows import UnsettledError
 
@@ -25,9 +26,7 @@ class Values:
 
     def __init__(self, forward: Forward, edges: Edges) -> None:
         self.forward, self._size = forward, forward.size
-        self.sources: dict[Node, list[Node]] = {}
-        for source, target in edges:
-            self.sources.setdefault(target, []).append(source)
+        self.sources = forward.circuit(edges).sources
         self.coordinates: dict[Node, frozenset[tuple[int, int] | None]] = {}
         self._known: dict[object, Row] = {}
         self._images: OrderedDict[tuple[str, str, int], Vector] = OrderedDict()
@@ -37,9 +36,9 @@ class Values:
     def contribution(self, sources: tuple[Node, ...], here: Place | None, key: Place | None) -> Row:
         """Return what sources of the logits contribute; a head without a key attends nowhere."""
         asked = (sources, here, key)
+        spend(NUMBER + STEP * len(sources))
         if asked not in self._known:
-            rows = [self._readout.value(source, here, key) for source in sources]
-            self._known[asked] = tuple(sum(column, Fraction(0)) for column in zip(*rows, strict=True))
+            self._known[asked] = _sum([self._readout.value(source, here, key) for source in sources])
         return self._known[asked]
 
     def bias(self, layers: Sequence[int]) -> Row:
@@ -49,11 +48,12 @@ class Values:
         candidates = self.forward.claim.task.candidates
         if self._size.logit_bias:
             rows.append(tuple(self.forward.row("logits.bias", t).fractions()[0] for t in candidates))
-        return tuple(sum((row[place] for row in rows), Fraction(0)) for place in range(len(candidates)))
+        return _sum([(Fraction(0),) * len(candidates), *rows])
 
     def hidden(self, node: Node, here: Place | None, key: Place | None) -> tuple[list[int], int]:
         """Return the hidden numbers of an MLP over one denominator."""
         name = f"mlp.{node.layer}.up"
+        spend(2 * NUMBER * (1 + len(self.sources.get(node, []))))
         parts = [self.forward.whole(f"{name}.bias")] if self._size.biases else []
         for source in self.sources.get(node, []):
             if source == EMBED and here is not None:
@@ -71,8 +71,9 @@ class Values:
         if not isinstance(slope, Fraction):
             raise UnsettledError(f"{slope} has no exact value")
         top, bottom = slope.as_integer_ratio()
-        below = common_multiple(part.denominator for part in parts)
-        spend(self._size.mlp_width * len(parts) * (NUMBER + below.bit_length() // 50))
+        below = common_multiple([part.denominator for part in parts])
+        bits = max((part.bits for part in parts), default=0) + below.bit_length() + bottom.bit_length()
+        spend_numbers(self._size.mlp_width * (1 + len(parts)), bits)
         numbers = [0] * self._size.mlp_width
         for part in parts:
             factor = below // part.denominator
@@ -116,16 +117,17 @@ class _Covectors:
     def value(self, node: Node, here: Place | None, key: Place | None) -> Row:
         """Return the products with what a node puts out."""
         if node == EMBED:
-            return self._sum([self._of_row(table, row) for table, row in _rows(here or (None, None))])
+            rows = [self._of_row(table, row) for table, row in _rows(here or (None, None))]
+            return _sum([self._nothing(), *rows])
         if not node.is_head:
             inner, shift = self._through(node, f"mlp.{node.layer}.down")
             numbers, below = self._values.hidden(node, here, key)
-            return self._sum([inner.products(numbers, below), shift])
+            return _sum([inner.products(numbers, below), shift])
         if key is None:
-            return self._sum([])
+            return self._nothing()
         inner, shift = self._through_head(node)
         sources = self._values.sources.get(node, [])
-        return self._sum([shift, *(inner.value(source, key, None) for source in sources)])
+        return _sum([shift, *(inner.value(source, key, None) for source in sources)])
 
     def product(self, point: Vector) -> Row:
         """Return the products with a vector."""
@@ -133,7 +135,9 @@ class _Covectors:
 
     def products(self, numbers: list[int], below: int) -> Row:
         """Return the products with numbers over a denominator."""
-        spend(sum(len(numbers) * (3 + longest(row.numbers) // 100) for row in self._rows))
+        bits = longest(numbers) + below.bit_length()
+        each = [row.bits * (1 + bits // 900) for row in self._rows]
+        spend(sum(2 * NUMBER + len(numbers) * (3 + one // 100) + weight_of(one + bits) for one in each))
         return tuple(Fraction(sum(map(mul, r.numbers, numbers)), r.denominator * below) for r in self._rows)
 
     def _of_row(self, table: str, row: int) -> Row:
@@ -148,7 +152,7 @@ class _Covectors:
             weight = forward.weights.whole(f"{name}.weight")
             before = _Covectors(self._values, [_pulled(row, weight) for row in self._rows])
             has_bias = forward.size.biases and not name.endswith(".output")
-            shift = self.product(forward.whole(f"{name}.bias")) if has_bias else self._sum([])
+            shift = self.product(forward.whole(f"{name}.bias")) if has_bias else self._nothing()
             self._inner[node] = before, shift
         return self._inner[node]
 
@@ -157,14 +161,21 @@ class _Covectors:
         middle, _ = self._through(node, f"{name}.output")
         return middle._through(node, f"{name}.value")  # noqa: SLF001  # of its own kind
 
-    def _sum(self, rows: Sequence[Row]) -> Row:
-        return tuple(sum((row[place] for row in rows), Fraction(0)) for place in range(len(self._rows)))
+    def _nothing(self) -> Row:
+        spend(len(self._rows))
+        return (Fraction(0),) * len(self._rows)
+
+
+def _sum(rows: Sequence[Row]) -> Row:
+    """Return the sum of rows, of which there is one at least."""
+    reckon(*rows)
+    return tuple(sum(column, Fraction(0)) for column in zip(*rows, strict=True))
 
 
 def _pulled(row: Vector, weight: Vector) -> Vector:
     """Return a row times a matrix."""
     width = len(weight.numbers) // len(row.numbers)
-    spend(len(weight.numbers) * (2 + longest(row.numbers) // 100))
+    spend(len(weight.numbers) * (3 + row.bits * (1 + weight.bits // 900) // 100))
     numbers = [0] * width
     for place, factor in enumerate(row.numbers):
         entries = weight.numbers[place * width : (place + 1) * width]

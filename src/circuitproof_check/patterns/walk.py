@@ -13,12 +13,14 @@ from typing import TypeVar
 from circuitproof_check.architecture import Edges, logits_node
 from circuitproof_check.case import Case, Decision
 from circuitproof_check.claim import Claim, Property
-from circuitproof_check.forward import Forward
+from circuitproof_check.exact import key_of, reckon
+from circuitproof_check.forward import Circuit, Forward
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require, text
 from circuitproof_check.regions.robustness import distances
 from circuitproof_check.task import Declared
-from circuitproof_check.work import NUMBER, spend
+from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
+from circuitproof_check.work import weight as weight_of
 
 from .cells import Cell, coordinates
 from .relevance import Choice, Relevance, choices
@@ -47,18 +49,20 @@ class Ground:
         claim = forward.claim
         self.world = World(declared, claim.architecture.vocabulary, claim.programs)
         self._forward = forward
-        self._values: dict[Edges, Values] = {}
+        self._values: dict[Circuit, Values] = {}
         self._runs: dict[tuple[Region, tuple[Head, ...]], Runs] = {}
-        self._cells: dict[tuple[Region, tuple[Head, ...], Edges], Cell] = {}
+        self._cells: dict[tuple[Region, tuple[Head, ...], Circuit], Cell] = {}
 
     def values(self, edges: Edges) -> Values:
         """Return what tokens contribute in a circuit."""
-        if edges not in self._values:
-            self._values[edges] = Values(self._forward, edges)
-        return self._values[edges]
+        circuit = self._forward.circuit(edges)
+        if circuit not in self._values:
+            self._values[circuit] = Values(self._forward, edges)
+        return self._values[circuit]
 
     def runs(self, region: Region, heads: tuple[Head, ...]) -> Runs:
         """Return the graph of a region in which some rows are followed."""
+        spend(OBJECT + NUMBER * (len(region.tokens) + len(region.sums) + len(region.keys)))
         if (region, heads) not in self._runs:
             if len(self._runs) >= _KEPT:
                 self._runs.clear()
@@ -78,10 +82,10 @@ class Ground:
 
     def cell(self, region: Region, heads: tuple[Head, ...], edges: Edges) -> Cell:
         """Return a circuit in a region."""
-        key = (region, heads, edges)
-        if key not in self._cells:
-            self._cells[key] = Cell(self.values(edges), self.runs(region, heads))
-        return self._cells[key]
+        about = (region, heads, self._forward.circuit(edges))
+        if about not in self._cells:
+            self._cells[about] = Cell(self.values(edges), self.runs(region, heads))
+        return self._cells[about]
 
 
 @lru_cache(maxsize=4)
@@ -128,16 +132,16 @@ class Walk:
 
     def by_label(self, tree: Tree, region: Region, where: str) -> Parts:
         parts: list[tuple[Region, Tree]] = []
-        for child in items(fields(tree, where, "split", "children")[1], where):
+        for child in paid(items(fields(tree, where, "split", "children")[1], where), OBJECT):
             answer, group, evidence = fields(child, where, "answer", "class", "evidence")
             label = integer(answer, where), integer(group, where)
             parts.append((replace(region, label=label), evidence))
-        found = {step.target for _, step in self._plain(region).steps() if step.is_last}
+        found = {step.label for _, step in self._plain(region).steps() if step.is_last}
         return parts, found <= {part.label for part, _ in parts}
 
     def by_length(self, tree: Tree, region: Region, where: str) -> Parts:
         parts: list[tuple[Region, Tree]] = []
-        for child in items(fields(tree, where, "split", "children")[1], where):
+        for child in paid(items(fields(tree, where, "split", "children")[1], where), OBJECT):
             length, evidence = fields(child, where, "length", "evidence")
             most = self.world.pattern.longest
             parts.append((replace(region, length=integer(length, where, 1, most)), evidence))
@@ -149,55 +153,63 @@ class Walk:
         _, place, children = fields(tree, where, "split", "position", "children")
         position = integer(place, where, 0, self.world.pattern.longest - 1)
         classes: list[tuple[Tokens, Tree]] = []
-        for child in items(children, where):
+        for child in paid(items(children, where), OBJECT + len(region.tokens)):
             tokens, evidence = fields(child, where, "class", "evidence")
             classes.append((read_tokens(tokens, where, self.case.claim.architecture), evidence))
         runs = self._plain(region)
         is_there = all(at >= position for at, step in runs.steps() if step.is_last)
         standing = {step.atom for at, step in runs.steps() if at == position}
-        members = {token for atom in standing for token in runs.atoms[atom]}
-        is_covered = is_there and all(any(token in one for one, _ in classes) for token in members)
+        is_covered = is_there and all(_is_covered(runs.atoms[atom], classes) for atom in standing)
         return [(region.and_token(position, one), evidence) for one, evidence in classes], is_covered
 
     def by_sum(self, tree: Tree, region: Region, where: str) -> Parts:
         _, name, children = fields(tree, where, "split", "head", "children")
         head = self._head(name, where)
         parts: list[tuple[Region, Tree]] = []
-        for child in items(children, where):
+        for child in paid(items(children, where), OBJECT + len(region.sums)):
             total, evidence = fields(child, where, "sum", "evidence")
-            parts.append((replace(region, sums=(*region.sums, (head, rational(total, where)))), evidence))
-        found = self._reached(region, head, Fraction(0), lambda old, _, weight: old + weight)
-        return parts, found <= {part.sums[-1][1] for part, _ in parts}
+            told = (head, key_of(rational(total, where)))
+            parts.append((replace(region, sums=(*region.sums, told)), evidence))
+        found = self._reached(region, head, (Fraction(0), key_of), lambda old, _, weight: old + weight)
+        return parts, found.keys() <= {part.sums[-1][1] for part, _ in parts}
 
     def by_key(self, tree: Tree, region: Region, where: str) -> Parts:
         """Part a region by where the keys of a head stand."""
         _, name, children = fields(tree, where, "split", "head", "children")
         head = self._head(name, where)
         parts: list[tuple[Region, Tree]] = []
-        for child in items(children, where):
+        for child in paid(items(children, where), OBJECT + len(region.keys)):
             low, high, evidence = fields(child, where, "first", "last", "evidence")
             bounds = integer(low, where, 0), integer(high, where, 0)
             parts.append((replace(region, keys=(*region.keys, (head, *bounds))), evidence))
-        found = self._reached(region, head, tuple[int, ...](), _first_and_last)
+        found = self._reached(region, head, (tuple[int, ...](), key), _first_and_last)
+        spend(NUMBER * len(found) * (1 + len(parts)))
         ranges = [part.keys[-1][1:] for part, _ in parts]
         return parts, all(
-            keys and any(low <= keys[0] and keys[-1] <= high for low, high in ranges) for keys in found
+            keys and any(low <= keys[0] and keys[-1] <= high for low, high in ranges)
+            for keys in found.values()
         )
 
     def _reached(
-        self, region: Region, head: Head, start: Gathered, step: Callable[[Gathered, int, Fraction], Gathered]
-    ) -> set[Gathered]:
-        """Return everything that may be gathered from the weights of a head along the prompts of a region."""
+        self,
+        region: Region,
+        head: Head,
+        begin: tuple[Gathered, Callable[[Gathered], bytes]],
+        step: Callable[[Gathered, int, Fraction], Gathered],
+    ) -> dict[bytes, Gathered]:
+        """Return by its key all that may be gathered from the weights of a head along prompts of a region."""
         runs = self.ground.runs(region, tuple(dict.fromkeys((*region.heads, head))))
-        place, ends = runs.heads.index(head), set[Gathered]()
-        reached: dict[object, set[Gathered]] = {node: {start} for node in runs.starts()}
+        place, ends = runs.heads.index(head), dict[bytes, Gathered]()
+        start, name = begin
+        reached = {node: {name(start): start} for node in runs.starts}
         for position, layer in enumerate(runs.layers):
-            after: dict[object, set[Gathered]] = {}
+            after: dict[int, dict[bytes, Gathered]] = {}
             for node, steps in layer.items():
                 for one in steps:
-                    spend(NUMBER * (1 + len(reached.get(node, ()))))
-                    found = {step(old, position, one.weights[place]) for old in reached.get(node, ())}
-                    (ends if one.is_last else after.setdefault(one.target, set())).update(found)
+                    known = paid(reached.get(node, {}), OBJECT + runs.rows[place].cost).values()
+                    found = [step(old, position, one.weights[place]) for old in known]
+                    kept = ends if one.is_last else after.setdefault(one.target, {})
+                    kept.update((name(gathered), gathered) for gathered in found)
             reached = after
         return ends
 
@@ -205,6 +217,7 @@ class Walk:
         return self.ground.runs(region, region.heads)
 
     def _head(self, name: object, where: str) -> Head:
+        spend(NUMBER * len(self.case.claim.programs))
         spelled = {f"{layer}.{index}": (layer, index) for layer, index in self.case.claim.programs}
         if (head := spelled.get(text(name, where))) is None:
             raise UnsettledError("the head has no program")
@@ -217,6 +230,7 @@ class Walk:
         place, *rows = values
         winner = integer(place, where, 0, len(self.case.claim.task.candidates) - 1)
         stated = [rationals(row, where) for row in rows]
+        reckon(*stated)
         try:
             labels, found = self._least(region, winner)
         except UnsettledError as error:
@@ -239,7 +253,9 @@ class Walk:
             sorted({*region.heads, *(head for found in read for head in found if head is not None)})
         )
         labels: set[Label] = {
-            step.target for _, step in self.ground.runs(region, heads).steps() if step.is_last
+            step.label
+            for _, step in self.ground.runs(region, heads).steps()
+            if step.is_last and step.label is not None
         }
         if not labels:
             raise UnsettledError("there are no prompts")
@@ -250,7 +266,9 @@ class Walk:
         """Return what the margins over the other candidates must exceed."""
         if self.claimed.kind != "robustness":
             return [Fraction(0)] * len(self.case.claim.task.candidates)
-        return [self.claimed.epsilon * apart for apart in distances(self.case, winner)]
+        apart = distances(self.case, winner)
+        reckon(apart, [self.claimed.epsilon] * len(apart))
+        return [self.claimed.epsilon * one for one in apart]
 
     def _enter(self, labels: set[Label], decision: Decision, where: str) -> None:
         """Check the decision of a region against the labels of its prompts."""
@@ -281,14 +299,14 @@ class Walk:
         for length in lengths:
             runs = Runs(self.world, replace(region, length=length), region.heads, tuple(claim.programs))
             followed = [Relevance(claim, edges, runs) for edges in self.circuits]
-            places = frozenset[int]().union(*(one.positions() for one in followed))
+            places = sorted(frozenset[int]().union(*(one.positions() for one in followed)))
             made: set[Choice] = set()
-            for number in shown:
+            for number in paid(shown, NUMBER * (1 + len(places))):
                 prompt = claim.prompts[number]
                 label = claim.task.answers[number], claim.task.classes[number]
                 if len(prompt) == length and followed[0].allows(prompt):
-                    made.add((label, tuple(prompt[place] for place in sorted(places))))
-            if not choices(runs, places) <= made:
+                    made.add((label, tuple(prompt[place] for place in places)))
+            if not choices(runs, frozenset(places)) <= made:
                 return False
         return True
 
@@ -302,6 +320,7 @@ class Walk:
             is_kept = len(decision) > 1 or decision == others[0]
             require("shown_prompts_do_not_need_the_edge", is_kept, where, decision, others)
             return
+        reckon(rows[0], rows[0])
         winner = rows[0].index(max(rows[0]))
         leads = [max(rows[0]) - row for place, row in enumerate(rows[0]) if place != winner]
         pairs = zip(leads, self._bounds(winner), strict=False)
@@ -329,7 +348,7 @@ def check_prompts(case: Case) -> None:
         world = _ground(case.forward).world
         for number, prompt in enumerate(case.claim.prompts):
             require("shown_prompts_are_of_the_pattern", world.holds(prompt), f"prompt {number}", prompt)
-        is_labelled = all(step.target is not None for _, step in _ends(case))
+        is_labelled = all(step.label is not None for _, step in _ends(case))
         require("patterns_have_one_opener", is_labelled, "pattern")
 
 
@@ -345,7 +364,7 @@ def labels(case: Case) -> set[Label]:
     task = case.claim.task
     if case.claim.declared is None:
         return set(zip(task.answers, task.classes, strict=True))
-    return {step.target for _, step in _ends(case) if step.target is not None}
+    return {step.label for _, step in _ends(case) if step.label is not None}
 
 
 def _ends(case: Case) -> list[tuple[int, Step]]:
@@ -363,8 +382,16 @@ def count(claim: Claim) -> int:
 
 def shown_count(claim: Claim) -> str:
     """Say how many prompts a claim is about."""
-    digits = str(count(claim))
+    size = count(claim)
+    spend(weight_of(size.bit_length()))
+    digits = str(size)
     return digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
+
+
+def _is_covered(members: tuple[int, ...], classes: list[tuple[Tokens, Tree]]) -> bool:
+    """Say whether each token is in one of some classes."""
+    spend(STEP * len(members) * (1 + len(classes)))
+    return all(any(token in one for one, _ in classes) for token in members)
 
 
 def _first_and_last(keys: tuple[int, ...], position: int, weight: Fraction) -> tuple[int, ...]:

@@ -6,8 +6,18 @@ from fractions import Fraction
 
 from circuitproof_check import exact
 from circuitproof_check.architecture import Band
-from circuitproof_check.exact import Vector, centred, common_multiple, mix, projected, total, vector
+from circuitproof_check.exact import (
+    Vector,
+    centred,
+    common_multiple,
+    longest,
+    mix,
+    projected,
+    total,
+    vector,
+)
 from circuitproof_check.reading import require
+from circuitproof_check.work import NUMBER, STEP, spend, spend_numbers
 
 from .forms import Region, Signs
 
@@ -41,6 +51,7 @@ def moved(terms: Iterable[Affine], linear: Callable[[Vector], Vector], width: in
     """Return the slopes of a linear map of a sum."""
     images: dict[int, list[Vector]] = {}
     for term in terms:
+        spend(STEP + len(term.slopes) * (NUMBER + width // 4))
         for place, slope in term.slopes.items():
             images.setdefault(place, []).append(linear(slope))
     sums = {place: total(images[place], width) for place in sorted(images)}
@@ -54,7 +65,9 @@ def joined(terms: Sequence[Affine], width: int) -> Affine:
 def weighted(weights: Sequence[Fraction | int], terms: Sequence[Affine], width: int) -> Affine:
     fixed = mix(weights, [term.constant for term in terms], width)
     slopes: dict[int, Vector] = {}
+    spend(sum(STEP + STEP * len(term.slopes) for term in terms))
     for place in sorted({place for term in terms for place in term.slopes}):
+        spend(STEP * len(terms))
         pairs = [(w, t.slopes[place]) for w, t in zip(weights, terms, strict=True) if place in t.slopes]
         slopes[place] = mix([w for w, _ in pairs], [slope for _, slope in pairs], width)
     return Affine(fixed, {place: slope for place, slope in slopes.items() if any(slope.numbers)})
@@ -67,12 +80,15 @@ class Columns:
         self.slopes = tuple(point.slopes)
         vectors = [point.constant, *(point.slopes[place] for place in self.slopes)]
         self.denominator = common_multiple([*multiples, *(one.denominator for one in vectors)])
+        bits = max(one.bits for one in vectors) + self.denominator.bit_length()
+        spend_numbers(len(vectors) * len(point.constant.numbers), bits)
         rows = [[number * (self.denominator // one.denominator) for number in one.numbers] for one in vectors]
         self.entries: list[Entries] = list(zip(*rows, strict=True))
 
     def back(self, entries: Sequence[Entries], divisor: int = 1) -> Affine:
         """Return other coordinates, which depend on the same η, as a vector."""
         below = self.denominator * divisor
+        spend(STEP * len(entries) * (1 + len(self.slopes)))
         fixed, *slopes = (vector(row, below) for row in zip(*entries, strict=True))
         pairs = zip(self.slopes, slopes, strict=True)
         return Affine(fixed, {place: slope for place, slope in pairs if any(slope.numbers)})
@@ -87,7 +103,8 @@ class Ground:
 
     def __init__(self, region: Region, point: Sequence[Fraction]) -> None:
         self._region, self._size = region, len(point)
-        self._unit = common_multiple(entry.denominator for entry in point)
+        self._unit = common_multiple([entry.denominator for entry in point])
+        spend_numbers(len(point), self._unit.bit_length())
         self._point = [entry.numerator * (self._unit // entry.denominator) for entry in point]
 
     def demand(self, entries: Entries, slopes: Sequence[int], wanted: Signs, where: str) -> None:
@@ -95,11 +112,7 @@ class Ground:
         require("branches_are_known", self._signs(entries, slopes) <= wanted, where, entries[0])
 
     def _signs(self, entries: Entries, slopes: Sequence[int]) -> Signs:
-        numbers = [0] * (self._size + 1)
-        numbers[0] = entries[0]
-        for place, entry in zip(slopes, entries[1:], strict=True):
-            numbers[place + 1] = entry
-        return self._region.signs(numbers)
+        return self._region.signs(spread(entries, slopes, self._size))
 
     def sign(self, entries: Entries, slopes: Sequence[int]) -> int:
         """Return a form's sign in the region if it is known, otherwise that at the point."""
@@ -114,8 +127,19 @@ class Ground:
         return vector(values, columns.denominator * self._unit)
 
     def _value(self, entries: Entries, slopes: Sequence[int]) -> int:
+        spend_numbers(len(entries), longest(entries) * (1 + self._unit.bit_length() // 1800))
         moved = sum(entry * self._point[place] for entry, place in zip(entries[1:], slopes, strict=True))
         return entries[0] * self._unit + moved
+
+
+def spread(entries: Entries, slopes: Sequence[int], size: int) -> list[int]:
+    """Return a form with a slope for each coordinate of η, of those that are left out zero."""
+    spend(STEP * (size + 1))
+    numbers = [0] * (size + 1)
+    numbers[0] = entries[0]
+    for place, entry in zip(slopes, entries[1:], strict=True):
+        numbers[place + 1] = entry
+    return numbers
 
 
 def rectified(ground: Ground, point: Affine, slope: Fraction, where: str) -> Affine:
@@ -127,6 +151,7 @@ def rectified(ground: Ground, point: Affine, slope: Fraction, where: str) -> Aff
         is_up = ground.sign(entries, columns.slopes) >= 0
         ground.demand(entries, columns.slopes, _AT_LEAST if is_up else _AT_MOST, where)
         factor = slope.denominator if is_up else slope.numerator
+        spend_numbers(len(entries), longest(entries) + slope.denominator.bit_length())
         result.append([entry * factor for entry in entries])
     return columns.back(result, slope.denominator)
 
@@ -141,6 +166,7 @@ def nearest(ground: Ground, point: Affine, mass: Fraction, where: str, cut: Sign
         return constant(projected(point.constant, mass))
     columns = Columns(point, mass.denominator)
     support = [number > 0 for number in projected(ground.values(columns), mass).numbers]
+    spend_numbers(len(columns.entries) * (1 + len(columns.slopes)), 0)
     members = [entries for entries, is_in in zip(columns.entries, support, strict=True) if is_in]
     threshold, size = [sum(entry) for entry in zip(*members, strict=True)], len(members)
     threshold[0] -= columns.units(mass)
@@ -148,6 +174,7 @@ def nearest(ground: Ground, point: Affine, mass: Fraction, where: str, cut: Sign
         ground.demand(threshold, columns.slopes, cut, where)
     result: list[Entries] = []
     for entries, is_in in zip(columns.entries, support, strict=True):
+        spend_numbers(len(entries), longest(entries))
         above = [size * entry - other for entry, other in zip(entries, threshold, strict=True)]
         ground.demand(above, columns.slopes, _AT_LEAST if is_in else _AT_MOST, where)
         result.append(above if is_in else [0] * len(above))
@@ -173,6 +200,7 @@ def _side(ground: Ground, centre: Affine, norm: Band, first: int, where: str) ->
     """
     columns = Columns(centre, norm.low.denominator, norm.high.denominator)
     there = ground.values(columns)
+    spend_numbers(len(there.numbers) * (1 + len(columns.slopes)), there.bits)
     mass = Fraction(sum(max(number, 0) for number in there.numbers), there.denominator)
     if mass > norm.high:
         return nearest(ground, centre, norm.high, where, _AT_LEAST)
@@ -191,6 +219,7 @@ def _side(ground: Ground, centre: Affine, norm: Band, first: int, where: str) ->
 def _within(ground: Ground, columns: Columns, side: list[Entries], about: tuple[Band, int, str]) -> Affine:
     """Return a side whose mass lies in the band."""
     norm, _, where = about
+    spend_numbers(len(side) * (1 + len(columns.slopes)), columns.denominator.bit_length())
     mass = [sum(entry) for entry in zip(*side, strict=True)]
     for bound, wanted in ((norm.low, _AT_LEAST), (norm.high, _AT_MOST)):
         ground.demand([mass[0] - columns.units(bound), *mass[1:]], columns.slopes, wanted, where)
@@ -200,6 +229,7 @@ def _within(ground: Ground, columns: Columns, side: list[Entries], about: tuple[
 def _lifted(ground: Ground, columns: Columns, side: list[Entries], about: tuple[Band, int, str]) -> Affine:
     """Return a side whose mass is below the band, with what it lacks shared by its positive coordinates."""
     norm, first, where = about
+    spend_numbers(2 * len(side) * (1 + len(columns.slopes)), columns.denominator.bit_length())
     lacking = [-sum(entry) for entry in zip(*side, strict=True)]
     lacking[0] += columns.units(norm.low)
     ground.demand(lacking, columns.slopes, _AT_LEAST, where)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import gcd
 
 from circuitproof_check.exact import common_multiple, longest
-from circuitproof_check.work import NUMBER, spend, weight
+from circuitproof_check.work import NUMBER, STEP, key, spend, spend_numbers, weight
 
 Form = tuple[int, ...]
 Signs = frozenset[int]
@@ -29,7 +29,8 @@ _ANY: Signs = frozenset({-1, 0, 1})
 
 def form_of(entries: Sequence[Fraction]) -> Form:
     """Return the form of rationals, multiplied by what makes them integers."""
-    common = common_multiple(entry.denominator for entry in entries)
+    common = common_multiple([entry.denominator for entry in entries])
+    spend_numbers(len(entries), common.bit_length())
     return lowest([entry.numerator * (common // entry.denominator) for entry in entries])
 
 
@@ -41,6 +42,7 @@ def lowest(numbers: Sequence[int]) -> Form:
 
 
 def negated(form: Form) -> Form:
+    spend(STEP * len(form))
     return tuple(-number for number in form)
 
 
@@ -50,13 +52,15 @@ class Region:
 
     radius: Fraction
     bounds: tuple[tuple[Form, Signs], ...] = ()
-    known: dict[Form, Signs] = field(default_factory=dict[Form, Signs])
-    """What the bounds say, by form; of a form and its negation, the larger tuple."""
+    known: dict[bytes, Signs] = field(default_factory=dict[bytes, Signs])
+    """What the bounds say, by the key of a form; of a form and its negation, that of the larger tuple."""
 
     def within(self, form: Form, signs: Signs) -> "Region":
         """Return the part where a form has one of these signs."""
-        key, turned = _upright(form), _mirrored(signs) if _upright(form) != form else signs
-        known = {**self.known, key: self.known.get(key, _ANY) & turned}
+        upright = _upright(form)
+        name, turned = key(upright), signs if upright == form else _mirrored(signs)
+        spend(2 * NUMBER * (1 + len(self.known)))
+        known = {**self.known, name: self.known.get(name, _ANY) & turned}
         return Region(self.radius, (*self.bounds, (form, signs)), known)
 
     def signs(self, form: Sequence[int]) -> Signs:
@@ -65,12 +69,12 @@ class Region:
         if len(in_ball) == 1 or not self.known:
             return in_ball
         least = lowest(form)
-        key = _upright(least)
-        known = self.known.get(key, _ANY)
-        return in_ball & (known if key == least else _mirrored(known))
+        upright = _upright(least)
+        known = self.known.get(key(upright), _ANY)
+        return in_ball & (known if upright == least else _mirrored(known))
 
     def _in_ball(self, form: Sequence[int]) -> Signs:
-        spend(len(form) * 3)
+        spend(len(form) * (STEP + longest(form) // 100))
         middle, spread = form[0] * self.radius.denominator, sum(map(abs, form[1:])) * self.radius.numerator
         low, high = middle - spread, middle + spread
         return frozenset([-1] * (low < 0) + [0] * (low <= 0 <= high) + [1] * (high > 0))
@@ -97,6 +101,7 @@ class Region:
 
     def may_be_negative(self) -> tuple[bool, ...]:
         """Say for each bound whether it is an equality, whose weight may have any sign."""
+        spend(STEP * len(self.bounds))
         return tuple(signs == BOUNDS["="] for _, signs in self.bounds)
 
 

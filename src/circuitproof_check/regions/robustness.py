@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from circuitproof_check.architecture import all_nodes, logits_node
+from circuitproof_check.architecture import logits_node, node_of
 from circuitproof_check.case import Case, Fold, check_clear
 from circuitproof_check.claim import Property
-from circuitproof_check.exact import Vector, from_fractions, mix, vector
+from circuitproof_check.exact import Vector, from_fractions, mix, reckon, vector
 from circuitproof_check.forward import Added, Run
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require
-from circuitproof_check.work import NUMBER, spend
+from circuitproof_check.work import NUMBER, STEP, key, spend
 
-from .affine import Affine, Ground, constant, joined
-from .forms import BOUNDS, Form, Region, form_of, union
+from .affine import Affine, Columns, Ground, constant, joined, spread
+from .forms import BOUNDS, Form, Region, form_of, lowest, union
 
 
 def proved(case: Case, evidence: object, claimed: Property) -> None:
     """Check that no perturbation of at most ε changes any decision."""
-    checked: set[tuple[object, int]] = set()
+    checked: set[tuple[bytes, int]] = set()
     trees: list[object] = []
     for prompt, where, leaf, (index, spelled) in case.by_prompt(evidence, claimed, claimed.kind):
         fold = case.fold(index, prompt, where)
@@ -30,10 +30,10 @@ def proved(case: Case, evidence: object, claimed: Property) -> None:
             continue
         setting = _Setting(case, claimed, prompt, fold)
         trees[-1] = _tree_of(spelled, trees, where)
-        key = (setting.decisive(), id(trees[-1]))
-        if key not in checked:
+        name = (setting.decisive(), id(trees[-1]))
+        if name not in checked:
             _check_tree(setting, trees[-1], Region(claimed.epsilon), where)
-        checked.add(key)
+        checked.add(name)
 
 
 def refuted(case: Case, evidence: object, claimed: Property) -> None:
@@ -41,6 +41,7 @@ def refuted(case: Case, evidence: object, claimed: Property) -> None:
     where = claimed.kind
     prompt, (index, spelled) = case.replay(evidence, claimed, where)
     fold, eta = case.fold(index, prompt, where), rationals(spelled, where)
+    reckon(eta)
     setting = _Setting(case, claimed, prompt, fold)
     require("eta_has_an_entry_per_coordinate", len(eta) == setting.coordinates, where, len(eta))
     require("eta_is_within_epsilon", max(map(abs, eta)) <= claimed.epsilon, where, eta, claimed.epsilon)
@@ -57,6 +58,7 @@ def _check_radius(case: Case, fold: Fold, spelled: object, epsilon: Fraction, wh
 
 def _radius(case: Case, fold: Fold) -> Fraction | None:
     """Return the least margin over distance of a clear decision, or None where it is infinite."""
+    reckon(fold, fold)
     best = fold.index(max(fold))
     leads = [fold[best] - logit for place, logit in enumerate(fold) if place != best]
     apart = distances(case, best)
@@ -95,16 +97,16 @@ class _Setting:
         """Return how many numbers η has."""
         return len(self.positions) * self.case.claim.architecture.width
 
-    def decisive(self) -> object:
-        """Return what the logits depend on beside η: the final residual if it is perturbed, or the prompt."""
+    def decisive(self) -> bytes:
+        """Return the key of what the logits depend on beside η: the final residual, or the prompt."""
         claim = self.case.claim
         prompt = claim.prompts[self.prompt]
         if self.claimed.at != "logits input" or self.claimed.positions != "last":
-            return prompt
+            return key(prompt)
         terms = Run(self.case.forward, claim.edges, prompt).terms(
             logits_node(claim.architecture), len(prompt) - 1
         )
-        return joined(terms, claim.architecture.width).constant
+        return joined(terms, claim.architecture.width).constant.key
 
     def logits(self, eta: Sequence[Fraction]) -> Fold:
         """Return the logits under one perturbation."""
@@ -118,27 +120,31 @@ class _Setting:
     def margins(self, region: Region, point: tuple[Fraction, ...]) -> list[Form]:
         """Return the winner's logit less each other's, as forms that are right in the region."""
         width = self.case.claim.architecture.width
+        spend(2 * NUMBER * self.coordinates)
         nothing, units = vector([0] * width), [_unit(place, width) for place in range(width)]
         added = {
             position: Affine(nothing, {k * width + place: units[place] for place in range(width)})
             for k, position in enumerate(self.positions)
         }
         logits = self._run(added, Ground(region, point))
-        rows = [logits.constant, *(logits.slopes.get(k) for k in range(self.coordinates))]
-        table = [row.fractions() if row else (Fraction(0),) * len(self.fold) for row in rows]
-        best = self.fold.index(max(self.fold))
-        others = [place for place in range(len(self.fold)) if place != best]
-        return [form_of([row[best] - row[other] for row in table]) for other in others]
+        reckon(self.fold)
+        columns, best = Columns(logits), self.fold.index(max(self.fold))
+        lead, *others = columns.entries[best], *columns.entries[:best], *columns.entries[best + 1 :]
+        margins = ([a - b for a, b in zip(lead, other, strict=True)] for other in others)
+        return [lowest(spread(margin, columns.slopes, self.coordinates)) for margin in margins]
 
     def _run(self, added: dict[int, Affine], ground: Ground) -> Affine:
         claim = self.case.claim
         name, _, side = self.claimed.at.rpartition(" ")
-        place = Added(all_nodes(claim.architecture)[name], side == "output", added, ground)
+        node = node_of(name, claim.architecture)
+        assert node is not None  # noqa: S101  # a claim's places are sides of nodes
+        place = Added(node, side == "output", added, ground)
         prompt = claim.prompts[self.prompt]
         return Run(self.case.forward, claim.edges, prompt, added=place).logits()
 
 
 def _unit(place: int, width: int) -> Vector:
+    spend(STEP * width)
     return vector([int(place == other) for other in range(width)])
 
 
@@ -188,6 +194,7 @@ def _check_kept(setting: _Setting, tree: object, region: Region, where: str) -> 
 def _read_weights(value: object, region: Region, where: str) -> tuple[Fraction, ...]:
     weights, equalities = rationals(value, where), region.may_be_negative()
     require("bounds_have_weights", len(weights) == len(equalities), where, len(weights), len(equalities))
+    spend(NUMBER * len(weights))
     pairs = zip(weights, equalities, strict=False)
     is_allowed = all(weight >= 0 or is_equality for weight, is_equality in pairs)
     require("weights_of_inequalities_are_not_negative", is_allowed, where, weights)

@@ -20,7 +20,7 @@ def read(text):
 def test_one_guess_survives_and_gives_the_row_that_the_checker_computes_for_a_prompt(program, prompt):
     """The row of a pattern's prompt is the row of the prompt; brackets are not followed."""
     parsed, last = read(to_text(program)), prompt[-1]
-    query = Query(len(prompt), (last,), (last,), is_single=True, longest=len(prompt))
+    query = Query(len(prompt), frozenset({last}), (last,), is_single=True, longest=len(prompt))
     if any(word in to_text(program) for word in ("unmatched", "partner", "depth")):
         assert parsed.has_brackets
         with pytest.raises(NotImplementedError, match="brackets"):

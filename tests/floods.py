@@ -1,0 +1,249 @@
+"""Small bundles that once took minutes or gigabytes: numbers that collide, and loops that nobody paid for."""
+
+import itertools
+import os
+from collections.abc import Callable
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import bundle_maker as maker
+from bundle_maker import Bundle, architecture, random_bundle, shapes
+
+MODULUS = (1 << 61) - 1
+"""Python hashes a number as its remainder by this prime: 2 to the power 61 has the hash of 1."""
+ANY: dict[str, Any] = {"all but": []}
+EDGES = ["embed -> head 0.0", "head 0.0 -> logits"]
+NOWHERE = {"0.0": ["default 0", "otherwise nowhere"]}
+"""A head that reads nothing, so that no token is looked at."""
+FLOODS: dict[str, Callable[[Path], Path]] = {}
+
+
+def flood(make: Callable[[], Bundle]) -> Callable[[], Bundle]:
+    """Enter a bundle."""
+    FLOODS[make.__name__.removeprefix("_")] = lambda folder: make().write(folder)
+    return make
+
+
+def decided(size: dict[str, Any], edges: list[str], programs: dict[str, list[str]] | None = None) -> Bundle:
+    """Return a bundle of zero weights in which the bias of the logits decides for token 1."""
+    bundle = random_bundle(size, edges, 0, programs, prompts=1)
+    bundle.tensors = {
+        name: (shape, [0.0] * prod(shape)) for name, shape in shapes(size, programs or ()).items()
+    }
+    bundle.tensors["logits.bias"][1][1] = 1.0
+    bundle.claim["task"]["candidates"] = [1, 0]
+    return bundle
+
+
+def listed(bundle: Bundle, prompts: list[list[int]], fold: list[str]) -> Bundle:
+    """Return a proof of equivalence in which all prompts have one fold."""
+    bundle.domain = {"prompts": prompts, "strata": [""] * len(prompts)}
+    task = bundle.claim["task"]
+    task["answer"] = {"kind": "table", "answers": [1] * len(prompts)}
+    task["relation"] = {"kind": "table", "classes": [0] * len(prompts)}
+    evidence = {"split": "prompt", "children": [{"fold": 0}] * len(prompts)}
+    return answered(bundle, evidence, [fold], ["constant answer"])
+
+
+def answered(
+    bundle: Bundle, evidence: dict[str, Any], folds: list[list[str]], remarks: list[str] | None = None
+) -> Bundle:
+    """Return the bundle with a proof of equivalence."""
+    bundle.claim["properties"] = [{"kind": "equivalence"}]
+    answer = {"property": {"kind": "equivalence"}, "verdict": "proved", "evidence": evidence}
+    certificate = {"format": maker.CERTIFICATE_FORMAT, "folds": folds}
+    bundle.certificate = {**certificate, "answers": [answer | {"remarks": remarks or []}]}
+    bundle.pins.discard("remarks")
+    return bundle
+
+
+def patterned(bundle: Bundle, pattern: dict[str, Any], evidence: dict[str, Any], openers: int = 1) -> Bundle:
+    """Return a claim about a pattern whose openers are the first tokens, with answer 1."""
+    bundle.domain = {"prompts": [[0]], "strata": [""], "pattern": pattern}
+    task = bundle.claim["task"]
+    task["answer"] = {"kind": "only opener", "answers": [[token, 1] for token in range(openers)]}
+    task["relation"] = {"kind": "same opener", "openers": list(range(openers))}
+    return answered(bundle, evidence, [], ["constant answer"])
+
+
+def sliced(size: dict[str, Any], programs: dict[str, list[str]]) -> Bundle:
+    """Return a bundle of a large vocabulary or context, of which only the candidates' rows are there."""
+    small = decided(architecture(**{**size, "vocabulary": 2, "context": 1}), list(EDGES), programs)
+    small.claim["architecture"] = size
+    table = maker.pinned(small.tensors)
+    for name, full in shapes(size, programs).items():
+        if list(full) != table[name]["shape"]:
+            table[name] |= {
+                "shape": list(full),
+                "rows": list(range(len(small.tensors[name][1]) // prod(full[1:]))),
+            }
+    small.claim["weights"] = table
+    small.pins.discard("tensors")
+    return small
+
+
+def exactly_one(shape: dict[str, Any], longest: int, openers: int = 1) -> dict[str, Any]:
+    """Return a pattern of prompts with one opener, of those that are the first tokens."""
+    clause = {"of": {"tokens": list(range(openers))}, "least": 1, "most": 1}
+    return {"shape": shape, "clauses": [clause], "longest": longest}
+
+
+MANY = {"repeat": ANY, "least": 0, "most": None}
+LEAF = {"decision": 0, "margins": ["1"]}
+
+
+@flood
+def _rows_of_one_hash() -> Bundle:
+    count, width = 9000, 9
+    size = architecture(vocabulary=count, context=1, width=width, head_width=1, mlp_width=1)
+    bundle = decided(size, ["embed -> logits"])
+    rows = itertools.islice(itertools.product((1.0, 2.0**61, 2.0**122), repeat=width), count)
+    bundle.tensors["embed.token"] = ((count, width), [number for row in rows for number in row])
+    return listed(bundle, [[token] for token in range(count)], ["1", "0"])
+
+
+def _sums(weights: list[str], longest: int) -> Bundle:
+    """Return a split by the sum of a row in which each token has a weight of its own."""
+    rules = [f"add {weight} when key_token == {token + 1}" for token, weight in enumerate(weights)]
+    size = architecture(vocabulary=len(weights) + 1, context=longest)
+    bundle = decided(size, list(EDGES), {"0.0": ["default 0", *rules, "otherwise self"]})
+    evidence = {"split": "sum", "head": "0.0", "children": []}
+    return patterned(bundle, exactly_one(MANY, longest), evidence)
+
+
+@flood
+def _sums_of_one_hash() -> Bundle:
+    return _sums([str(MODULUS * 100**number) for number in range(6)], 16)
+
+
+@flood
+def _sums_with_long_denominators() -> Bundle:
+    return _sums([f"1/{10**99 + 2 * number + 1}" for number in range(7)], 18)
+
+
+def _shuffled(token: int) -> int:
+    """Return what a member contributes to the hash of a frozenset."""
+    return ((token ^ 89869747 ^ (token << 16)) * 3644798167) & ((1 << 64) - 1)
+
+
+def classes_of_one_hash(count: int) -> list[list[int]]:
+    """Return sets of tokens with one hash: exchanging the token of a pair in some pairs cancels out."""
+    pairs = [(2 * place, 2 * place + 1) for place in range(64 + count.bit_length())]
+    basis: list[tuple[int, int]] = []
+    free: list[int] = []
+    for place, (one, other) in enumerate(pairs):
+        value, members = _shuffled(one) ^ _shuffled(other), 1 << place
+        for reduced, used in basis:
+            if value ^ reduced < value:
+                value, members = value ^ reduced, members ^ used
+        if value:
+            basis = sorted([*basis, (value, members)], reverse=True)
+        else:
+            free.append(members)
+    found: list[list[int]] = []
+    for number in range(count):
+        swapped = 0
+        for bit, members in enumerate(free):
+            swapped ^= members if number >> bit & 1 else 0
+        found.append([pair[swapped >> place & 1] for place, pair in enumerate(pairs)])
+    return found
+
+
+@flood
+def _classes_of_one_hash() -> Bundle:
+    classes = classes_of_one_hash(1900)
+    size = architecture(vocabulary=200, context=20)
+    shape = {
+        "repeat": {"choice": [{"sequence": [ANY, {"tokens": one}]} for one in classes]},
+        "least": 0,
+        "most": None,
+    }
+    bundle = patterned(decided(size, list(EDGES), NOWHERE), exactly_one(shape, 20), LEAF)
+    bundle.domain["prompts"] = [[0, 2]]
+    return bundle
+
+
+@flood
+def _openers_of_a_large_vocabulary() -> Bundle:
+    size = architecture(vocabulary=1 << 20)
+    return patterned(sliced(size, NOWHERE), exactly_one(MANY, 4, 9000), LEAF, openers=9000)
+
+
+@flood
+def _nested_shapes_that_may_be_empty() -> Bundle:
+    never = [{"tokens": [5]}] * 1000
+    shape: dict[str, Any] = {"choice": [*never, {"repeat": ANY, "least": 0, "most": 1}]}
+    for _ in range(200):
+        shape = {"repeat": shape, "least": 1, "most": 1}
+    pattern = exactly_one({"repeat": shape, "least": 0, "most": None}, 2000)
+    pattern["clauses"].append({"of": {"tokens": [5]}, "first": 1999, "last": 1999})
+    return patterned(decided(architecture(context=2000), list(EDGES), NOWHERE), pattern, LEAF)
+
+
+@flood
+def _millions_of_nodes() -> Bundle:
+    size = architecture()
+    bundle = listed(decided(size, list(EDGES), NOWHERE), [[0]], ["1", "0"])
+    bundle.claim["architecture"] |= {"layers": 4096, "heads": 700}
+    bundle.claim["circuit"] |= {"layers": 4096, "heads": 700}
+    return bundle
+
+
+@flood
+def _candidates_times_prompts() -> Bundle:
+    count = 3000
+    wide = architecture(vocabulary=count, context=2, width=1, head_width=1, mlp_width=1)
+    size = wide | {"biases": False, "logit_bias": False}
+    bundle = random_bundle(size, list(EDGES), 0, {"0.0": ["default 0", "otherwise self"]}, prompts=1)
+    bundle.tensors = {name: (shape, [1.0] * prod(shape)) for name, (shape, _) in bundle.tensors.items()}
+    bundle.tensors["embed.token"] = ((count, 1), [0.0] * count)
+    bundle.tensors["logits.weight"] = ((count, 1), [float(token == 1) for token in range(count)])
+    bundle.claim["task"]["candidates"] = [1, 0, *range(2, count)]
+    prompts = [list(pair) for pair in itertools.product(range(90), repeat=2)]
+    return listed(bundle, prompts, ["1", *["0"] * (count - 1)])
+
+
+@flood
+def _edges_times_prompts() -> Bundle:
+    size = architecture(layers=3, heads=4000, context=2, vocabulary=90, width=1, head_width=1, mlp_width=1)
+    bundle = decided(architecture(**{**size, "layers": 1, "heads": 1}), ["embed -> logits"])
+    dead = [f"embed -> head {layer}.{head}" for layer in range(3) for head in range(4000)]
+    bundle.claim["architecture"] = size
+    circuit = {"layers": 3, "heads": 4000, "ablation": "zero"}
+    bundle.claim["circuit"] = {**circuit, "edges": [*dead, "embed -> logits"]}
+    prompts = [list(pair) for pair in itertools.product(range(80), repeat=2)]
+    return listed(bundle, prompts, ["1", "0"])
+
+
+@flood
+def _leaves_of_a_long_pattern() -> Bundle:
+    bundle = decided(architecture(context=2500), list(EDGES), NOWHERE)
+    children = [{"answer": 1, "class": 0, "evidence": LEAF}] * 9000
+    return patterned(bundle, exactly_one(MANY, 2500), {"split": "label", "children": children})
+
+
+@flood
+def _tokens_sought_in_a_large_class() -> Bundle:
+    size = architecture(vocabulary=1 << 20)
+    bundle = sliced(size, NOWHERE)
+    evidence = {"prompts": [{"prompt": 0, "fold": 0}, *[{"prompt": 1, "fold": 0}] * 9000]}
+    patterned(bundle, exactly_one(MANY, 2), evidence)
+    bundle.domain |= {"prompts": [[0], [0, (1 << 20) - 1]], "strata": ["", ""]}
+    bundle.certificate["folds"] = [["1", "0"]]
+    return bundle
+
+
+def _sparse(name: str, size: int) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        listed(decided(architecture(), list(EDGES), NOWHERE), [[0]], ["1", "0"]).write(folder)
+        os.truncate(folder / name, size)
+        return folder
+
+    return write
+
+
+FLOODS["a_sparse_manifest"] = _sparse("manifest.json", 3 << 30)
+FLOODS["a_sparse_certificate"] = _sparse("certificate.json", 3 << 30)
+FLOODS["a_sparse_claim"] = _sparse("claim.json", 3 << 30)
+FLOODS["sparse_weights"] = _sparse("weights.safetensors", 3 << 30)
