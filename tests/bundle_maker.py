@@ -464,14 +464,21 @@ class Prover:
         }
 
 
+UNREADABLE = (
+    *(KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration, ArithmeticError),
+    SyntaxError,
+)
+"""What stops whoever reads a bundle that was forged so that nothing can be said of it."""
+
+
 def remark(bundle: Bundle) -> None:
     """Enter the remarks that apply to a bundle about a list, as far as it can be read."""
     try:
         answers = bundle.certificate["answers"]
         for answer, claimed in zip(answers, bundle.claim["properties"], strict=False):
             answer["remarks"] = remarks_on(bundle, answer, claimed)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration, ArithmeticError):
-        return  # it was forged so that nothing can be said of it
+    except UNREADABLE:
+        return
 
 
 def remarks_on(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) -> list[str]:
@@ -519,9 +526,12 @@ CONSTANT = ("constant decision", "decided without edges")
 
 def constants(bundle: Bundle, evidence: dict[str, Any]) -> tuple[bool, bool]:
     """Say whether one candidate is decided for all prompts, and whether also without any edge."""
-    found = set(decisions(bundle, evidence))
-    is_one = len(found) == 1 and len(min(found)) == 1
-    return is_one, is_one and found == {best(Naive(bundle, [], bundle.domain["prompts"][0]).logits())}
+    try:
+        found = set(decisions(bundle, evidence))
+        is_one = len(found) == 1 and len(min(found)) == 1
+        return is_one, is_one and found == {best(Naive(bundle, [], bundle.domain["prompts"][0]).logits())}
+    except UNREADABLE:
+        return False, False
 
 
 def best(logits: list[Fraction]) -> frozenset[int]:
@@ -557,7 +567,7 @@ def labels_of(bundle: Bundle) -> list[tuple[int, int]]:
     prompts, answer, relation = bundle.domain["prompts"], task["answer"], task["relation"]
     answers, classes = answer.get("answers"), relation.get("classes")
     if answer["kind"] == "only opener":
-        pairs = dict(map(tuple, answers))
+        pairs = {pair[0]: pair[1] for pair in answers}
         answers = [next(pairs[token] for token in prompt if token in pairs) for prompt in prompts]
     if relation["kind"] == "same opener":
         openers = relation["openers"]

@@ -43,7 +43,7 @@ def listed(bundle: Bundle, prompts: list[list[int]], fold: list[str]) -> Bundle:
     task["answer"] = {"kind": "table", "answers": [1] * len(prompts)}
     task["relation"] = {"kind": "table", "classes": [0] * len(prompts)}
     evidence = {"split": "prompt", "children": [{"fold": 0}] * len(prompts)}
-    return answered(bundle, evidence, [fold], ["constant answer"])
+    return answered(bundle, evidence, [fold], ["constant answer", "decided without edges"])
 
 
 def answered(
@@ -64,7 +64,7 @@ def patterned(bundle: Bundle, pattern: dict[str, Any], evidence: dict[str, Any],
     task = bundle.claim["task"]
     task["answer"] = {"kind": "only opener", "answers": [[token, 1] for token in range(openers)]}
     task["relation"] = {"kind": "same opener", "openers": list(range(openers))}
-    return answered(bundle, evidence, [], ["constant answer"])
+    return answered(bundle, evidence, [], ["constant answer", "decided without edges"])
 
 
 def sliced(size: dict[str, Any], programs: dict[str, list[str]]) -> Bundle:

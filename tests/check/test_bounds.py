@@ -257,7 +257,9 @@ def _nested_repeats_of_a_long_choice() -> Bundle:
 @pytest.mark.parametrize("name", HUGE)
 def test_a_small_bundle_that_is_too_much_gets_no_verdict_in_ten_seconds_and_500_megabytes(name, tmp_path):
     """The work is bounded before it is done; no verdict depends on the bound."""
-    bundle = HUGE[name]().write(tmp_path / "bundle")
+    made = HUGE[name]()
+    made.pins.discard("remarks")  # the slow twin would have to compute what is too much
+    bundle = made.write(tmp_path / "bundle")
     assert sum(file.stat().st_size for file in bundle.iterdir()) < 1_000_000
     code, said, complaint = judged(bundle)
     wanted = Outcome.INVALID if name in BROKEN else Outcome.INCOMPLETE

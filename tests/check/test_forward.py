@@ -159,7 +159,7 @@ def test_what_is_remembered_is_told_apart_by_its_kind(monkeypatch):
     monkeypatch.setattr(Forward, "remember", remember)
     size = architecture(norm=BANDS["reference"])
     checker_logits(random_bundle(size, every_edge(size), seed=1, programs={}, prompts=1))
-    assert kinds == {"logits", "row", "whole", "image", "norm", "mlp", "projection"}
+    assert kinds == {"row", "whole", "image", "norm", "mlp", "projection"}
 
 
 def test_gelu_is_allowed_where_no_mlp_is_evaluated():

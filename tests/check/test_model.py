@@ -62,7 +62,7 @@ def test_every_file_of_the_model_has_its_digest(tmp_path):
     (folder / "notes.txt").write_bytes(b"of another")
     outcome, reason = check(tmp_path / "b", folder)
     assert outcome is Outcome.INVALID
-    assert "files have their digests: found 'notes.txt'" in reason
+    assert 'files have their digests: found "notes.txt"' in reason
 
 
 def _shape() -> tuple[Bundle, Bundle]:

@@ -33,6 +33,7 @@ OPEN = {
 }
 """Rules whose forgeries prove nothing: without the rule nothing is found to be broken."""
 STOPS = {
+    "domain_is_not_empty",
     "objects_are_objects",
     "edges_join_nodes",
     "leaves_are_in_the_table",
@@ -817,9 +818,9 @@ def suiting(edges: list[str], is_suitable: Callable[[Prover], bool], **options: 
     return next(prover for prover in provers if is_suitable(prover))
 
 
-def one_prompt(bundle: Bundle) -> None:
-    """Leave one prompt, so that many circuits decide the task."""
-    bundle.domain.update(prompts=bundle.domain["prompts"][:1], strata=["all"])
+def two_prompts(bundle: Bundle) -> None:
+    """Leave two prompts, so that many circuits decide the task."""
+    bundle.domain.update(prompts=bundle.domain["prompts"][:2], strata=["all"] * 2)
 
 
 def minimum(prover: Prover) -> list[list[str]]:
@@ -868,7 +869,9 @@ def _own_circuit_is_not_listed() -> Bundle:
 
 @forgery("listed_circuits_have_its_size")
 def _listed_circuit_is_smaller() -> Bundle:
-    prover = suiting(THROUGH_MLP, lambda p: not wrong(p, DIRECT), change=one_prompt)
+    prover = suiting(
+        THROUGH_MLP, lambda p: not wrong(p, DIRECT) and len(set(answers(p))) > 1, change=two_prompts
+    )
     return fewest(prover, [DIRECT, *minimum(prover)])
 
 
@@ -889,7 +892,7 @@ def _dead_edge() -> Bundle:
 @forgery("circuit_is_one_of_the_smaller", refuting=True)
 def _larger_circuit() -> Bundle:
     prover = suiting(
-        THROUGH_MLP, lambda p: not wrong(p, every_edge(p.claim["architecture"])), change=one_prompt
+        THROUGH_MLP, lambda p: not wrong(p, every_edge(p.claim["architecture"])), change=two_prompts
     )
     everything = every_edge(prover.claim["architecture"])
     evidence = {"circuit": everything, "evidence": tree(prover, everything)}
