@@ -38,6 +38,7 @@ COMMANDS = {
     "verify-pattern": Entry("proving", _PROVE),
     "radius": Entry("proving", _PROVE),
     "minimal": Entry("proving", _PROVE),
+    "claims": Entry("claims", _PROVE, resumes=True),
     "cost": Entry("solvers", _PROVE),
     "install": Entry("models", _CHANGE),
     "remove-norm": Entry("norms", _CHANGE, resumes=True),
@@ -88,6 +89,8 @@ def _help(name: str) -> str:
 
 def _load(name: str) -> object:
     module = import_module(f"circuitproof.cli.{COMMANDS[name].module}")
+    if (group := getattr(module, "group", None)) is not None:
+        return get_command(group)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command(name)(getattr(module, name.replace("-", "_")))
     return get_command(alone)
