@@ -49,7 +49,7 @@ def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
     from circuitproof.errors import ExitCode
 
     stated, folder = _opened(file, out, only)
-    with _shown(stated) as hear:
+    with shown_claims(stated) as hear:
         found = prove_claims(stated, folder, hear, jobs=jobs, force=force)
     show_result(found, _show_proved, as_json=as_json)
     raise Exit(ExitCode.REFUTED if any(one.changed for one in found) else ExitCode.GOOD)
@@ -134,7 +134,7 @@ def _checked(
     from circuitproof.claims.results import Claims
 
     stated, folder = _opened(file, proofs, only)
-    with _shown(stated) as hear:
+    with shown_claims(stated) as hear:
         found = check_claims(stated, folder, jobs=jobs, has_models=has_models, hear=hear)
     return Claims(stated.name, found)
 
@@ -149,7 +149,7 @@ def _refuse_replacing(path: Path | None, *, force: bool) -> None:
 
 
 @contextmanager
-def _shown(stated: "ClaimsFile") -> "Iterator[Callable[[str, int, int], None]]":
+def shown_claims(stated: "ClaimsFile") -> "Iterator[Callable[[str, int, int], None]]":
     """Show on a terminal how many claims are done."""
     with progress(stated.name, len(stated.claims)) as bar:
         yield lambda name, done, _: bar.update(bar.task_ids[0], completed=done, note=name)

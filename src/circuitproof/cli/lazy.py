@@ -39,6 +39,7 @@ COMMANDS = {
     "radius": Entry("proving", _PROVE),
     "minimal": Entry("proving", _PROVE),
     "claims": Entry("claims", _PROVE, resumes=True),
+    "gallery": Entry("gallery", _PROVE, resumes=True),
     "cost": Entry("solvers", _PROVE),
     "install": Entry("models", _CHANGE),
     "remove-norm": Entry("norms", _CHANGE, resumes=True),
