@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 def gallery(
-    name: Annotated[
-        str | None, Argument(metavar="[NAME]", help="A row of the gallery. [default: all]")
-    ] = None,
+    name: Annotated[str | None, Argument(metavar="[NAME]", help="A row of it. [default: all]")] = None,
     weights: Annotated[
         Path | None, Option("--weights", help="The weights, as the row wants them: prove its claims.")
     ] = None,

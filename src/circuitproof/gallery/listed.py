@@ -58,7 +58,7 @@ ROWS = (
     Row(
         name="pizza",
         model="The Clock and the Pizza, constant attention: addition modulo 59, one layer of four heads",
-        claim="nine edges add right on all 3,481 inputs, in either order, as the model does; each edge matters",
+        claim="nine edges add right on all 3,481 inputs, in either order, as the model does; each matters",
         address="https://github.com/fjzzq2002/pizza",
         commit="4c7f2f31d215a51522b33f3ae2ef35f9c254ef6f",
         original="code/save/model_p99zdpze5l.pt",
@@ -80,7 +80,7 @@ ROWS = (
     Row(
         name="band-norm",
         model="Towards Verifiable Transformers, the small model with BandNorm",
-        claim="its circuit closes quotes; the one of five edges, unknown in the paper, is decided at four radii",
+        claim="its circuit closes quotes; the one of five edges is decided at the paper's four radii",
         address=_RELEASE,
         commit="v1.0",
         original="smt_weights.json",

@@ -1,4 +1,4 @@
-"""Rebuilding a row of the gallery: a folder with its claims file and the model made from somebody's weights."""
+"""Rebuilding a row of the gallery: a folder with its claims file and the model made from its weights."""
 
 from pathlib import Path
 
