@@ -11,7 +11,7 @@ from circuitproof.cli.show import show_line, show_result, show_table, show_told
 
 if TYPE_CHECKING:
     from circuitproof.claims.results import Claims
-    from circuitproof.gallery.listed import Row
+    from circuitproof.gallery.listed import GalleryModel
 
 
 def gallery(
@@ -42,7 +42,7 @@ def gallery(
     raise Exit(found.exit_code)
 
 
-def _rebuilt(row: "Row", weights: Path, folder: Path, jobs: int) -> "Claims":
+def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, jobs: int) -> "Claims":
     from circuitproof.claims.checking import check_claims
     from circuitproof.claims.proving import prove_claims
     from circuitproof.claims.results import Claims
@@ -54,12 +54,12 @@ def _rebuilt(row: "Row", weights: Path, folder: Path, jobs: int) -> "Claims":
         return Claims(stated.name, check_claims(stated, proofs, jobs=jobs, hear=hear))
 
 
-def _show_rows(rows: "tuple[Row, ...]") -> None:
+def _show_rows(rows: "tuple[GalleryModel, ...]") -> None:
     show_table("the gallery", ("name", "model", "claim"), [(row.name, row.model, row.claim) for row in rows])
     show_line("circuitproof gallery NAME says where the weights of one can be had")
 
 
-def _show_row(row: "Row") -> None:
+def _show_row(row: "GalleryModel") -> None:
     show_line(f"{row.name}: {row.model}")
     show_line(f"claim: {row.claim}")
     show_line(f"weights: {row.original} of {row.address} at {row.commit}, SHA-256 {row.sha256}")

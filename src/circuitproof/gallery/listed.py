@@ -10,7 +10,7 @@ from circuitproof.text.canonical import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class GalleryModel:
     """A model that somebody else made, with claims about it."""
 
     name: str
@@ -55,7 +55,7 @@ class Row:
 _RELEASE = "https://github.com/neelsomani/verifiable-transformers"
 _FOLDER = "the release's folder of this model, with config.json, vocab.json and smt_weights.json"
 ROWS = (
-    Row(
+    GalleryModel(
         name="pizza",
         model="The Clock and the Pizza, constant attention: addition modulo 59, one layer of four heads",
         claim="nine edges add right on all 3,481 inputs, in either order, as the model does; each matters",
@@ -66,7 +66,7 @@ ROWS = (
         wants="a safetensors file of the original's tensors under their own names",
         layout="modular_addition",
     ),
-    Row(
+    GalleryModel(
         name="norm-free",
         model="Towards Verifiable Transformers, the small model after removal of its norms",
         claim="its circuit closes quotes on all 128 prompts, robust at 1/100; so is the one of five edges",
@@ -77,7 +77,7 @@ ROWS = (
         wants=_FOLDER,
         layout="release",
     ),
-    Row(
+    GalleryModel(
         name="band-norm",
         model="Towards Verifiable Transformers, the small model with BandNorm",
         claim="its circuit closes quotes; the one of five edges is decided at the paper's four radii",
@@ -88,7 +88,7 @@ ROWS = (
         wants=_FOLDER,
         layout="release",
     ),
-    Row(
+    GalleryModel(
         name="program-healed",
         model="Towards Verifiable Transformers, the small model with three heads replaced by programs",
         claim="its circuit closes quotes on all 128 prompts, robust at 1/100",
@@ -102,7 +102,7 @@ ROWS = (
 )
 
 
-def find_row(name: str) -> Row:
+def find_row(name: str) -> GalleryModel:
     """Return the row of a name."""
     found = next((row for row in ROWS if row.name == name), None)
     if found is None:

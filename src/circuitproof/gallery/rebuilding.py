@@ -4,7 +4,7 @@ from pathlib import Path
 
 from circuitproof.claims.file import ClaimsFile, load_claims
 from circuitproof.errors import InputError
-from circuitproof.gallery.listed import Row
+from circuitproof.gallery.listed import GalleryModel
 from circuitproof.text.canonical import write_directory, write_files
 from circuitproof.text.reading import read_bytes
 
@@ -12,7 +12,7 @@ CLAIMS = "claims.toml"
 PROOFS = "proofs"
 
 
-def rebuild(row: Row, weights: Path, folder: Path) -> ClaimsFile:
+def rebuild(row: GalleryModel, weights: Path, folder: Path) -> ClaimsFile:
     """Write a row's claims file, model and task into a folder, and return the claims file there.
 
     A folder that an earlier call wrote is taken as it is, so that what is proved in it stays.
@@ -24,7 +24,7 @@ def rebuild(row: Row, weights: Path, folder: Path) -> ClaimsFile:
     return load_claims(folder / CLAIMS)
 
 
-def _fill(row: Row, weights: Path, folder: Path) -> None:
+def _fill(row: GalleryModel, weights: Path, folder: Path) -> None:
     row.fill()(weights, folder)
     write_files({folder / name: content for name, content in row.claims().items()})
     for claim in load_claims(folder / CLAIMS).claims:
