@@ -57,6 +57,9 @@ def test_a_quick_row_is_proved_from_its_weights(run, reference, tmp_path, name):
 @pytest.mark.skipif("CIRCUITPROOF_GALLERY" not in os.environ, reason="takes minutes; make nightly runs it")
 def test_addition_modulo_59_is_proved_on_all_inputs(run, reference, tmp_path):
     """Nine edges of four heads and an MLP, 3,481 inputs, five properties."""
-    (found,) = rebuilt(run, reference, "pizza", tmp_path / "row")["claims"]
-    assert (found["edges"], found["prompts"]) == (9, "3481 prompts")
-    assert set(found["verdicts"].values()) == {"proved"}
+    every, edges = rebuilt(run, reference, "pizza", tmp_path / "row")["claims"]
+    assert (every["edges"], every["prompts"]) == (9, "3481 prompts")
+    assert (edges["edges"], edges["prompts"]) == (9, "5 prompts")
+    proved = {**every["verdicts"], **edges["verdicts"]}
+    assert set(proved) == {"equivalence", "invariance", "necessity", "robustness", "faithfulness"}
+    assert set(proved.values()) == {"proved"}

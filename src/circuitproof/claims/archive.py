@@ -70,6 +70,6 @@ def _packed(top: str, files: Mapping[str, bytes]) -> bytes:
     ):
         for name, content in sorted(files.items()):
             entry = tarfile.TarInfo(f"{top}/{name}")
-            entry.size, entry.mode = len(content), 0o644
+            entry.size = len(content)  # its mode is 0o644, as it is unless told
             tar.addfile(entry, io.BytesIO(content))
     return packed.getvalue()
