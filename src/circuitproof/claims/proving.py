@@ -1,6 +1,7 @@
 """Proving the claims of a file into a folder: a claim that is finished is skipped, a killed run goes on."""
 
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -113,7 +114,7 @@ def _prove_in_processes(
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in running:
-            process.terminate()
+            process.send_signal(signal.SIGINT)  # it takes away what it had begun to write
         pool.shutdown()
 
 
