@@ -122,9 +122,9 @@ def check_claims(
     Without models, bundles are compared with claims, tasks and circuits alone.
     """
     proofs = proofs_in(folder, file)
-    opened = [(proof, proof.claim.open() if has_models else None) for proof in proofs]
+    opened = [proof.claim.open() if has_models else None for proof in proofs]
     with ThreadPoolExecutor(jobs) as pool:
-        found = pool.map(lambda one: _check(*one), opened)
+        found = pool.map(_check, proofs, opened)
         return tuple(_heard(found, len(proofs), hear))
 
 
@@ -162,8 +162,8 @@ def _check(proof: Proof, claim: Claim | None) -> Checked | Missing:
 def _read_report(said: str) -> Report:
     fields = Fields(parse_json(said.encode(), "the checker's answer"), "the checker's answer")
     outcome = Outcome[fields.text("outcome").upper()]
-    facts = fields.value("claim") if fields.has("claim") else {}
-    return Report(outcome, fields.text("reason"), facts if isinstance(facts, dict) else {})
+    found = fields.fields("claim") if fields.has("claim") else Fields({}, fields.where)
+    return Report(outcome, fields.text("reason"), {key: found.value(key) for key in found.keys()})  # noqa: SIM118  # Fields is not a mapping
 
 
 def _compared(report: Report, proof: Proof, claim: Claim | None) -> Report:

@@ -19,7 +19,7 @@ def claims_section(columns: tuple[str, ...], rows: Sequence[Sequence[str]]) -> E
         "Verdicts are those of the independent checker; times are in seconds on the machine at hand."
     )
     cells = [tuple(map(_cell, columns, row)) for row in rows]
-    return section("claims", "Claims", about, scrolled(columns, cells, class_="stacked"))
+    return section("claims", "Claims", about, scrolled(columns, cells))
 
 
 def _cell(column: str, cell: str) -> Child:
