@@ -52,9 +52,9 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 bench: $(READY)
-	for script in circuits battery extraction training waiting construction robustness synthesis surrogate patterns solvers page; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in circuits battery extraction training waiting construction robustness synthesis surrogate patterns solvers page gallery; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
-# What is too long for a test: every liar, and random bundles by a range of seeds (both go on where they were
+# What is too long for a test: the slow rows of the gallery, every liar, and random bundles by a range of seeds (both go on where they were
 # stopped), thousands of changes and examples, and the shapes of tensors enforced wherever they occur.
 SEEDS ?= 0:100000
 nightly: $(READY)
@@ -62,6 +62,7 @@ nightly: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/liars.py --out build/liars
 	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check tests/lab/runs/test_radii.py
 	CIRCUITPROOF_CASES=10000 $(BIN)/pytest tests/forward/test_forward.py -k random
+	CIRCUITPROOF_GALLERY=1 $(BIN)/pytest tests/cli/test_gallery.py
 	CIRCUITPROOF_SHAPES=1 $(BIN)/pytest -n auto --dist worksteal tests/lab tests/cli
 
 clean:

@@ -15,6 +15,7 @@ from shutil import rmtree
 from typing import Any
 
 from circuitproof.text.sealed import seal
+from claim_files import CLAIMS, write_claims
 from gpt2_files import CONFIG, Tensors, gpt2_tensors, write_gpt2
 from places import RECIPES
 
@@ -772,6 +773,88 @@ UNUSUAL = (
 )  # fmt: skip
 
 
+_NO_CLAIMS = CLAIMS[: CLAIMS.index("[[claims]]")]
+CLAIM_FAULTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "an empty file": ("", ("claims.toml.name is missing",)),
+    "no TOML": ("name =", ("claims.toml is not usable TOML",)),
+    "no claims": (_NO_CLAIMS, ("claims.toml.claims is missing",)),
+    "an empty list of claims": (f"claims = []\n{_NO_CLAIMS}", ("claims.toml.claims is empty",)),
+    "no models": ('name = "x"\nclaims = []', ("claims.toml.models is missing",)),
+    "an unknown key": (CLAIMS.replace("path =", "patch ="), ("models.toy.path is missing",)),
+    "an unknown key of a claim": (CLAIMS.replace("circuit =", "circus ="), ("circus is not a known key",)),
+    "two claims of a name": (CLAIMS.replace('"brackets"\nmodel', '"quotes"\nmodel'), ("two claims 'quotes'",)),
+    "a name that is no folder's": (CLAIMS.replace('"brackets"\nmodel', '"../up"\nmodel'), ("'../up'", "names a folder")),
+    "an unknown property": (CLAIMS.replace("necessity", "necesity"), ("necesity is no property", "necessity")),
+    "an unknown verdict": (CLAIMS.replace('"refuted"', '"wrong"'), ("equivalence is 'wrong'", "'undecided'")),
+    "no properties": (CLAIMS.replace('{ equivalence = "refuted" }', "{}"), ("expected is empty",)),
+    "a property that is searched for": (CLAIMS.replace("{ equiv", '{ minimum = "proved", equiv'), ("claims[1]", "circuitproof minimal")),
+    "an unknown model": (CLAIMS.replace('model = "toy"', 'model = "tot"', 1), ("model is 'tot'", "'toy'")),
+    "a missing model": (CLAIMS.replace('"model"', '"models"'), ("claim 'quotes'", "cannot read", "weights.safetensors")),
+    "another SHA-256": (CLAIMS.replace("DIGEST", "0" * 64), ("claim 'quotes'", "has SHA-256", "0" * 64)),
+    "no SHA-256": (CLAIMS.replace("DIGEST", "xyz"), ("sha256", "64 lower-case hex digits")),
+    "an unknown task": (CLAIMS.replace('task = "brackets"', 'task = "bracket"'), ("claim 'brackets'", "bracket")),
+    "a missing task file": (CLAIMS.replace('task = "brackets"', 'task = "t.toml"'), ("claim 'brackets'", "t.toml")),
+    "a missing circuit": (CLAIMS.replace('"circuit.json"', '"c.json"'), ("claim 'quotes'", "c.json")),
+    "no epsilon": (CLAIMS.replace('epsilon = "1/100"', ""), ("claims[0]", "robustness wants an epsilon")),
+    "an epsilon for nothing": (CLAIMS.replace('robustness = "proved"', ""), ("claims[0]", "robustness is not among")),
+    "a negative epsilon": (CLAIMS.replace('"1/100"', '"-1"'), ("epsilon is -1",)),
+    "an epsilon in floats": (CLAIMS.replace('"1/100"', "0.01"), ("epsilon", "a rational in a string")),
+    "a place for nothing": (CLAIMS.replace("expected = {", 'at = "mlp 0 output"\nexpected = {'), ("at is given without an epsilon",)),
+    "a place that is not there": (CLAIMS.replace('epsilon = "1/100"', 'epsilon = "1"\nat = "mlp 9 output"'), ("claim 'quotes'", "mlp 9")),
+}  # fmt: skip
+
+
+def spoiled_claims() -> Iterator[Case]:
+    """Return claims files in which something is wrong; nothing is proved before all of them was read."""
+    for fault, (text, words) in CLAIM_FAULTS.items():
+
+        def make(at: Path, text: str = text) -> list[object]:
+            return ["claims", "prove", write_claims(at, text), "--out", at / "proofs"]
+
+        yield Case(f"claims: {fault}", make, words)
+    good = write_claims
+    yield Case(
+        "claims: a claim that is not there",
+        lambda at: ["claims", "check", good(at), "--only", "x"],
+        ("no claim 'x'", "quotes"),
+    )
+    yield Case(
+        "claims: proofs in a file",
+        lambda at: ["claims", "prove", good(at), "--out", good(at)],
+        ("is a file, want a folder",),
+    )
+    yield Case(
+        "claims: proofs in a sealed folder",
+        lambda at: ["claims", "prove", good(at), "--out", at / "model"],
+        ("is a sealed folder",),
+    )
+    yield Case(
+        "claims: an archive of nothing",
+        lambda at: ["claims", "archive", good(at), "--proofs", at / "p", "--out", at / "a.tar.gz"],
+        ("'quotes' is not proved",),
+    )
+    yield Case("claims: no jobs", lambda at: ["claims", "prove", good(at), "--jobs", "0"], ("--jobs",), 2)
+    yield Case("gallery: no such row", lambda _: ["gallery", "sushi"], ("no row 'sushi'", "pizza"))
+    yield Case(
+        "gallery: weights of no row", lambda at: ["gallery", "--weights", at / "w"], ("the name of a row",), 2
+    )
+    yield Case(
+        "gallery: no weights",
+        lambda at: ["gallery", "pizza", "--weights", at / "w", "--out", at / "o"],
+        ("cannot read", "AT/w"),
+    )
+    yield Case(
+        "gallery: other weights",
+        lambda at: ["gallery", "pizza", "--weights", at / "model" / "weights.safetensors", "--out", at / "o"],
+        ("blocks.0.attn.W_V",),
+    )
+    yield Case(
+        "gallery: a folder of something else",
+        lambda at: ["gallery", "pizza", "--weights", at / "w", "--out", at / "model"],
+        ("does not hold row 'pizza'",),
+    )
+
+
 def cases() -> list[Case]:
     """Return every case."""
     spoiled = (
@@ -785,5 +868,6 @@ def cases() -> list[Case]:
         zero_models,
         huge_models,
         unreadable_files,
+        spoiled_claims,
     )
     return [*(case for make in spoiled for case in make()), *FLAGS, *UNUSUAL]

@@ -17,10 +17,12 @@ from circuitproof.version import __version__
 
 if TYPE_CHECKING:
     from circuitproof.api.checking import Checked, Outcome, check
+    from circuitproof.api.claiming import prove_claims
     from circuitproof.api.declaring import Model, circuit, declare_task, load_circuit, load_model, load_task
     from circuitproof.api.finding import extract, import_hf, import_release, train
     from circuitproof.api.looking import Page, explain, report
     from circuitproof.api.proving import minimal, radius, verify
+    from circuitproof.claims.results import Claims
     from circuitproof.declare.circuits.circuit import Circuit
     from circuitproof.declare.tasks.task import Task
     from circuitproof.errors import (
@@ -44,6 +46,7 @@ __all__ = [
     "Checked",
     "Circuit",
     "CircuitproofError",
+    "Claims",
     "DeclarationError",
     "Effort",
     "Explanation",
@@ -73,6 +76,7 @@ __all__ = [
     "load_model",
     "load_task",
     "minimal",
+    "prove_claims",
     "radius",
     "report",
     "train",
@@ -81,10 +85,12 @@ __all__ = [
 
 _HOMES = {
     "api.checking": ("Checked", "Outcome", "check"),
+    "api.claiming": ("prove_claims",),
     "api.declaring": ("Model", "circuit", "declare_task", "load_circuit", "load_model", "load_task"),
     "api.finding": ("extract", "import_hf", "import_release", "train"),
     "api.looking": ("Page", "explain", "report"),
     "api.proving": ("minimal", "radius", "verify"),
+    "claims.results": ("Claims",),
     "declare.circuits.circuit": ("Circuit",),
     "declare.tasks.task": ("Task",),
     "errors": tuple(name for name in __all__ if name.endswith("Error")),

@@ -15,6 +15,7 @@ from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.ledger import Ledger
 from circuitproof.lab.runs.synthesis import Request, certificate_path, synthesise
 from circuitproof.text.canonical import digest_bytes
+from claim_files import write_claims
 from gpt2_files import CONFIG, gpt2_tensors, write_gpt2
 from hand_models import QUOTE_EDGES, SELECT, circuit_of, quote_model
 from places import RECIPES, ROOT
@@ -41,6 +42,8 @@ WORK = {
     "queries": [*MODEL, *TASK, *CIRCUIT, "--anchors", "1", "--out", "queries"],
     "recheck": ["certificate.json", "--model", "silent", *TASK],
     "ledger": ["ledger.jsonl"],
+    "claims": ["prove", "claims/claims.toml", "--out", "proofs"],
+    "gallery": ["norm-free"],
 }  # fmt: skip
 """What can be done without an extra, in an order in which files are there when they are read."""
 NEEDS_TORCH = {
@@ -72,6 +75,8 @@ def found(tmp_path_factory):
     (at / "circuit.json").write_text(json.dumps(circuit_of(QUOTE_EDGES).to_json()))
     (at / "program.txt").write_text(to_text(SELECT))
     write_release(at / "release", release_files())
+    (at / "claims").mkdir()
+    write_claims(at / "claims")
     write_gpt2(at / "gpt2", CONFIG, gpt2_tensors())
     Ledger(at / "ledger.jsonl").declare("one", digest_bytes(b"one"))
     certify(at)

@@ -1,28 +1,20 @@
-"""Asking the stranger: the independent checker judges a bundle in a process of its own.
+"""Asking the stranger: the independent checker judges a bundle in a process of its own."""
 
-It is run with Python's isolated mode and without any installed package, so nothing of this process, its
-folder or its environment has a part in the answer.
-"""
-
-import subprocess
-import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from circuitproof.api.arguments import PathLike
 from circuitproof.api.declaring import AnyModel, Model
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError, OverdueError
+from circuitproof.errors import InputError
+from circuitproof.lab.runs.checker import declared, run_checker
 from circuitproof.lab.runs.minimality import Minimality
 from circuitproof.lab.runs.verification import Verification
 from circuitproof.prove.verdict import Verdict
-from circuitproof.text.canonical import readable_json
 from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, parse_json
 from circuitproof.view.elements import el
@@ -84,7 +76,7 @@ def check(  # noqa: PLR0913  # what a bundle can be compared with
         beside = {"--against": _directory(against), "--base": _directory(base), "--task": file}
         words = [word for flag, path in beside.items() if path is not None for word in (flag, str(path))]
         limit = [] if operations is None else ["--operations", str(operations)]
-        return _read(_run([str(bundle_path(bundle).absolute()), *words, *limit, "--json"], deadline))
+        return _read(run_checker([str(bundle_path(bundle).absolute()), *words, *limit, "--json"], deadline))
 
 
 def bundle_path(bundle: AnyBundle) -> Path:
@@ -108,24 +100,8 @@ def _declared(task: Task | PathLike | None) -> Generator[Path | None, None, None
     if not isinstance(task, Task):
         yield None if task is None else Path(task).absolute()
         return
-    with TemporaryDirectory(prefix="circuitproof-") as folder:
-        file = Path(folder) / "task.json"
-        file.write_bytes(readable_json(task.to_json()))
+    with declared(task) as file:
         yield file
-
-
-def _run(words: Sequence[str], deadline: float | None) -> str:
-    spec = find_spec("circuitproof_check")
-    if spec is None or spec.origin is None:
-        raise InputError("the checker, circuitproof_check, is not installed; install circuitproof again")
-    command = [sys.executable, "-I", "-S", str(Path(spec.origin).parent), *words]
-    try:
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=deadline)  # noqa: S603  # the checker
-    except subprocess.TimeoutExpired as error:
-        raise OverdueError(f"the checker was not done after {deadline} seconds; give it more time") from error
-    if not ended.stdout:
-        raise InputError(f"the checker gave no answer: {ended.stderr.strip() or f'exit {ended.returncode}'}")
-    return ended.stdout
 
 
 def _read(said: str) -> Checked:

@@ -39,6 +39,8 @@ COMMANDS = {
     "verify-pattern": Entry("proving", _PROVE),
     "radius": Entry("proving", _PROVE),
     "minimal": Entry("proving", _PROVE),
+    "claims": Entry("claims", _PROVE, resumes=True),
+    "gallery": Entry("gallery", _PROVE, resumes=True),
     "cost": Entry("solvers", _PROVE),
     "install": Entry("models", _CHANGE),
     "remove-norm": Entry("norms", _CHANGE, resumes=True),
@@ -91,6 +93,8 @@ def _load(name: str) -> object:
     from circuitproof.cli.writing import guarded
 
     module = import_module(f"circuitproof.cli.{COMMANDS[name].module}")
+    if (group := getattr(module, "group", None)) is not None:
+        return get_command(group)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command(name)(guarded(getattr(module, name.replace("-", "_"))))
     return get_command(alone)

@@ -26,6 +26,8 @@ _MOST_SLICES = 1 << 10
 """Fewer products of slices than this, each of at most 2⁵³, add up within a machine integer."""
 _FLOAT32_MANTISSA = 23
 _INT64_ROOM = 62
+_WORD_BITS = 63
+"""A machine integer holds so many bits without a sign, or the last bits of a number with one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +58,8 @@ class Grid:
 
     def in_units(self, exponent: int) -> Integers:
         """Return the numbers as multiples of a power of two that is no larger than the grid's own."""
-        return self.numbers.astype(object) << (self.exponent - exponent)
+        numbers = self.numbers.astype(object)
+        return numbers << (self.exponent - exponent) if self.exponent > exponent else numbers
 
     def transposed(self) -> "Grid":
         even = uniform(self)
@@ -193,9 +196,25 @@ def _integer_product(left: Integers, right: Integers) -> Integers:
     for j, other in enumerate(rights):
         for i, product in enumerate(np.split((stacked @ other).astype(np.int64), len(lefts))):
             totals[i + j] = totals[i + j] + product
-    result = totals[0].astype(object)
-    for place, total in enumerate(totals[1:], start=1):
-        result = result + (total.astype(object) << (width * place))
+    return _joined(totals, width)
+
+
+def _joined(totals: Sequence[Integers], width: int) -> Integers:
+    """Return the sum of machine integers that each count `width` more bits than the one before.
+
+    They are carried into digits of `width` bits, and several digits become one Python integer at a time.
+    """
+    carry: Integers = np.zeros_like(totals[0])
+    digits: list[Integers] = []
+    for total in totals[:-1]:
+        carried = total + carry
+        digits.append(carried & ((1 << width) - 1))
+        carry = carried >> width
+    result = (totals[-1] + carry).astype(object) << (width * len(digits))
+    step = _WORD_BITS // width
+    for place in range(0, len(digits), step):
+        word = sum(digit << (width * k) for k, digit in enumerate(digits[place : place + step]))
+        result = result + (np.asarray(word).astype(object) << (width * place))
     return result
 
 
@@ -207,9 +226,17 @@ def _slices(numbers: Integers, width: int) -> list[npt.NDArray[np.float64]]:
     """Cut integers into digits of `width` bits, lowest first; only the last digit has a sign."""
     bits = max(int(numbers.max(initial=0)), -int(numbers.min(initial=0))).bit_length()
     count = max(1, -(-bits // width))
-    mask = (1 << width) - 1
-    digits = [((numbers >> (width * place)) & mask).astype(np.float64) for place in range(count - 1)]
-    return [*digits, (numbers >> (width * (count - 1))).astype(np.float64)]
+    step = _WORD_BITS // width if numbers.dtype == object else count
+    words = [_digit(numbers, width * step, place, -(-count // step)) for place in range(-(-count // step))]
+    machine = [word.astype(np.int64) for word in words]
+    places = (divmod(place, step) for place in range(count))
+    return [_digit(machine[word], width, k, count - word * step).astype(np.float64) for word, k in places]
+
+
+def _digit(numbers: Integers, width: int, place: int, count: int) -> Integers:
+    """Return the digit of `width` bits at a place; the last of `count` keeps the sign and what is above."""
+    shifted = numbers >> (width * place)
+    return shifted if place == count - 1 else shifted & ((1 << width) - 1)
 
 
 def _spread(left: Grid, right: Grid) -> tuple[Grid, Grid]:

@@ -4,7 +4,7 @@ A new kind of evidence or claim adds a part to `PARTS` and changes no other; wha
 touched is a module of its own in `script/`. Notebooks call `bundle_fragment`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from circuitproof.text.canonical import Json
@@ -17,6 +17,7 @@ from circuitproof.view.parts.cost import cost
 from circuitproof.view.parts.explanation import explanation
 from circuitproof.view.parts.heading import heading, unjudged
 from circuitproof.view.parts.heads import program_heads
+from circuitproof.view.parts.of_claims import claims_heading, claims_section
 from circuitproof.view.parts.of_runs import RUN_PARTS
 from circuitproof.view.parts.prompts import prompts
 from circuitproof.view.parts.regions import regions
@@ -25,8 +26,9 @@ from circuitproof.view.parts.spread import spreads
 from circuitproof.view.parts.verdicts import limits, verdicts
 from circuitproof.view.parts.witnesses import witnesses
 from circuitproof.view.plain import as_text, words
-from circuitproof.view.run import RunStory
+from circuitproof.view.run import Judged, RunStory
 from circuitproof.view.story import Story, Unjudged
+from circuitproof.view.telling import Table
 
 PARTS: tuple[Callable[[Story], Element | None], ...] = (
     heading,
@@ -68,7 +70,13 @@ def bundle_text(story: Story | Unjudged) -> str:
 
 def run_page(run: RunStory) -> str:
     """Return the page of a run, with what the page of each of its bundles shows."""
-    return page((*run_parts(run), *_proofs(run)), {})
+    return page((*run_parts(run), *_proofs(run.bundles)), {})
+
+
+def claims_page(title: str, sentences: Sequence[str], table: Table, bundles: Sequence[Judged]) -> str:
+    """Return the page of a claims file: all claims in one table, and what each bundle's own page shows."""
+    heading = claims_heading(title, sentences)
+    return page((heading, claims_section(table.columns, table.rows), *_proofs(bundles)), {})
 
 
 def run_text(run: RunStory) -> str:
@@ -81,11 +89,11 @@ def run_parts(run: RunStory) -> tuple[Element, ...]:
     return tuple(made for part in RUN_PARTS if (made := part(run)) is not None)
 
 
-def _proofs(run: RunStory) -> tuple[Element, ...]:
+def _proofs(bundles: Sequence[Judged]) -> tuple[Element, ...]:
     """Return the parts of each bundle, closed until somebody opens them; text tells them bundle by bundle."""
     opened = [
         _proof(one.place, one.story, f"bundle-{number}-")
-        for number, one in enumerate(run.bundles)
+        for number, one in enumerate(bundles)
         if one.story is not None
     ]
     return (section("proofs", "What is proved, bundle by bundle", *opened),) if opened else ()

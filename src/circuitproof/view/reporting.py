@@ -73,9 +73,13 @@ def _row(one: Judged) -> tuple[str, ...]:
     if not one.report.claim:
         return (shown_text(one.place), one.outcome, "", "", shown_text(one.report.reason, most=200))
     claim = Fields(one.report.claim, one.place)
+    return (shown_text(one.place), one.outcome, *claim_cells(claim))
+
+
+def claim_cells(claim: Fields) -> tuple[str, str, str]:
+    """Return how many edges and prompts the checker found in a bundle, and its verdicts in words."""
     kinds: dict[str, list[str]] = {}
     for answer in tables(claim, "properties"):
         kinds.setdefault(answer.text("verdict"), []).append(answer.text("kind"))
     said = "; ".join(f"{', '.join(found)} {verdict}" for verdict, found in kinds.items())
-    prompts = claim.text("prompts").removesuffix(" prompts")
-    return (shown_text(one.place), one.outcome, f"{claim.integer('edges')}", prompts, said)
+    return (f"{claim.integer('edges')}", claim.text("prompts").removesuffix(" prompts"), said)

@@ -1,0 +1,29 @@
+"""All claims of a file, proved and checked in one call."""
+
+from pathlib import Path
+
+from circuitproof.api.arguments import PathLike, Progress, paced, place_of
+from circuitproof.claims.checking import check_claims
+from circuitproof.claims.file import load_claims
+from circuitproof.claims.proving import prove_claims as prove_all
+from circuitproof.claims.results import Claims
+from circuitproof.prove.effort import UNHURRIED
+
+
+def prove_claims(
+    file: PathLike,
+    *,
+    out: PathLike | None = None,
+    jobs: int = 1,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Claims:
+    """Prove every claim of a file that is not proved in `out` yet, and let the checker judge all of them.
+
+    What is found has a `table` for a document and a `page`, and `is_expected` says whether every bundle holds
+    and every verdict is that of the file. Without `out` the proofs stand in `build/NAME`.
+    """
+    stated, hear = load_claims(Path(file)), paced(None, progress).hear
+    folder = place_of(out) or Path("build") / stated.name
+    prove_all(stated, folder, lambda _, done, total: hear("claims", done, total), jobs=jobs, force=force)
+    return Claims(stated.name, check_claims(stated, folder, jobs=jobs, hear=UNHURRIED.hear))

@@ -1,0 +1,21 @@
+"""One page for all claims of a file: the table, and of each bundle what its own page shows."""
+
+from collections.abc import Sequence
+
+from circuitproof.claims.checking import Checked, Missing
+from circuitproof.claims.tables import claims_table
+from circuitproof.view.page import claims_page
+from circuitproof.view.run import Judged
+from circuitproof.view.story import Story, tell_judged
+from circuitproof_check.main import Beside
+
+
+def page_of(title: str, sentences: Sequence[str], found: Sequence[Checked | Missing]) -> str:
+    """Return the page of checked claims as one HTML file; `sentences` say what is not as expected."""
+    bundles = [_judged(one) for one in found if isinstance(one, Checked)]
+    return claims_page(title, sentences, claims_table(title, found), bundles)
+
+
+def _judged(one: Checked) -> Judged:
+    story = tell_judged(one.bundle, one.report, Beside(one.against, task=one.task))
+    return Judged(one.claim.name, one.report, one.size, story if isinstance(story, Story) else None)

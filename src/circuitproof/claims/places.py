@@ -1,0 +1,114 @@
+"""Where the proof of each claim stands: a folder of its own with the bundle, and what proving it took."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from circuitproof.bundle.files import CLAIM, WEIGHTS
+from circuitproof.claims.file import ClaimsFile, StatedClaim
+from circuitproof.declare.architecture import read_architecture
+from circuitproof.errors import InputError
+from circuitproof.forward.declaration import Declaration, programs_to_json, read_program_lines
+from circuitproof.forward.frozen import Frozen, open_weights
+from circuitproof.lab.runs.run import read_record
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import Kind, property_to_json
+from circuitproof.prove.verdict import Verdict
+from circuitproof.text.canonical import Json, refuse_unwritable
+from circuitproof.text.reading import read_fields
+from circuitproof.text.sealed import MANIFEST
+
+BUNDLE, RECORD = "bundle", "proved.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What proving a claim took, and the prover's verdicts; the bundle beside it has the proof."""
+
+    seconds: float
+    cells: int
+    verdicts: Mapping[str, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The folder of a claim's proof."""
+
+    claim: StatedClaim
+    folder: Path
+
+    @property
+    def bundle(self) -> Path:
+        return self.folder / BUNDLE
+
+    @property
+    def is_there(self) -> bool:
+        return self.bundle.is_dir()
+
+    def record(self) -> Record:
+        return read_record(self.folder / RECORD, Record)
+
+    def is_finished(self, claim: Claim, *, force: bool) -> bool:
+        """Say whether the claim is proved here; another one is refused, or with `force` may be replaced."""
+        if not self.folder.exists():
+            return False
+        if self.is_there and is_bundle_of(self.bundle, claim):
+            return True
+        names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else {""}
+        if names != {BUNDLE, RECORD}:
+            raise InputError(f"{self.folder} is there and no proof of ours; choose another place")
+        if not force:
+            raise InputError(
+                f"{self.folder} holds the proof of another claim; give --force or choose another place"
+            )
+        return False
+
+
+def proofs_in(folder: Path, file: ClaimsFile) -> tuple[Proof, ...]:
+    """Return where the proof of each claim of a file stands in a folder."""
+    return tuple(Proof(claim, folder / claim.name) for claim in file.claims)
+
+
+def refuse_place(folder: Path) -> None:
+    """Refuse a folder in which no proofs can be written: a file, or one whose files are sealed."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file, want a folder; choose another place")
+    if (folder / MANIFEST).exists():
+        raise InputError(f"{folder} is a sealed folder, in which nothing is written; choose another place")
+    refuse_unwritable(folder / RECORD)
+
+
+def model_in(bundle: Path) -> Frozen:
+    """Return the model that a bundle is about, as far as the bundle has it."""
+    stated = read_fields(bundle / CLAIM)
+    architecture = read_architecture(stated.fields("architecture"))
+    programs = read_program_lines(stated.fields("programs"), architecture)
+    return Frozen(Declaration(architecture, programs, None), open_weights(bundle / WEIGHTS))
+
+
+def is_bundle_of(bundle: Path, claim: Claim) -> bool:
+    """Say whether a bundle states this very claim: model, circuit, task and properties."""
+    weights, file = read_fields(bundle / CLAIM).fields("weights"), claim.frozen.file
+    return is_stated_in(bundle, claim) and all(
+        name in file.places and weights.fields(name).text("digest") == str(file.digest(name))
+        for name in weights.keys()  # noqa: SIM118  # Fields is not a mapping
+    )
+
+
+def is_stated_in(bundle: Path, claim: Claim) -> bool:
+    """Say whether a bundle states this claim, of whatever weights."""
+    stated, frozen = read_fields(bundle / CLAIM), claim.frozen
+    wanted: dict[str, Json] = {
+        "architecture": frozen.architecture.to_json(),
+        "programs": programs_to_json(frozen.programs),
+        "circuit": claim.circuit.to_json(),
+        "task": claim.task.in_claim(),
+        "properties": [property_to_json(prop) for prop in claim.properties],
+    }
+    return all(stated.value(key) == value for key, value in wanted.items())
+
+
+def changed_words(expected: Mapping[Kind, Verdict], found: Mapping[str, Verdict]) -> str:
+    """Say which verdicts are not as expected; nothing where all are."""
+    changed = [(kind, verdict) for kind, verdict in expected.items() if found.get(kind) != verdict]
+    return ", ".join(f"{kind} is {found.get(kind, 'not there')}, not {verdict}" for kind, verdict in changed)

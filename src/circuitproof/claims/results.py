@@ -1,0 +1,58 @@
+"""What became of all claims of a file: one table, one sentence for each that is not as expected."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from circuitproof.claims.checking import Checked, Missing
+from circuitproof.claims.forms import Format
+from circuitproof.claims.page import page_of
+from circuitproof.claims.tables import claims_table, short_table, written
+from circuitproof.errors import ExitCode
+from circuitproof.text.canonical import Json
+from circuitproof.view.telling import Said, Told
+
+_SEVERITY = (ExitCode.FAILURE, ExitCode.INVALID, ExitCode.REFUTED, ExitCode.UNDECIDED)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Claims(Told):
+    """The claims of a file, as the independent checker judged them."""
+
+    name: str
+    claims: tuple[Checked | Missing, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return what all come to: a failure first, then invalid, a changed verdict, one not known."""
+        codes = {one.exit_code for one in self.claims}
+        return next((code for code in _SEVERITY if code in codes), ExitCode.GOOD)
+
+    @property
+    def is_expected(self) -> bool:
+        """Say whether every bundle holds and every verdict is as expected."""
+        return self.exit_code is ExitCode.GOOD
+
+    def sentences(self) -> Iterator[str]:
+        """Say what is not as it should be, claim by claim."""
+        return (said for one in self.claims if (said := one.sentence()) is not None)
+
+    def told(self) -> Iterator[Said]:
+        yield short_table(self.name, self.claims)
+        yield from self.sentences()
+        if self.is_expected:
+            yield "every verdict is as expected"
+
+    def table(self, form: Format) -> str:
+        """Return the table as the text of a document."""
+        return written(claims_table(self.name, self.claims), form)
+
+    def page(self) -> str:
+        """Return one HTML page for all, which loads nothing."""
+        return page_of(self.name, tuple(self.sentences()), self.claims)
+
+    def to_json(self) -> Json:
+        return {
+            "name": self.name,
+            "exit": int(self.exit_code),
+            "claims": [one.to_json() for one in self.claims],
+        }

@@ -1,0 +1,165 @@
+"""Commands about a claims file: prove, check, tabulate and archive all of its claims."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Exit, Option, Typer, echo
+
+from circuitproof.claims.forms import Format
+from circuitproof.cli.options import AsJson
+from circuitproof.cli.show import progress, show_json, show_line, show_note, show_result, show_told
+
+if TYPE_CHECKING:
+    from circuitproof.claims.file import ClaimsFile
+    from circuitproof.claims.proving import Proved
+    from circuitproof.claims.results import Claims
+
+group = Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+
+File = Annotated[Path, Argument(metavar="FILE", help="A claims file, such as claims.toml.")]
+_FOLDER = "The folder of the proofs, one for each claim. [default: build/NAME]"
+ProofsOut = Annotated[Path | None, Option("--out", help=_FOLDER)]
+Proofs = Annotated[Path | None, Option("--proofs", help=_FOLDER)]
+Jobs = Annotated[int, Option("--jobs", min=1, help="How many claims are worked on at a time.")]
+Only = Annotated[list[str] | None, Option("--only", help="A claim by its name; repeat for several.")]
+Force = Annotated[bool, Option("--force", help="Replace what is there already.")]
+NoModels = Annotated[
+    bool, Option("--no-models", help="Compare bundles with claims, circuits and tasks, and not with models.")
+]
+
+
+@group.callback()
+def claims() -> None:
+    """Prove, check, tabulate or archive all claims of a file, each with the verdict expected of it."""
+
+
+@group.command("prove")
+def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
+    file: File,
+    out: ProofsOut = None,
+    jobs: Jobs = 1,
+    only: Only = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Prove every claim that is not proved yet; a verdict that is not as expected ends with exit code 1."""
+    from circuitproof.claims.proving import prove_claims
+    from circuitproof.errors import ExitCode
+
+    stated, folder = _opened(file, out, only)
+    with shown_claims(stated) as hear:
+        found = prove_claims(stated, folder, hear, jobs=jobs, force=force)
+    show_result(found, _show_proved, as_json=as_json)
+    raise Exit(ExitCode.REFUTED if any(one.changed for one in found) else ExitCode.GOOD)
+
+
+@group.command("check")
+def check_all(  # noqa: PLR0913, PLR0917  # what is checked, and how
+    file: File,
+    proofs: Proofs = None,
+    jobs: Jobs = 1,
+    only: Only = None,
+    no_models: NoModels = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let the independent checker judge every bundle against its model, task, circuit and properties."""
+    found = _checked(file, proofs, only, jobs, has_models=not no_models)
+    show_result(found, show_told, as_json=as_json)
+    raise Exit(found.exit_code)
+
+
+@group.command("table")
+def tabulate(  # noqa: PLR0913, PLR0917  # what is tabulated, and how
+    file: File,
+    proofs: Proofs = None,
+    form: Annotated[Format, Option("--format", help="What the table is written in.")] = Format.MARKDOWN,
+    page: Annotated[Path | None, Option("--page", help="Write one HTML page of all claims here too.")] = None,
+    jobs: Jobs = 1,
+    only: Only = None,
+    no_models: NoModels = False,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check every bundle, and print what was found as a table for a document."""
+    from circuitproof.text.canonical import write_file
+
+    _refuse_replacing(page, force=force)
+    found = _checked(file, proofs, only, jobs, has_models=not no_models)
+    if page is not None:
+        write_file(page, found.page().encode())
+    if as_json:
+        show_json(found)
+    else:
+        echo(found.table(form), nl=False)
+        for sentence in found.sentences():
+            show_note(sentence)
+    raise Exit(found.exit_code)
+
+
+@group.command("archive")
+def archive(
+    file: File,
+    out: Annotated[Path, Option("--out", help="Where the archive is written, a .tar.gz.")],
+    proofs: Proofs = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write claims, circuits, tasks and bundles into one archive, the same bytes each time; no models."""
+    from circuitproof.claims.archive import write_archive
+    from circuitproof.text.canonical import digest_file
+
+    _refuse_replacing(out, force=force)
+    stated, folder = _opened(file, proofs, None)
+    files = write_archive(stated, folder, out)
+    digest = digest_file(out)
+    if as_json:
+        show_json({"archive": out, "sha256": digest, "files": sorted(files)})
+    else:
+        show_line(f"{out} holds {len(files)} files of {len(stated.claims)} claims, SHA-256 {digest}")
+
+
+def _opened(file: Path, proofs: Path | None, only: list[str] | None) -> "tuple[ClaimsFile, Path]":
+    from circuitproof.claims.file import load_claims
+
+    stated = load_claims(file).only(only or ())
+    return stated, proofs or Path("build") / stated.name
+
+
+def _checked(
+    file: Path, proofs: Path | None, only: list[str] | None, jobs: int, *, has_models: bool
+) -> "Claims":
+    from circuitproof.claims.checking import check_claims
+    from circuitproof.claims.results import Claims
+
+    stated, folder = _opened(file, proofs, only)
+    with shown_claims(stated) as hear:
+        found = check_claims(stated, folder, jobs=jobs, has_models=has_models, hear=hear)
+    return Claims(stated.name, found)
+
+
+def _refuse_replacing(path: Path | None, *, force: bool) -> None:
+    from circuitproof.text.canonical import refuse_existing, refuse_unwritable
+
+    if path is not None and force:
+        refuse_unwritable(path)
+    else:
+        refuse_existing(path)
+
+
+@contextmanager
+def shown_claims(stated: "ClaimsFile") -> "Iterator[Callable[[str, int, int], None]]":
+    """Show on a terminal how many claims are done."""
+    with progress(stated.name, len(stated.claims)) as bar:
+        yield lambda name, done, _: bar.update(bar.task_ids[0], completed=done, note=name)
+
+
+def _show_proved(found: "tuple[Proved, ...]") -> None:
+    for one in found:
+        verdicts = ", ".join(f"{kind} {verdict}" for kind, verdict in one.record.verdicts.items())
+        when = f"in {one.record.seconds:.1f} s" if one.is_new else "before"
+        show_line(f"{one.name}: {verdicts} ({when})")
+    for one in found:
+        if one.changed:
+            show_note(f"claim {one.name!r}: {one.changed}")

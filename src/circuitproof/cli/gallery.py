@@ -1,0 +1,66 @@
+"""The command that shows models which somebody else made, and proves what is claimed of them anew."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, BadParameter, Exit, Option
+
+from circuitproof.cli.claims import Jobs, shown_claims
+from circuitproof.cli.options import AsJson
+from circuitproof.cli.show import show_line, show_result, show_table, show_told
+
+if TYPE_CHECKING:
+    from circuitproof.claims.results import Claims
+    from circuitproof.gallery.listed import GalleryModel
+
+
+def gallery(
+    name: Annotated[str | None, Argument(metavar="[NAME]", help="A row of it. [default: all]")] = None,
+    weights: Annotated[
+        Path | None, Option("--weights", help="The weights, as the row wants them: prove its claims.")
+    ] = None,
+    out: Annotated[
+        Path | None, Option("--out", help="The row's folder. [default: build/gallery/NAME]")
+    ] = None,
+    jobs: Jobs = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Show models that others made and what is proved of them; with --weights, prove and check it anew."""
+    from circuitproof.gallery.listed import ROWS, find_row
+
+    if name is None:
+        if weights is not None or out is not None:
+            raise BadParameter("--weights and --out want the name of a row")
+        show_result(ROWS, _show_rows, as_json=as_json)
+        return
+    row = find_row(name)
+    if weights is None:
+        show_result(row, _show_row, as_json=as_json)
+        return
+    found = _rebuilt(row, weights, out or Path("build") / "gallery" / row.name, jobs)
+    show_result(found, show_told, as_json=as_json)
+    raise Exit(found.exit_code)
+
+
+def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, jobs: int) -> "Claims":
+    from circuitproof.claims.checking import check_claims
+    from circuitproof.claims.proving import prove_claims
+    from circuitproof.claims.results import Claims
+    from circuitproof.gallery.rebuilding import PROOFS, rebuild
+
+    stated, proofs = rebuild(row, weights, folder), folder / PROOFS
+    with shown_claims(stated) as hear:
+        prove_claims(stated, proofs, hear, jobs=jobs)
+        return Claims(stated.name, check_claims(stated, proofs, jobs=jobs, hear=hear))
+
+
+def _show_rows(rows: "tuple[GalleryModel, ...]") -> None:
+    show_table("the gallery", ("name", "model", "claim"), [(row.name, row.model, row.claim) for row in rows])
+    show_line("circuitproof gallery NAME says where the weights of one can be had")
+
+
+def _show_row(row: "GalleryModel") -> None:
+    show_line(f"{row.name}: {row.model}")
+    show_line(f"claim: {row.claim}")
+    show_line(f"weights: {row.original} of {row.address} at {row.commit}, SHA-256 {row.sha256}")
+    show_line(f"circuitproof gallery {row.name} --weights WEIGHTS, where WEIGHTS is {row.wants}")

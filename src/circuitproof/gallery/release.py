@@ -1,0 +1,16 @@
+"""The layout of the paper's public release: a folder with weights, programs and circuits as JSON."""
+
+from pathlib import Path
+
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.lab.model.release import import_release
+from circuitproof.text.canonical import readable_json, write_file
+
+_MATCHED = "quote_close_matched"
+
+
+def fill_row(weights: Path, folder: Path) -> None:
+    """Write the model directory with its own circuit, and beside it the release's circuit of five edges."""
+    import_release(weights, folder / "model")
+    if (file := weights / _MATCHED / "circuit.json").exists():
+        write_file(folder / "five-edges.json", readable_json(load_circuit(file).to_json()))

@@ -1,0 +1,41 @@
+"""Starting the independent checker in a process of its own.
+
+It is run with Python's isolated mode and without any installed package, so nothing of this process, its
+folder or its environment has a part in the answer.
+"""
+
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from circuitproof.declare.tasks.task import Task
+from circuitproof.errors import InputError, OverdueError
+from circuitproof.text.canonical import readable_json
+
+
+@contextmanager
+def declared(task: Task) -> Generator[Path, None, None]:
+    """Give the declaration of a task as a file."""
+    with TemporaryDirectory(prefix="circuitproof-") as folder:
+        file = Path(folder) / "task.json"
+        file.write_bytes(readable_json(task.to_json()))
+        yield file
+
+
+def run_checker(words: Sequence[str], deadline: float | None = None) -> str:
+    """Return what the checker prints, given the words of its command line."""
+    spec = find_spec("circuitproof_check")
+    if spec is None or spec.origin is None:
+        raise InputError("the checker, circuitproof_check, is not installed; install circuitproof again")
+    command = [sys.executable, "-I", "-S", str(Path(spec.origin).parent), *words]
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=deadline)  # noqa: S603  # the checker
+    except subprocess.TimeoutExpired as error:
+        raise OverdueError(f"the checker was not done after {deadline} seconds; give it more time") from error
+    if not ended.stdout:
+        raise InputError(f"the checker gave no answer: {ended.stderr.strip() or f'exit {ended.returncode}'}")
+    return ended.stdout
