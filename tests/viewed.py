@@ -11,6 +11,7 @@ from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import four_properties
@@ -43,14 +44,18 @@ def story_of(seed: int) -> Story:
     return story
 
 
+def closing_model() -> Transformer:
+    """Return a model with a program head that closes double quotes by 2, single ones by 1."""
+    return quote_model({"logits.weight": rows(32, {SINGLE: (1, 0), DOUBLE: (0, 2)})})
+
+
 @cache
 def quotes_bundle(epsilon: Fraction) -> Path:
     """Return a bundle about a program head that closes quotes: double ones by 2, single ones by 1.
 
     The radius of every prompt is at least 1/3, so the claim is proved below that and refuted from there on.
     """
-    changes = {"logits.weight": rows(32, {SINGLE: (1, 0), DOUBLE: (0, 2)})}
-    frozen = freeze(quote_model(changes), TOY)
+    frozen = freeze(closing_model(), TOY)
     claim = Claim(frozen, circuit_of(QUOTE_EDGES), toy_quotes(), four_properties(epsilon))
     bundle = Path(tempfile.mkdtemp(prefix="viewed-")) / "bundle"
     write_bundle(bundle, prove(claim))

@@ -186,7 +186,7 @@ def test_choosing_a_prompt_explains_it_and_shows_where_each_program_looks(browse
     for query, line in enumerate(lines):
         weights = dict(row(program, prompt, query))
         assert line == [shown(weights[key]) if key in weights else "" for key in range(len(prompt))]
-    browser.click("#programs [aria-label='next prompt']")
+    browser.click("#heads [aria-label='next prompt']")
     assert browser.texts("#explanation h2") != [f"One prompt: #{place}"]
 
 
@@ -267,7 +267,7 @@ def test_names_of_nodes_fit_and_no_two_nodes_touch(browser, pages):
         boxes = browser.run(
             "const ends = (b) => [b.x, b.y, b.x + b.width, b.y + b.height];"
             "const box = (node, name) => ends(node.querySelector(name).getBBox());"
-            "const nodes = [...document.querySelectorAll('g.node')];"
+            "const nodes = [...document.querySelectorAll('svg:not(.upwards) g.node')];"
             "return nodes.map((node) => [box(node, 'rect'), box(node, 'text')])"
         )
         for box, text in boxes:

@@ -12,7 +12,7 @@ from circuitproof.prove.findings import Survey, shown
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.reading import scientific
-from circuitproof.view.drawings.circuit import draw_circuit
+from circuitproof.view.drawings.circuit import draw_still
 from circuitproof.view.elements import Element, el
 from circuitproof.view.telling import Table
 from circuitproof.view.words import property_name
@@ -44,8 +44,7 @@ def domain_lines(battery: Battery, seconds: float) -> Iterator[str]:
 
 def drawn(circuit: Circuit, programs: ProgramHeads) -> Element:
     """Return a circuit as the page draws it."""
-    titles = {edge: str(edge) for edge in circuit}
-    return el("div", draw_circuit(circuit, titles, frozenset(programs)), class_="scroll drawing")
+    return el("div", draw_still(circuit, frozenset(programs)), class_="scroll drawing")
 
 
 def answer_row(claim: Claim, answer: Answer) -> tuple[str, str, str, str]:
