@@ -10,6 +10,7 @@ from pathlib import Path
 from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.battery import prove
@@ -76,6 +77,6 @@ def hostile(story: Story, text: str) -> Story:
     names = {token: f"{text}{token}" for token in range(bundle.frozen.architecture.vocabulary)}
     strata = (f"{text}0", f"{text}1")
     domain = Domain(bundle.domain.prompts, tuple(strata[place % 2] for place in range(len(bundle.domain))))
-    task = replace(bundle.task, name=text, names=names)
+    task = replace(bundle.task, name=text, names=TokenNames(names))
     judgement = replace(story.judgement, reason=text)
     return replace(story, bundle=replace(bundle, task=task, domain=domain), judgement=judgement)
