@@ -9,6 +9,7 @@ import pytest
 import viewed
 from circuitproof.bundle.opening import open_bundle
 from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.prove.findings import shown
@@ -107,7 +108,7 @@ def test_page_terminal_and_json_say_what_the_files_of_the_bundle_say(seed):
         for one, kept in zip(told["answers"], answers, strict=True)
     )
     assert data["edges"] == claim["circuit"]["edges"]
-    names = {int(token): name for token, name in claim["task"]["names"].items()}
+    names = TokenNames({int(token): name for token, name in claim["task"]["names"].items()})
     spelled = [[data["tokens"][token] for token in prompt] for prompt in data["prompts"]]
     assert spelled == [[named(names, token) for token in prompt] for prompt in domain["prompts"]]
     replays = [entry for one in answers for entry in replayed(one["evidence"])]
