@@ -42,8 +42,7 @@ def byte_pairs() -> bytes:
 
 def write_text_model(directory: Path, decides: float = 1) -> FileTokenizer:
     """Write a model that closes quotes after a blank, the double ones by `decides`; return its tokenizer."""
-    content = byte_pairs()
-    (directory.parent / "tokenizer.json").write_bytes(content)
+    (directory.parent / "tokenizer.json").write_bytes(byte_pairs())
     tokenizer = FileTokenizer(directory.parent / "tokenizer.json")
     (single,), (double,) = (tokenizer.encode(opener) for opener in OPENERS)
     (close_single,), (close_double,) = (tokenizer.encode(closer) for closer in OPENERS.values())
@@ -56,5 +55,4 @@ def write_text_model(directory: Path, decides: float = 1) -> FileTokenizer:
     }
     sizes = replace(QUOTE_SIZES, vocabulary=SIZE, context=16)
     save_model(directory, StoredModel(build(weights, sizes, {Head(0, 0): program}), tokenizer.alphabet))
-    (directory / "tokenizer.json").write_bytes(content)
     return tokenizer

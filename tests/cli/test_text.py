@@ -107,7 +107,7 @@ def test_explain_takes_text_names_and_numbers_for_the_same_prompt(run, given):
     assert is_legible(out)
 
 
-def test_the_api_takes_text_where_the_command_line_does(run, given):
+def test_the_api_takes_text_where_the_command_line_does(given):
     """Tasks, patterns and explanations."""
     folder, tokenizer = given
     model = cp.load_model(folder / "model")

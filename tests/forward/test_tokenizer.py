@@ -88,7 +88,7 @@ def test_a_text_in_a_pattern_that_is_no_token_is_refused_with_its_column(model, 
         load_task(str(tmp_path / "task.toml"), None)
 
 
-def test_a_model_without_a_tokenizer_reads_no_text(model, tmp_path):
+def test_a_model_without_a_tokenizer_reads_no_text(tmp_path):
     """The sentence says where to put one."""
     bare = tmp_path / "model"
     write_text_model(bare)
@@ -97,7 +97,7 @@ def test_a_model_without_a_tokenizer_reads_no_text(model, tmp_path):
         declared(bare, prompts=["a"], answers=["'"])
 
 
-def test_the_tokenizer_of_another_model_is_refused(model, tmp_path):
+def test_the_tokenizer_of_another_model_is_refused(tmp_path):
     """Its numbers would be other tokens here."""
     other = tmp_path / "model"
     tokenizer = write_text_model(other)

@@ -1,5 +1,6 @@
 """Text through a tokenizer: that of a Hugging Face file, and the one that comes with a model's directory."""
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from circuitproof.text.reading import read_bytes
 
 SEPARATOR = "<|endoftext|>"
 """The token that stands before every document, where a tokenizer has it."""
+TOKENIZER = "tokenizer.json"
+"""The file of a model's directory."""
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """GPT-2's two files, under either pair of names."""
 
@@ -19,6 +22,7 @@ class FileTokenizer:
     """The tokenizer of a `tokenizer.json`, or of a folder that has one or GPT-2's two files."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._tokenizer = _load(path)
         self._alphabet: Alphabet | None = None
 
@@ -38,10 +42,11 @@ class FileTokenizer:
 
     @property
     def alphabet(self) -> Alphabet:
-        """Return the tokens by name; a number that no name has is called by itself."""
+        """Return the tokens by name, with what reads text; a number that no name has is called by itself."""
         if self._alphabet is None:
             names = {token: name for name, token in self._tokenizer.get_vocab().items()}
-            self._alphabet = sparse_alphabet(max(names) + 1, names)
+            alphabet = sparse_alphabet(max(names) + 1, names)
+            self._alphabet = replace(alphabet, encode=TextReader(self._path, alphabet))
         return self._alphabet
 
     def name(self, token: int) -> str | None:
@@ -50,14 +55,19 @@ class FileTokenizer:
 
 
 class TextReader:
-    """Reads text as a model does, by the tokenizer in its directory; that is opened when it is needed."""
+    """Reads text as a model does, by the tokenizer of a file or directory, opened when it is needed."""
 
-    def __init__(self, directory: Path, alphabet: Alphabet) -> None:
-        self._directory, self._names = directory, alphabet.names
+    def __init__(self, path: Path, alphabet: Alphabet) -> None:
+        self._path, self._names = path, alphabet.names
 
     @cached_property
     def _tokenizer(self) -> FileTokenizer:
-        return FileTokenizer(self._directory)
+        return FileTokenizer(self._path)
+
+    @property
+    def content(self) -> bytes:
+        """Return the tokenizer as the bytes of a file that goes with a model."""
+        return self._tokenizer.content
 
     def __call__(self, text: str) -> Prompt:
         """Return the tokens of a text; a tokenizer that calls one of them otherwise is another model's."""
@@ -66,7 +76,7 @@ class TextReader:
             own = self._names[token] if token < len(self._names) else None
             if own != (theirs := self._tokenizer.name(token)):
                 raise InputError(
-                    f"{self._directory}: its tokenizer calls token {token} {theirs!r}, its model {own!r}; "
+                    f"{self._path}: its tokenizer calls token {token} {theirs!r}, its model {own!r}; "
                     "put the model's own tokenizer there"
                 )
         return tokens
@@ -74,14 +84,14 @@ class TextReader:
 
 def text_reader(directory: Path, alphabet: Alphabet) -> TextReader | None:
     """Return what reads text for a model, if its directory has a tokenizer."""
-    files = [("tokenizer.json",), *_PAIRS]
+    files = [(TOKENIZER,), *_PAIRS]
     has_one = any(all((directory / name).is_file() for name in names) for names in files)
     return TextReader(directory, alphabet) if has_one else None
 
 
 def _load(path: Path) -> Any:  # noqa: ANN401  # the package is optional, so its type is not at hand
     tokenizers = tokenizers_package()
-    whole = path / "tokenizer.json" if path.is_dir() else path
+    whole = path / TOKENIZER if path.is_dir() else path
     if path.is_dir() and not whole.exists():
         return _byte_pairs(path)
     content = read_bytes(whole)
