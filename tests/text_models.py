@@ -40,8 +40,11 @@ def byte_pairs() -> bytes:
     return train_byte_pairs(PROMPTS * 20, SIZE)
 
 
-def write_text_model(directory: Path, decides: float = 1) -> FileTokenizer:
-    """Write a model that closes quotes after a blank, the double ones by `decides`; return its tokenizer."""
+def write_text_model(directory: Path, decides: float = 1, *, is_bare: bool = False) -> FileTokenizer:
+    """Write a model that closes quotes after a blank, the double ones by `decides`; return its tokenizer.
+
+    One that is bare has the names of its tokens and no tokenizer.
+    """
     (directory.parent / "tokenizer.json").write_bytes(byte_pairs())
     tokenizer = FileTokenizer(directory.parent / "tokenizer.json")
     (single,), (double,) = (tokenizer.encode(opener) for opener in OPENERS)
@@ -54,5 +57,6 @@ def write_text_model(directory: Path, decides: float = 1) -> FileTokenizer:
         "logits.weight": rows(SIZE, {close_single: (1, 0), close_double: (0, decides)}),
     }
     sizes = replace(QUOTE_SIZES, vocabulary=SIZE, context=16)
-    save_model(directory, StoredModel(build(weights, sizes, {Head(0, 0): program}), tokenizer.alphabet))
+    alphabet = replace(tokenizer.alphabet, encode=None) if is_bare else tokenizer.alphabet
+    save_model(directory, StoredModel(build(weights, sizes, {Head(0, 0): program}), alphabet))
     return tokenizer

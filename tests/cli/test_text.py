@@ -141,9 +141,11 @@ def test_text_for_explain_needs_the_tokenizer_of_the_bundles_model(run, given):
     """Another model's tokens are other tokens."""
     folder, _ = given
     verified(run, folder, "task.toml")
-    (folder / "model" / "tokenizer.json").unlink()
-    code, _, said = run("explain", PROMPTS[0], "--bundle", folder / "bundle", "--model", folder / "model")
+    (folder / "bare").mkdir()
+    write_text_model(folder / "bare" / "model", is_bare=True)
+    asked = ("--bundle", folder / "bundle", "--model", folder / "bare" / "model")
+    code, _, said = run("explain", PROMPTS[0], *asked)
     assert code == 3
     assert "the model comes without a tokenizer" in said
     with pytest.raises(InputError, match="without a tokenizer"):
-        cp.explain(folder / "bundle", PROMPTS[0], model=folder / "model")
+        cp.explain(folder / "bundle", PROMPTS[0], model=folder / "bare" / "model")

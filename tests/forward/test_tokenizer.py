@@ -6,6 +6,7 @@ from circuitproof.declare.tasks.loading import load_task, read_declared
 from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import read_declaration
+from circuitproof.lab.model.checkpoint import load_model, save_model
 from text_models import ANSWERS, PATTERN, PROMPTS, TASK, write_text_model
 
 
@@ -91,8 +92,7 @@ def test_a_text_in_a_pattern_that_is_no_token_is_refused_with_its_column(model, 
 def test_a_model_without_a_tokenizer_reads_no_text(tmp_path):
     """The sentence says where to put one."""
     bare = tmp_path / "model"
-    write_text_model(bare)
-    (bare / "tokenizer.json").unlink()
+    write_text_model(bare, is_bare=True)
     with pytest.raises(InputError, match=r"the model comes without a tokenizer; put its tokenizer\.json"):
         declared(bare, prompts=["a"], answers=["'"])
 
@@ -107,3 +107,11 @@ def test_the_tokenizer_of_another_model_is_refused(tmp_path):
     (other / "model.json").write_text(content.replace(f'"{name}"', '"someone else\'s"', 1))
     with pytest.raises(InputError, match=r"its tokenizer calls token \d+ 'x', its model \"someone else's\""):
         declared(other, prompts=["x"], answers=["'"])
+
+
+def test_a_model_that_is_made_from_another_keeps_its_tokenizer(model, tmp_path):
+    """Whatever is done to a model, it reads the same text."""
+    save_model(tmp_path / "copy", load_model(model))
+    assert (tmp_path / "copy" / "tokenizer.json").read_bytes() == (model / "tokenizer.json").read_bytes()
+    copied = read_declaration(tmp_path / "copy").alphabet
+    assert copied.encode(PROMPTS[0]) == read_declaration(model).alphabet.encode(PROMPTS[0])

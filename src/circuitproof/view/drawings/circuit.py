@@ -20,7 +20,7 @@ _WIDE = 1060
 _EDGE = 8
 """The room around a drawing."""
 _SIDEWAYS = Sizes(along=84, across=34, step=136, lane=22, apart=14)
-_UPWARDS = Sizes(along=34, across=84, step=84, lane=34, apart=12)
+_UPWARDS = Sizes(along=34, across=84, step=94, lane=34, apart=12)
 _SMALL = Sizes(along=40, across=18, step=64, lane=5, apart=6, tick=12, is_shared=True)
 
 
