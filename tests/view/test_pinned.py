@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 
 import viewed
-from browsers import launched
 from circuitproof.prove.findings import shown
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.page import bundle_page, run_page
@@ -17,13 +16,6 @@ from run_folders import write_run
 PROVED = Fraction(1, 100)
 NEURAL = 37
 """A claim about two neural heads."""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One browser for all tests here."""
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import viewed
-from browsers import Browser, launched
+from browsers import Browser
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.meaning import row
 from circuitproof.prove.findings import shown
@@ -28,13 +28,6 @@ MEGABYTE = (
 )
 WIDTHS = (360, 800, 1280)
 THEMES = ("light", "dark")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One browser for all tests here."""
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
