@@ -10,7 +10,9 @@ from pathlib import Path
 from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import four_properties
@@ -43,14 +45,18 @@ def story_of(seed: int) -> Story:
     return story
 
 
+def closing_model() -> Transformer:
+    """Return a model with a program head that closes double quotes by 2, single ones by 1."""
+    return quote_model({"logits.weight": rows(32, {SINGLE: (1, 0), DOUBLE: (0, 2)})})
+
+
 @cache
 def quotes_bundle(epsilon: Fraction) -> Path:
     """Return a bundle about a program head that closes quotes: double ones by 2, single ones by 1.
 
     The radius of every prompt is at least 1/3, so the claim is proved below that and refuted from there on.
     """
-    changes = {"logits.weight": rows(32, {SINGLE: (1, 0), DOUBLE: (0, 2)})}
-    frozen = freeze(quote_model(changes), TOY)
+    frozen = freeze(closing_model(), TOY)
     claim = Claim(frozen, circuit_of(QUOTE_EDGES), toy_quotes(), four_properties(epsilon))
     bundle = Path(tempfile.mkdtemp(prefix="viewed-")) / "bundle"
     write_bundle(bundle, prove(claim))
@@ -71,6 +77,6 @@ def hostile(story: Story, text: str) -> Story:
     names = {token: f"{text}{token}" for token in range(bundle.frozen.architecture.vocabulary)}
     strata = (f"{text}0", f"{text}1")
     domain = Domain(bundle.domain.prompts, tuple(strata[place % 2] for place in range(len(bundle.domain))))
-    task = replace(bundle.task, name=text, names=names)
+    task = replace(bundle.task, name=text, names=TokenNames(names))
     judgement = replace(story.judgement, reason=text)
     return replace(story, bundle=replace(bundle, task=task, domain=domain), judgement=judgement)

@@ -39,7 +39,7 @@ def test_a_task_file_is_told_with_its_pattern(run, tmp_path):
     assert code == 0
     assert out.splitlines() == [
         f"marks: 299921522 prompts, digest {digest}",
-        "pattern: any{1..6} with exactly 1 of [9, 10]",
+        "pattern: any{1..6} with exactly 1 of [9, 10] (9 ')",
         "candidates: 9 ('), 10",
         "right answers: 9 ('), 10",
         "classes: 2",

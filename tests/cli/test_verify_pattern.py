@@ -66,7 +66,7 @@ def test_a_refutation_shows_a_prompt_and_where_the_claim_holds(run, tmp_path):
     code, out, _ = run(*given(tmp_path, changes), "--limits")
     assert code == 1
     assert "1 of 12 cells fail:" in out
-    assert "head 0.0 reads token 10 at 5: margin -4" in out
+    assert 'head 0.0 reads token 10 " at 5: margin -4' in out
     assert "proved openers at 0 to 4:" in out
     assert "proved up to 5 tokens: " in out
 

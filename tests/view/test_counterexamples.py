@@ -24,8 +24,8 @@ def test_a_prompt_is_shown_in_tokens_with_wanted_decided_and_margin():
     lines = list(counterexample_lines(task, Counterexample(Equivalence(), (one,))))
     assert lines == [
         "equivalence is refuted",
-        "  prompt 1: b\\n ' '",
-        "    wanted b\\n, decided a\\u001b[31m, margin -1/3",
+        "  prompt 1: b⏎ ␣",
+        "    wanted b⏎, decided a\\u001b[31m, margin -1/3",
     ]
 
 

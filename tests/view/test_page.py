@@ -8,15 +8,20 @@ import pytest
 
 import viewed
 from circuitproof.bundle.opening import open_bundle
+from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.declare.tasks.names import TokenNames
+from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.prove.findings import shown
 from circuitproof.prove.fold import fold
+from circuitproof.text.canonical import canonical_json
 from circuitproof.view.data import story_to_json
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.page import PARTS, bundle_page, bundle_text
 from circuitproof.view.plain import WIDTH
 from circuitproof.view.story import Unjudged, tell
 from circuitproof.view.words import named, property_name
-from circuitproof_check.main import Beside, inspect
+from circuitproof_check.main import Beside, Outcome, inspect
 from page_reader import EVIL, read
 
 SEEDS = viewed.seeds()
@@ -103,7 +108,7 @@ def test_page_terminal_and_json_say_what_the_files_of_the_bundle_say(seed):
         for one, kept in zip(told["answers"], answers, strict=True)
     )
     assert data["edges"] == claim["circuit"]["edges"]
-    names = {int(token): name for token, name in claim["task"]["names"].items()}
+    names = TokenNames({int(token): name for token, name in claim["task"]["names"].items()})
     spelled = [[data["tokens"][token] for token in prompt] for prompt in data["prompts"]]
     assert spelled == [[named(names, token) for token in prompt] for prompt in domain["prompts"]]
     replays = [entry for one in answers for entry in replayed(one["evidence"])]
@@ -185,3 +190,25 @@ def test_a_bundle_that_is_opened_is_the_one_that_was_written():
             answer["verdict"]
             for answer in json.loads((bundle.path / "certificate.json").read_text())["answers"]
         ]
+
+
+def test_what_was_not_compared_is_not_shown_as_plainly_valid(tmp_path):
+    """A bundle's weights and prompts may be anybody's: that is seen, and what is missing is said."""
+    bundle = viewed.quotes_bundle(Fraction(1, 100))
+    task, model = tmp_path / "task.json", tmp_path / "model"
+    task.write_bytes(canonical_json(toy_quotes().to_json()))
+    save_model(model, StoredModel(viewed.closing_model(), TOY))
+    states = {
+        (False, False): "Not compared: the model and the task.",
+        (True, False): "Not compared: the task.",
+        (False, True): "Not compared: the model.",
+        (True, True): None,
+    }
+    for (has_model, has_task), said in states.items():
+        beside = Beside(against=model if has_model else None, task=task if has_task else None)
+        story = tell(bundle, beside)
+        assert story.judgement.outcome is Outcome.VALID, story.judgement.reason
+        page, text = bundle_page(story), " ".join(bundle_text(story).split())
+        assert ('class="judgement valid uncompared"' in page) == (said is not None)
+        assert ("valid, not compared." in text) == (said is not None)
+        assert said is None or said in text

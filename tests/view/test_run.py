@@ -173,3 +173,17 @@ def test_what_is_told_of_some_program_heads_only_is_one_sentence(folder, part, k
     (folder / "quotes" / "exact.json").write_text(json.dumps(broken))
     with pytest.raises(InputError, match=r"exact\.json.*program heads"):
         tell_run(folder)
+
+
+def test_the_page_of_a_run_begins_with_circuits_and_verdicts(folder):
+    """Whoever opens it wants to know what was proved; the recipe's digest and the charts come later."""
+    run = tell_run(folder)
+    html = run_page(run)
+    (one,) = run.bundles
+    assert one.story is not None
+    marks = ('id="bundles"', 'class="badge', "<svg", 'id="frontier"', run.digest)
+    places = [html.index(mark) for mark in marks]
+    assert places == sorted(places)
+    text = " ".join(report_on(folder, Beside()).text.split())
+    assert text.index("Circuits and verdicts") < text.index(str(one.story.bundle.answers[0].prop.kind))
+    assert text.index(str(one.story.bundle.answers[0].prop.kind)) < text.index("The localisation frontier")

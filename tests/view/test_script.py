@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import viewed
-from browsers import Browser, launched
+from browsers import Browser
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.meaning import row
 from circuitproof.prove.findings import shown
@@ -28,13 +28,6 @@ MEGABYTE = (
 )
 WIDTHS = (360, 800, 1280)
 THEMES = ("light", "dark")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One browser for all tests here."""
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +179,7 @@ def test_choosing_a_prompt_explains_it_and_shows_where_each_program_looks(browse
     for query, line in enumerate(lines):
         weights = dict(row(program, prompt, query))
         assert line == [shown(weights[key]) if key in weights else "" for key in range(len(prompt))]
-    browser.click("#programs [aria-label='next prompt']")
+    browser.click("#heads [aria-label='next prompt']")
     assert browser.texts("#explanation h2") != [f"One prompt: #{place}"]
 
 
@@ -267,7 +260,7 @@ def test_names_of_nodes_fit_and_no_two_nodes_touch(browser, pages):
         boxes = browser.run(
             "const ends = (b) => [b.x, b.y, b.x + b.width, b.y + b.height];"
             "const box = (node, name) => ends(node.querySelector(name).getBBox());"
-            "const nodes = [...document.querySelectorAll('g.node')];"
+            "const nodes = [...document.querySelectorAll('svg:not(.upwards) g.node')];"
             "return nodes.map((node) => [box(node, 'rect'), box(node, 'text')])"
         )
         for box, text in boxes:

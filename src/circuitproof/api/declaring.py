@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from circuitproof.api.arguments import PathLike
 from circuitproof.declare.architecture import Architecture
@@ -80,9 +80,9 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
     name: str,
     *,
     model: AnyModel | None = None,
-    alphabet: Sequence[str] | None = None,
+    alphabet: Sequence[str] | Literal["text"] | None = None,
     prompts: Sequence[Entry] | None = None,
-    answers: Sequence[str | int] | Mapping[int, int] | None = None,
+    answers: Sequence[str | int] | Mapping[str | int, str | int] | None = None,
     classes: Sequence[str | int] | None = None,
     openers: Mapping[str, str | int] | None = None,
     slots: Mapping[str, Sequence[str]] | None = None,
@@ -90,14 +90,15 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
     candidates: Sequence[str | int] | None = None,
     pattern: str | None = None,
     vocabulary: int | None = None,
-    sets: Mapping[str, Sequence[int]] | None = None,
+    sets: Mapping[str, Sequence[str | int]] | None = None,
     names: Mapping[int, str] | None = None,
 ) -> Task:
     """Declare a task in place: listed prompts, templates, or every prompt of a pattern.
 
     The arguments are the keys of a task file (docs/tasks.md, docs/patterns.md) and are read by the same
-    reader. The names of tokens are the `alphabet`, or those of the `model`. On a pattern, `answers` maps
-    openers to answers.
+    reader. The names of tokens are the `alphabet`, or those of the `model`; with `alphabet="text"` prompts
+    and answers are plain text, which the model's tokenizer reads. On a pattern, `answers` maps openers to
+    answers.
     """
     opened = None if model is None else model_at(model)
     keys: dict[str, object] = {

@@ -33,21 +33,27 @@ class Page:
 
 
 def explain(
-    bundle: AnyBundle, prompt: str | int | Sequence[int], *, deadline: float | None = 10.0
+    bundle: AnyBundle,
+    prompt: str | int | Sequence[int],
+    *,
+    model: AnyModel | None = None,
+    deadline: float | None = 10.0,
 ) -> Explanation:
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it.
 
-    The prompt is a text of tokens' names or numbers, a sequence of tokens, or its place in the bundle. After
-    a norm, what flips it is searched for until the `deadline`.
+    The prompt is a text of tokens' names or numbers, a sequence of tokens, or its place in the bundle; with
+    the bundle's `model` it may be plain text, which the model's tokenizer reads. After a norm, what flips it
+    is searched for until the `deadline`.
     """
+    reader = None
     match prompt:
         case str():
-            spelled = prompt
+            spelled, reader = prompt, None if model is None else model_at(model).frozen.declaration
         case int():
             spelled = f"#{prompt}"
         case _:
             spelled = " ".join(map(str, prompt))
-    return explain_prompt(tell(bundle_path(bundle)), spelled, paced(deadline, None))
+    return explain_prompt(tell(bundle_path(bundle)), spelled, paced(deadline, None), reader)
 
 
 def report(

@@ -14,6 +14,7 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.declare.tasks.domain import Domain, read_domain
+from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.patterns import Pattern, read_pattern
 from circuitproof.declare.tasks.rules import AnswerRule, RelationRule
 from circuitproof.errors import InputError
@@ -71,7 +72,7 @@ class AskedTask:
 
     name: str
     declaration: str | None
-    names: Mapping[int, str]
+    names: TokenNames
     candidates: tuple[int, ...]
     answer: AnswerRule
     relation: RelationRule
@@ -142,7 +143,7 @@ def _read_weights(file: WeightFile, claim: Fields) -> Kept:
 def _read_task(fields: Fields) -> AskedTask:
     names = fields.fields("names")
     named = {int(token): names.text(token) for token in names.keys()}  # noqa: SIM118  # Fields is not a mapping
-    return Codec().record(AskedTask, fields, names=named)
+    return Codec().record(AskedTask, fields, names=TokenNames(named))
 
 
 def _read_answer(fields: Fields, graph: Graph) -> Answered:

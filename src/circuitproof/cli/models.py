@@ -7,11 +7,11 @@ from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson, ModelOut, ModelPath, Out
 from circuitproof.cli.show import show_json, show_line, show_result, show_text
-from circuitproof.declare.programs.text import to_text
 from circuitproof.text.canonical import readable_json
 from circuitproof.text.replacing import Folder
 
 if TYPE_CHECKING:
+    from circuitproof.declare.tasks.alphabet import Alphabet
     from circuitproof.lab.runs.hugging_face_gate import Agreement
     from circuitproof.lab.runs.models import Described
 
@@ -111,7 +111,9 @@ def export_hf(
 
 
 def _show(found: "Described") -> None:
+    from circuitproof.declare.tasks.names import TokenNames
     from circuitproof.lab.runs.models import exactness
+    from circuitproof.view.words import program_lines
 
     declared, sizes = found.declaration, found.declaration.architecture
     show_line(
@@ -120,23 +122,20 @@ def _show(found: "Described") -> None:
     )
     show_text(readable_json(sizes.to_json()).decode())
     names = declared.alphabet
-    show_line(
-        "tokens have no names" if names is None else f"{len(names)} tokens have names: {_begin(names.names)}"
-    )
+    show_line("tokens have no names" if names is None else f"{len(names)} tokens have names: {_begin(names)}")
     for head, program in declared.programs.items():
+        lines = program_lines(TokenNames({}) if names is None else names.named(), program)
         show_line(f"{head} is a program:")
-        show_text(to_text(program))
+        show_text("".join(f"{line}\n" for line in lines))
     show_line(exactness(declared))
     for name, digest in found.files.items():
         show_line(f"{name} {digest}")
 
 
-def _begin(names: tuple[str, ...]) -> str:
-    """Return the first names, in quotes.
+def _begin(names: "Alphabet") -> str:
+    """Return what people see of the first tokens."""
+    from circuitproof.view.words import named
 
-    >>> _begin(("a", "b"))
-    "'a', 'b'"
-    """
     most = 12
-    more = ", …" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
+    more = " …" if len(names) > most else ""
+    return " ".join(named(names.named(), token) for token in range(min(most, len(names)))) + more

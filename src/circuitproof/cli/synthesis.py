@@ -79,7 +79,8 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
         grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
     )
     asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
-    found = show_kept(partial(synthesise_program, asked, out), _show, out, deadline, as_json=as_json)
+    shown = partial(_show, model=model)
+    found = show_kept(partial(synthesise_program, asked, out), shown, out, deadline, as_json=as_json)
     if not as_json:
         _show_places(found, out)
     raise Exit(EXIT_CODES[found.verdict])
@@ -104,7 +105,10 @@ def recheck(
         )
 
 
-def _show(found: "Report") -> None:
+def _show(found: "Report", model: Path) -> None:
+    from circuitproof.forward.declaration import read_declaration
+    from circuitproof.view.words import told_tokens
+
     result = found.synthesis
     rows = [
         (f"{leader.overlap:.4f}{' *' if leader.is_accepted else ''}", _rules(leader.program))
@@ -113,6 +117,10 @@ def _show(found: "Report") -> None:
     kind = result.record.attention
     title = f"{result.head}: the candidates nearest to its {kind} attention; * is accepted exactly"
     show_table(title, ("overlap", "program"), rows)
+    alphabet = read_declaration(model).alphabet
+    mentioned = frozenset(token for leader in result.leaders for token in leader.program.tokens())
+    if alphabet is not None and mentioned:
+        show_line(f"tokens: {told_tokens(alphabet.named(), mentioned)}")
     seen, effort = result.record, result.effort
     show_line(
         f"mean support {seen.mean_support:.2f} keys, under softmax {seen.mean_softmax_support:.2f}; "

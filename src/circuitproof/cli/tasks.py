@@ -39,8 +39,8 @@ def _show(found: "DeclaredTask", out: Path | None) -> None:
     from circuitproof.text.reading import scientific
 
     show_line(f"{found.task.name}: {scientific(found.task.size)} prompts, digest {found.task.digest}")
-    if found.pattern is not None:
-        show_line(f"pattern: {found.pattern}")
+    if (pattern := found.pattern_words()) is not None:
+        show_line(f"pattern: {pattern}")
     show_line(f"candidates: {found.named(found.task.candidates)}")
     show_line(f"right answers: {found.named(found.answers)}")
     show_line(f"classes: {found.classes}")

@@ -94,11 +94,18 @@ def show(
     raise Exit(outcome_of(found))
 
 
-def explain(
+def explain(  # noqa: PLR0913, PLR0917  # what is asked, of what, and within which bounds
     prompt: Annotated[
-        str, Argument(metavar="PROMPT", help="Names or numbers of tokens, or #3 for the fourth prompt.")
+        str,
+        Argument(
+            metavar="PROMPT",
+            help="Names or numbers of tokens, #3 for the fourth prompt, or with --model text.",
+        ),
     ],
     bundle: Annotated[Path, Option("--bundle", help="A bundle directory.")],
+    model: Annotated[
+        Path | None, Option("--model", help="The bundle's model: its tokenizer reads PROMPT as text.")
+    ] = None,
     deadline: Deadline = 10.0,
     operations: Operations = None,
     as_json: AsJson = False,
@@ -107,10 +114,12 @@ def explain(
 
     After a norm, what flips it is searched for, 10 seconds unless a deadline is given.
     """
+    from circuitproof.forward.declaration import read_declaration
     from circuitproof.view.explain import explain as explain_it
     from circuitproof.view.story import tell
     from circuitproof_check.main import Beside
 
     with paced(deadline, as_json=as_json) as pace:
-        found = explain_it(tell(bundle, Beside(operations=operations)), prompt, pace)
+        reader = None if model is None else read_declaration(model)
+        found = explain_it(tell(bundle, Beside(operations=operations)), prompt, pace, reader)
     show_result(found, lambda explained: show_text(f"{explained!r}\n"), as_json=as_json)

@@ -3,5 +3,5 @@
 May use: text, declare, exact.
 Names: `declaration.Declaration`, `declaration.read_declaration`, `declaration.ProgramHeads`,
 `frozen.Frozen`, `frozen.open_model`, `cells.Cells`, `forward.Forward`, `interface.Interface`,
-`reach.refuse_unreached_prompts`.
+`reach.refuse_unreached_prompts`, `tokenizer.FileTokenizer`, `tokenizer.text_reader`.
 """

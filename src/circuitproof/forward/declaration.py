@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
+from circuitproof.forward.tokenizer import text_reader
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, read_json, reading, reading_part
 
@@ -109,6 +110,8 @@ def read_declaration(directory: Path) -> Declaration:
         with reading_part(fields, "architecture") as part:
             architecture = read_architecture(part)
         alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
+        if alphabet is not None:
+            alphabet = replace(alphabet, encode=text_reader(directory, alphabet))
         with reading_part(fields, "programs") as part:
             programs = read_program_lines(part, architecture)
         return Declaration(architecture, programs, alphabet)

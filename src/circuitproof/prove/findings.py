@@ -105,6 +105,6 @@ def spread(sizes: Sequence[Fraction]) -> Mapping[str, Fraction]:
     return {"min": min(sizes), "median": median(sizes), "max": max(sizes)} if sizes else {}
 
 
-def shown(value: Fraction) -> str:
-    """Return six digits of a number, which may lie outside the range of floats."""
-    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
+def shown(value: Fraction, digits: int = 6) -> str:
+    """Return some digits of a number, which may lie outside the range of floats."""
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):.{digits}g}"

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import OneEdge, Open
@@ -12,10 +11,11 @@ from circuitproof.prove.findings import Survey, shown
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.reading import scientific
-from circuitproof.view.drawings.circuit import draw_circuit
+from circuitproof.view.counterexamples import prompt_line
+from circuitproof.view.drawings.circuit import draw_still
 from circuitproof.view.elements import Element, el
 from circuitproof.view.telling import Table
-from circuitproof.view.words import property_name
+from circuitproof.view.words import pattern_words, property_name
 
 
 def claim_title(claim: Claim, verdict: Verdict) -> str:
@@ -38,14 +38,14 @@ def domain_lines(battery: Battery, seconds: float) -> Iterator[str]:
         ties = "not computed" if battery.ties is None else f"in {battery.cells} cells, {battery.ties} ties"
         yield f"{task.size} prompts {ties}"
     else:
-        yield f"{scientific(task.size)} prompts: {print_pattern(task.domain)}"
+        words = pattern_words(task.alphabet.named(), task.domain)
+        yield f"{scientific(task.size)} prompts: {words}"
         yield f"{battery.cells} cells computed in {seconds:.1f} s"
 
 
 def drawn(circuit: Circuit, programs: ProgramHeads) -> Element:
     """Return a circuit as the page draws it."""
-    titles = {edge: str(edge) for edge in circuit}
-    return el("div", draw_circuit(circuit, titles, frozenset(programs)), class_="scroll drawing")
+    return el("div", draw_still(circuit, frozenset(programs)), class_="scroll drawing")
 
 
 def answer_row(claim: Claim, answer: Answer) -> tuple[str, str, str, str]:
@@ -69,14 +69,10 @@ def _surveyed(claim: Claim, answer: Answer, survey: Survey) -> str:
     if isinstance(answer.evidence, OneEdge):
         return f"no prompt needs {list(claim.circuit)[answer.evidence.edge]}"
     if survey.margin is None:
-        return " and ".join(_cut(claim.task.alphabet.text(prompt)) for prompt in survey.prompts[:2])
+        names = claim.task.alphabet.named()
+        return " and ".join(prompt_line(names, prompt) for prompt in survey.prompts[:2])
     least = "least" if survey.is_attained else "lower bound of the"
     margin = f"{least} margin {shown(survey.margin)}"
     if survey.radius is None or not isinstance(answer.prop, Robustness):
         return margin
     return f"{margin}, {least} radius {shown(survey.radius)}"
-
-
-def _cut(text: str) -> str:
-    most = 160
-    return text if len(text) <= most else f"{text[:most]}..."

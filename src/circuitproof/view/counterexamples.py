@@ -1,7 +1,8 @@
 """A counterexample in the words of its task, and as JSON with every number exactly."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.counterexamples import Counterexample, Decided
 from circuitproof.text.canonical import Json
@@ -23,7 +24,7 @@ def counterexample_lines(task: Task, found: Counterexample) -> Iterator[str]:
         yield f"    {_said(task, names, one)}"
 
 
-def _said(task: Task, names: Mapping[int, str], one: Decided) -> str:
+def _said(task: Task, names: TokenNames, one: Decided) -> str:
     parts = [] if one.wanted is None else [f"wanted {_candidates(task, names, one.wanted)}"]
     parts.append(f"decided {_candidates(task, names, one.decided)}")
     parts.append(f"margin {exact(one.margin)}")
@@ -32,12 +33,12 @@ def _said(task: Task, names: Mapping[int, str], one: Decided) -> str:
     return ", ".join(parts)
 
 
-def prompt_line(names: Mapping[int, str], prompt: tuple[int, ...]) -> str:
+def prompt_line(names: TokenNames, prompt: tuple[int, ...]) -> str:
     """Return a prompt in tokens on a line that is not too long."""
     return shown_text(" ".join(named(names, token) for token in prompt), most=_LONGEST)
 
 
-def _candidates(task: Task, names: Mapping[int, str], places: frozenset[int]) -> str:
+def _candidates(task: Task, names: TokenNames, places: frozenset[int]) -> str:
     tied = [named(names, task.candidates[place]) for place in sorted(places)]
     return tied[0] if len(tied) == 1 else f"a tie of {' and '.join(tied)}"
 

@@ -3,7 +3,7 @@
 A part whose script needs more adds a function to `DATA`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 
@@ -21,10 +21,13 @@ from circuitproof.view.parts.heads import program_nodes
 from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.witnesses import says
 from circuitproof.view.story import Story, Unjudged
+from circuitproof.view.trace import trace
 from circuitproof.view.words import decision_text, property_name, token_name
 
 _READS = 60_000
 """The most weights of heads that a page carries of each kind."""
+_NEURAL = 40_000
+"""The most weights of neural heads at all positions, which are computed for the page."""
 
 
 def story_to_json(story: Story | Unjudged) -> Json:
@@ -147,6 +150,7 @@ def _looks(story: Story) -> dict[str, Json]:
         "programs": {str(head): distinct.index(programs[head]) for head in nodes},
         "reads": _reads(story, story.numbers, rows),
         "attention": _attention(story, distinct, rows),
+        "neural": _neural(story, rows),
         "rows": rows.to_json(),
     }
 
@@ -178,6 +182,32 @@ def _attention(story: Story, programs: list[Program], rows: _Rows) -> Json:
         prefixes = [prompt[: last + 1] for last in range(len(prompt))]
         found[str(place)] = [[row(number, one) for one in prefixes] for number in range(len(programs))]
     return found
+
+
+def _neural(story: Story, rows: _Rows) -> Json:
+    """Return the rows of neural heads at every position, for some prompts of the least margins."""
+    frozen, circuit = story.bundle.frozen, story.bundle.circuit
+    heads = [head for head in circuit.live().heads() if head not in frozen.programs]
+    places = list(_affordable(story, len(heads))) if heads else []
+    if not places:
+        return {}
+    prompts = [story.bundle.domain.prompts[place] for place in places]
+    traced = trace(frozen, circuit, story.bundle.task.candidates, prompts, is_whole=True)
+    found: dict[str, Json] = {}
+    for place, prompt in zip(places, prompts, strict=True):
+        matrices = traced.matrices(prompt)
+        found[str(place)] = {str(head): [rows.place(row) for row in matrices[head]] for head in heads}
+    return found
+
+
+def _affordable(story: Story, heads: int) -> Iterator[int]:
+    """Return the places of prompts of the least margins whose matrices have no more weights than allowed."""
+    size = 0
+    for place in closest(story):
+        size += heads * len(story.bundle.domain.prompts[place]) ** 2 // 2
+        if size > _NEURAL:
+            return
+        yield place
 
 
 DATA: tuple[Callable[[Story], dict[str, Json]], ...] = (_prompts, _numbers, _witnesses, _looks)

@@ -1,6 +1,7 @@
 """A tree of elements: what a page is made of. Text is escaped where it is written, never before."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -8,6 +9,10 @@ from html import escape
 from circuitproof.text.canonical import Json
 
 _VOID = frozenset({"meta", "input", "br", "hr"})
+_PLAIN = frozenset({"title", "text", "option"})
+"""Elements that hold text and nothing else."""
+_EDGE = re.compile(r"(?:(?:head|mlp) )?\S+ -&gt; (?:(?:head|mlp) )?[^\s,;:]+")
+"""The name of an edge in escaped text; a browser would break it after the sign `-`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +99,24 @@ def render(element: Element) -> str:
     return "".join(_pieces(element))
 
 
-def _pieces(child: Child) -> Iterator[str]:
+def _escaped(text: str, tag: str) -> str:
+    """Return text as HTML in which no edge's name is broken between lines."""
+    spelled = escape(text, quote=False)
+    if tag in _PLAIN or "-&gt;" not in spelled:
+        return spelled
+    return _EDGE.sub(lambda found: f'<span class="unbroken">{found[0]}</span>', spelled)
+
+
+def _pieces(child: Child, inside: str = "") -> Iterator[str]:
     match child:
         case str():
-            yield escape(child, quote=False)
+            yield _escaped(child, inside)
         case Source(text):
             yield text
         case Element(tag, attributes, children):
             yield f"<{tag}" + "".join(f' {name}="{escape(value)}"' for name, value in attributes) + ">"
             for one in children:
-                yield from _pieces(one)
+                yield from _pieces(one, tag)
             if tag not in _VOID:
                 yield f"</{tag}>"
 

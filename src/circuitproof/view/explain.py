@@ -8,6 +8,7 @@ from circuitproof.bundle.opening import Opened
 from circuitproof.declare.circuits.graph import LOGITS, Edge
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError, InvalidError
+from circuitproof.forward.declaration import Declaration
 from circuitproof.prove.balls.disturbed import Question, disturb_residual
 from circuitproof.prove.balls.radius import Bracket, find_radius
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
@@ -91,12 +92,17 @@ class Explanation(Told):
         return () if flow is None else tuple((str(e), x) for e, x in flow.edges.items() if e.target != LOGITS)
 
 
-def explain(story: Story | Unjudged, spelled: str, pace: Pace = UNHURRIED) -> Explanation:
-    """Explain a prompt of a bundle that the checker has judged; what flips it is searched for at a pace."""
+def explain(
+    story: Story | Unjudged, spelled: str, pace: Pace = UNHURRIED, model: Declaration | None = None
+) -> Explanation:
+    """Explain a prompt of a bundle that the checker has judged; what flips it is searched for at a pace.
+
+    With a `model` the prompt is text, which the model's tokenizer reads.
+    """
     if isinstance(story, Unjudged):
         raise InvalidError(f"nothing of {story.path} can be explained: {story.judgement.reason}")
     with long_numbers():
-        prompt = find_prompt(story.bundle, spelled)
+        prompt = find_prompt(story.bundle, spelled, model)
         found = numbers_of(story.bundle, (prompt,))
         if isinstance(found, Uncomputed):
             raise InputError(f"the prompt cannot be computed: {found.reason}")
@@ -143,18 +149,42 @@ def _answer(bundle: Opened, place: int | None, prompt: Prompt) -> int | None:
     return task.label_of(prompt).answer if task is not None and prompt in task.machine else None
 
 
-def find_prompt(bundle: Opened, spelled: str) -> Prompt:
-    """Return the prompt that is meant: `#3` for that of a place, tokens by name or by number otherwise."""
+def find_prompt(bundle: Opened, spelled: str, model: Declaration | None = None) -> Prompt:
+    """Return the prompt that is meant: `#3` for that of a place, a text, or tokens by name or by number."""
     prompts = bundle.domain.prompts
     if spelled.startswith("#") and spelled[1:].isdecimal():
         if (place := int(spelled[1:])) < len(prompts):
             return prompts[place]
         raise InputError(f"there is no prompt {spelled}: the bundle lists #0 to #{len(prompts) - 1}")
-    tokens = {token_name(bundle.task, token): token for token in bundle.task.names}
-    prompt = tuple(_token(bundle, tokens, word) for word in spelled.split())
+    prompt = _named_prompt(bundle, spelled) if model is None else _read_text(bundle, spelled, model)
     context = bundle.frozen.architecture.context
     if not 1 <= len(prompt) <= context:
         raise InputError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
+    return prompt
+
+
+def _named_prompt(bundle: Opened, spelled: str) -> Prompt:
+    names = bundle.task.names
+    tokens = {name: token for token, name in names.items()}
+    tokens |= {token_name(bundle.task, token): token for token in names}
+    return tuple(_token(bundle, tokens, word) for word in spelled.split())
+
+
+def _read_text(bundle: Opened, text: str, model: Declaration) -> Prompt:
+    """Return the tokens of a text, if the model calls them as the bundle does."""
+    alphabet = model.alphabet
+    if alphabet is None or alphabet.encode is None:
+        raise InputError(
+            "the model comes without a tokenizer, so it reads no text; put its tokenizer.json beside its "
+            "model.json, or give names or numbers of tokens and no model"
+        )
+    prompt, names = alphabet.encode(text), bundle.task.names
+    size = bundle.frozen.architecture.vocabulary
+    for token in prompt:
+        if token >= size or names.get(token, alphabet.names[token]) != alphabet.names[token]:
+            raise InputError(
+                f"the model's token {token} is not that of the bundle; give the bundle's own model"
+            )
     return prompt
 
 

@@ -16,12 +16,13 @@ from circuitproof.view.parts.claim import claim
 from circuitproof.view.parts.cost import cost
 from circuitproof.view.parts.explanation import explanation
 from circuitproof.view.parts.heading import heading, unjudged
-from circuitproof.view.parts.heads import program_heads
+from circuitproof.view.parts.heads import heads
+from circuitproof.view.parts.of_bundles import bundle_prefix
 from circuitproof.view.parts.of_claims import claims_heading, claims_section
 from circuitproof.view.parts.of_runs import RUN_PARTS
 from circuitproof.view.parts.prompts import prompts
 from circuitproof.view.parts.regions import regions
-from circuitproof.view.parts.section import name, section, verdict_badge
+from circuitproof.view.parts.section import name, outcome_badge, section
 from circuitproof.view.parts.spread import spreads
 from circuitproof.view.parts.verdicts import limits, verdicts
 from circuitproof.view.parts.witnesses import witnesses
@@ -33,11 +34,11 @@ from circuitproof.view.telling import Table
 PARTS: tuple[Callable[[Story], Element | None], ...] = (
     heading,
     verdicts,
+    circuit,
     claim,
     limits,
-    circuit,
     explanation,
-    program_heads,
+    heads,
     prompts,
     spreads,
     witnesses,
@@ -92,7 +93,7 @@ def run_parts(run: RunStory) -> tuple[Element, ...]:
 def _proofs(bundles: Sequence[Judged]) -> tuple[Element, ...]:
     """Return the parts of each bundle, closed until somebody opens them; text tells them bundle by bundle."""
     opened = [
-        _proof(one.place, one.story, f"bundle-{number}-")
+        _proof(one.place, one.story, bundle_prefix(number))
         for number, one in enumerate(bundles)
         if one.story is not None
     ]
@@ -104,8 +105,8 @@ def _proof(place: str, story: Story, prefix: str) -> Element:
     shown = (with_prefix(part, prefix) for part in parts)
     return el(
         "details",
-        el("summary", name(place), " ", verdict_badge(story.judgement.outcome.name.lower())),
-        el("div", *shown, _data_script(page_data(story)), class_="circuitproof"),
+        el("summary", name(place), " ", outcome_badge(story.judgement.outcome.name.lower(), story.beside)),
+        el("div", *shown, _data_script(page_data(story)), class_="circuitproof", data_prefix=prefix),
         data_page=True,
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.text.codec import Codec, Count
 from circuitproof.text.reading import long_numbers, read_fields, scientific
 from circuitproof.view.rungs import Audit, perplexity, read_audit
@@ -69,12 +70,17 @@ class Viability:
     @property
     def sentence(self) -> str:
         """Say in a sentence what stays, and which strata do not."""
-        failing = [f"{one.name} ({one.prompts - one.right})" for one in self.strata if not one.is_right]
+        wrong_ones = [one for one in self.strata if not one.is_right]
+        failing = [f"{self.shown_stratum(one.name)} ({one.prompts - one.right})" for one in wrong_ones]
         wrong = f"; wrong in {', '.join(failing)}" if failing else ""
         return (
             f"{self.task}: {self.right} of {self.prompts} prompts decided right{wrong}; {len(self.kept)} of "
             f"{len(self.strata)} strata stay with {self.left} balanced prompts, {self.wanted} are wanted"
         )
+
+    def shown_stratum(self, name: str) -> str:
+        """Return how the name of a stratum is shown, where strata are called by tokens."""
+        return TokenNames({place: one.name for place, one in enumerate(self.strata)}).stratum(name)
 
     @property
     def dropped(self) -> tuple[Stratum, ...]:

@@ -1,6 +1,6 @@
 """What one forward pass of a circuit computed, stage by stage, and the branches that it took."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -93,6 +93,15 @@ class CircuitTrace:
             waiting += further
         return sorted(found, key=lambda one: (one.head.place, one.query))
 
+    def matrices(self, prompt: Prompt) -> Mapping[Head, tuple[RationalRow, ...]]:
+        """Return where each head looks from every position of a prompt of a whole trace."""
+        prefixes = [prompt[: last + 1] for last in range(len(prompt))]
+        return {
+            traced.stage.node: tuple(self._looks(number, traced.stage.node, one) for one in prefixes)
+            for number, traced in enumerate(self.stages)
+            if isinstance(traced.stage.node, Head)
+        }
+
     def _looks(self, number: int, head: Head, prefix: Prompt) -> RationalRow:
         if head in self.programs:
             return program_row(self.programs[head], prefix, len(prefix) - 1)
@@ -101,11 +110,21 @@ class CircuitTrace:
 
 
 def trace(
-    frozen: Frozen, circuit: Circuit, candidates: tuple[int, ...], prompts: Sequence[Prompt]
+    frozen: Frozen,
+    circuit: Circuit,
+    candidates: tuple[int, ...],
+    prompts: Sequence[Prompt],
+    *,
+    is_whole: bool = False,
 ) -> CircuitTrace:
-    """Run a circuit on prompts and keep what it computed."""
+    """Run a circuit on prompts and keep what it computed; if `is_whole`, heads at every position."""
     cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     number, rows = cells.cells(circuit, prompts)
+    if is_whole:
+        heads = [place for place, stage in enumerate(cells.stages) if isinstance(stage.node, Head)]
+        for place, prompt in product(reversed(heads), prompts):
+            for length in range(1, len(prompt) + 1):
+                cells.cell(place, prompt[:length])
     arithmetic = _Recorded()
     passed = Trace(Forward(frozen, cells, arithmetic, candidates))
     outputs = [passed.output(stage) for stage in range(len(cells.stages))]  # the order of what is recorded

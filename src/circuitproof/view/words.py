@@ -1,12 +1,17 @@
 """What claims, verdicts and remarks mean, in plain words and as formulas."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
 from circuitproof.declare.architecture import Architecture
+from circuitproof.declare.programs.lines import to_lines
+from circuitproof.declare.programs.syntax import Program, Rule
 from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.declare.tasks.names import TokenNames
+from circuitproof.declare.tasks.pattern_text import print_pattern
+from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.prove.findings import shown
 from circuitproof.prove.properties import (
     Equivalence,
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 60
 """How much of a stranger's text is shown."""
+_TOLD = 24
+"""Of how many tokens it is told what they are."""
 _MOVED = 12
 """How many coordinates of a perturbation are written out."""
 _DIGITS = 40
@@ -45,19 +52,42 @@ def shown_text(text: str, most: int = _LONGEST) -> str:
     return printable(cut)
 
 
-def named(names: Mapping[int, str], token: int) -> str:
-    """Return the name of a token, or its number where it has none."""
-    name = names.get(token)
-    return f"<{token}>" if name is None else shown_text(name) if name.strip() else repr(shown_text(name))
+def named(names: TokenNames, token: int) -> str:
+    """Return what people see of a token: its text with visible blanks, or its number where it has no name."""
+    return shown_text(names.shown(token))
+
+
+def told_tokens(names: TokenNames, tokens: Iterable[int], most: int = _TOLD) -> str:
+    """Return tokens by number with what people see of each, in order; of many the first."""
+    found = sorted(frozenset(tokens))
+    listed = [f"{token} {named(names, token)}" if token in names else f"{token}" for token in found[:most]]
+    return ", ".join(listed + ["…"] * (len(found) > most))
+
+
+def pattern_words(names: TokenNames, pattern: Pattern) -> str:
+    """Return a pattern, and in brackets what people see of the tokens that it mentions by number."""
+    listed = told_tokens(names, (token for token in pattern.tokens() if token in names))
+    return f"{print_pattern(pattern)} ({listed})" if listed else print_pattern(pattern)
+
+
+def program_lines(names: TokenNames, program: Program) -> list[str]:
+    """Return the lines of a program; a comment after each rule says what its tokens are."""
+    first, *rules, last = to_lines(program)
+    return [first, *(_commented(names, *pair) for pair in zip(rules, program.rules, strict=True)), last]
+
+
+def _commented(names: TokenNames, line: str, rule: Rule) -> str:
+    told = told_tokens(names, (token for token in rule.tokens() if token in names))
+    return f"{line}  # {told}" if told else line
 
 
 def token_name(task: "AskedTask", token: int) -> str:
-    """Return what a claim calls a token."""
+    """Return what people see of a token of a claim."""
     return named(task.names, token)
 
 
 def prompt_text(task: "AskedTask", prompt: Prompt) -> str:
-    """Return a prompt as its tokens' names."""
+    """Return a prompt as what people see of its tokens."""
     return " ".join(token_name(task, token) for token in prompt)
 
 

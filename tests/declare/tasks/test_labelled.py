@@ -78,7 +78,7 @@ def test_a_task_file_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("[10, 10]", "[10]", r"answers\[1\] has 1 entries, want 2 entries"),
+        ("[10, 10]", "[10]", r"answers\[1\] is \[10\], want an opener and its answer"),
         ("pattern =", "patern =", "pattern is missing"),
         ("9 = ", "x = ", "has a key 'x', want a token's number"),
         ("of quotes", "of quote", r"task\.toml\.pattern, column 29: found 'quote'"),

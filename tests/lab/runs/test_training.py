@@ -11,10 +11,10 @@ import pytest
 
 from circuitproof.declare.tasks.alphabet import BYTES, TOY
 from circuitproof.errors import InputError
+from circuitproof.forward.tokenizer import FileTokenizer
 from circuitproof.lab.runs.recipe import load_recipe
 from circuitproof.lab.runs.training import train_recipe
 from circuitproof.lab.train.loop import Watcher
-from circuitproof.lab.train.tokenizer import FileTokenizer
 from circuitproof.text import canonical
 from circuitproof.text.canonical import digest_bytes, digest_file
 from corpora import corpus_changes, write_corpus

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from circuitproof.errors import InputError
+from circuitproof.forward.tokenizer import SEPARATOR
 from circuitproof.lab.train.corpus import Dataset, Files, Part, documents
 from circuitproof.lab.train.tokenised import (
     BytePairs,
@@ -15,7 +16,6 @@ from circuitproof.lab.train.tokenised import (
     TokenizerFile,
     open_corpus,
 )
-from circuitproof.lab.train.tokenizer import SEPARATOR
 from circuitproof.text.canonical import digest_file
 from corpora import write_corpus
 from tokenizer_files import write_tokenizer

@@ -4,7 +4,8 @@ import sys
 import pytest
 
 from circuitproof.errors import InputError
-from circuitproof.lab.train.tokenizer import FileTokenizer, gpt2_tokenizer
+from circuitproof.forward.tokenizer import FileTokenizer
+from circuitproof.lab.train.tokenizer import gpt2_tokenizer
 from tokenizer_files import write_tokenizer
 
 

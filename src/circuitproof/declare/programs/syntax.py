@@ -98,6 +98,11 @@ class Rule:
         if len(self.conditions) > 1:
             AllOf(self.conditions)  # refuses what would be too deep
 
+    def tokens(self) -> frozenset[int]:
+        """Return every token that a condition mentions."""
+        found = (atom.tokens() for condition in self.conditions for atom in atoms(condition))
+        return frozenset(chain.from_iterable(found))
+
 
 @dataclass(frozen=True, slots=True)
 class Program:
@@ -114,9 +119,8 @@ class Program:
         _refuse_unwritable(self.default, "default")
 
     def tokens(self) -> frozenset[int]:
-        """Return every token that a condition mentions."""
-        conditions = chain.from_iterable(rule.conditions for rule in self.rules)
-        return frozenset(token for one in conditions for atom in atoms(one) for token in atom.tokens())
+        """Return every token that a rule mentions."""
+        return frozenset(chain.from_iterable(rule.tokens() for rule in self.rules))
 
 
 def atoms(formula: Formula) -> Iterator[Atom]:

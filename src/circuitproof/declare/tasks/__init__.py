@@ -2,5 +2,6 @@
 
 May use: text.
 Names: `loading.load_task`, `task.Task`, `domain.Domain`, `domain.Prompt`, `alphabet.Alphabet`,
-`patterns.Pattern`, `pattern_text.print_pattern`, `automaton.Automaton`, `generator.Generator`.
+`names.TokenNames`, `patterns.Pattern`, `pattern_text.print_pattern`, `automaton.Automaton`,
+`generator.Generator`.
 """

@@ -1,9 +1,11 @@
 """The tokens a task speaks: numbers from 0, each with a name that a person can read."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from string import ascii_letters, digits, punctuation
 
+from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, reading_part
@@ -17,6 +19,8 @@ class Alphabet:
     """An ordered table of distinct token names; a token is its index."""
 
     names: tuple[str, ...]
+    encode: Callable[[str], tuple[int, ...]] | None = field(default=None, compare=False, repr=False)
+    """The tokens of a text, where a model comes with its tokenizer."""
 
     def __post_init__(self) -> None:
         if not self.names:
@@ -41,8 +45,8 @@ class Alphabet:
     def text(self, prompt: Iterable[int]) -> str:
         return " ".join(self._name(token) for token in prompt)
 
-    def named(self) -> Mapping[int, str]:
-        return dict(enumerate(self.names))
+    def named(self) -> TokenNames:
+        return _named(self)
 
     def other_name(self, alphabet: "Alphabet") -> str | None:
         """Say how another alphabet calls a token otherwise, if it does."""
@@ -92,8 +96,8 @@ class Vocabulary:
         names = self.named()
         return " ".join(names.get(token, f"<{token}>") for token in prompt)
 
-    def named(self) -> Mapping[int, str]:
-        return dict(self.names)
+    def named(self) -> TokenNames:
+        return _named(self)
 
     def other_name(self, alphabet: Alphabet) -> str | None:
         """Say how an alphabet calls one of the named tokens otherwise, if it does."""
@@ -106,6 +110,12 @@ class Vocabulary:
 
     def to_json(self) -> dict[str, Json]:
         return {"vocabulary": self.size, "names": {str(token): name for token, name in self.names}}
+
+
+@cache
+def _named(tokens: Alphabet | Vocabulary) -> TokenNames:
+    """Return the names by token, once for each alphabet: what kind they are takes a look at all of them."""
+    return TokenNames(dict(tokens.names if isinstance(tokens, Vocabulary) else enumerate(tokens.names)))
 
 
 def read_vocabulary(fields: Fields) -> Vocabulary:

@@ -54,7 +54,7 @@ def read_declared(content: object, where: str, alphabet: Alphabet | None = None)
 def _read_written(fields: Fields, alphabet: Alphabet | None, pattern: str | None) -> Task:
     match [key for key in ("prompts", "templates", "vocabulary") if fields.has(key)]:
         case ["vocabulary"]:
-            return read_written_pattern(fields, pattern)
+            return read_written_pattern(fields, pattern, alphabet)
         case ["prompts"] | ["templates"] if pattern is None:
             return read_written(fields, alphabet)
         case ["prompts"] | ["templates"]:

@@ -6,15 +6,17 @@
     unit     = class | "(" choice ")"
     times    = "*" | "+" | "?" | "{N}" | "{N..M}" | "{N..}"
     class    = simple ["but" simple]
-    simple   = "any" | N | name | "[" (N | name) {"," (N | name)} "]"
+    simple   = "any" | member | "[" member {"," member} "]"
+    member   = N | name | text
     clause   = ("exactly" N [".." M] | "at" "most" N | "at" "least" N) "of" class
              | class "only" "at" N [".." M]
 
-A name stands for a set of tokens that is declared beside the text.
+A name stands for a set of tokens that is declared beside the text; a text between quotation marks of either
+kind for the token that is written so.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
 
 from circuitproof.declare.tasks.patterns import (
@@ -34,7 +36,10 @@ from circuitproof.declare.tasks.patterns import (
 from circuitproof.errors import InputError
 from circuitproof.text.words import Grammar, Reader
 
-_GRAMMAR = Grammar(r"[A-Za-z_][A-Za-z_0-9-]*|[0-9]+|\.\.|[][{}()|*+?,]", r"\s+", has_lines=False)
+_GRAMMAR = Grammar(
+    r"[A-Za-z_][A-Za-z_0-9-]*|[0-9]+|\.\.|[][{}()|*+?,]|\"[^\"]*\"|'[^']*'", r"\s+", has_lines=False
+)
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _NUMBER = re.compile(r"[0-9]{1,12}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9-]*")
 _RESERVED = frozenset(
@@ -45,9 +50,13 @@ _MOST_LEVELS = 64
 _SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 Sets = Mapping[str, tuple[int, ...]]
+Meant = Callable[[str, str], int]
+"""The token that a text means; the second argument names the text in sentences about it."""
 
 
-def parse_pattern(text: str, sets: Sets | None = None, where: str = "pattern") -> Pattern:
+def parse_pattern(
+    text: str, sets: Sets | None = None, where: str = "pattern", meant: Meant | None = None
+) -> Pattern:
     """Read a pattern; a mistake is refused with its column.
 
     >>> print_pattern(parse_pattern("any{1..8} with exactly 1 of quotes", {"quotes": (9, 10)}))
@@ -56,7 +65,7 @@ def parse_pattern(text: str, sets: Sets | None = None, where: str = "pattern") -
     for name in sets or {}:
         if name in _RESERVED or not _NAME.fullmatch(name):
             raise InputError(f"{where}: a set is called {name!r}, want a name that is no word of patterns")
-    return _Parser(text, sets or {}, where).pattern()
+    return _Parser(text, sets or {}, where, meant).pattern()
 
 
 def print_pattern(pattern: Pattern) -> str:
@@ -70,9 +79,9 @@ def print_pattern(pattern: Pattern) -> str:
 
 
 class _Parser(Reader):
-    def __init__(self, text: str, sets: Sets, where: str) -> None:
+    def __init__(self, text: str, sets: Sets, where: str, meant: Meant | None) -> None:
         super().__init__(text, where, _GRAMMAR)
-        self._sets = sets
+        self._sets, self._meant = sets, meant
         self._level = 0
 
     def pattern(self) -> Pattern:
@@ -107,7 +116,7 @@ class _Parser(Reader):
     def _starts_unit(self) -> bool:
         text = self.word.text
         is_name = bool(_NAME.fullmatch(text)) and (text == "any" or text not in _RESERVED)
-        return text in ("(", "[") or is_name or bool(_NUMBER.fullmatch(text))
+        return text in ("(", "[") or is_name or bool(_NUMBER.fullmatch(text) or _QUOTED.fullmatch(text))
 
     def _unit(self) -> Shape:
         start = self.word
@@ -153,8 +162,18 @@ class _Parser(Reader):
     def _members(self) -> tuple[int, ...]:
         if _NUMBER.fullmatch(self.word.text):
             return (self._number(),)
+        if self._meant is not None and _QUOTED.fullmatch(self.word.text):
+            return (self._text(self._meant),)
         known = f", one of the sets {', '.join(self._sets)}" if self._sets else ""
         return self._sets[self.one_of(self._sets, f"a token class: any, a token's number, [...]{known}")]
+
+    def _text(self, meant: Meant) -> int:
+        start = self.word
+        text = self.matching(_QUOTED, "a text between quotation marks")[1:-1]
+        try:
+            return meant(text, "the token")
+        except InputError as error:
+            raise self.refusal(start, str(error)) from error
 
     def _clause(self) -> Clause:
         start = self.word

@@ -121,6 +121,10 @@ class Pattern:
         yield from _classes(self.shape)
         yield from (clause.of for clause in self.clauses)
 
+    def tokens(self) -> frozenset[int]:
+        """Return every token that is listed somewhere."""
+        return frozenset(token for one in self.classes() for token in one.listed)
+
     def to_json(self) -> dict[str, Json]:
         clauses: list[Json] = [_clause_to_json(clause) for clause in self.clauses]
         return {"shape": _shape_to_json(self.shape), "clauses": clauses, "longest": self.longest}

@@ -1,48 +1,20 @@
 """Tasks as a person writes them: prompts one by one, from templates, or all of a pattern."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import replace
 
-from circuitproof.declare.tasks.alphabet import Alphabet, read_vocabulary
-from circuitproof.declare.tasks.domain import Domain, Prompt
+from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
+from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.openers import listed_opener_task
-from circuitproof.declare.tasks.pattern_text import Sets, parse_pattern
+from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
+from circuitproof.declare.tasks.spelling import Spelling, pattern_spelling, spelling_of
 from circuitproof.declare.tasks.task import Task
 from circuitproof.declare.tasks.templates import read_filled
 from circuitproof.errors import InputError
-from circuitproof.text.codec import Codec, Whole
 from circuitproof.text.reading import Fields, reading_part
 
-_OF_THE_MODEL = "model"
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """Tokens by name, or by number."""
-
-    numbers: Mapping[str, int]
-
-    def token(self, entry: object, where: str) -> int:
-        if isinstance(entry, str) and entry in self.numbers:
-            return self.numbers[entry]
-        if isinstance(entry, int) and not isinstance(entry, bool):
-            return entry
-        raise InputError(
-            f"{where} is {entry!r}, want a token's number or one of the {len(self.numbers)} names "
-            "of the alphabet"
-        )
-
-    def prompt(self, entry: object, where: str) -> Prompt:
-        """Return the prompt that a text of names, or a list of numbers and names, means."""
-        parts = entry.split() if isinstance(entry, str) else entry
-        if not isinstance(parts, list):
-            raise InputError(f"{where} is {entry!r}, want a text of names or a list of tokens")
-        tokens: list[object] = [*parts]  # pyright: ignore[reportUnknownVariableType]  # entries of unread TOML
-        return tuple(self.token(part, f"{where}[{place}]") for place, part in enumerate(tokens))
-
-    def tokens(self, fields: Fields, key: str) -> tuple[int, ...]:
-        return self.prompt(list(fields.items(key)), fields.path(key))
+_OF_THE_MODEL, _TEXT = "model", "text"
 
 
 _LONGEST_NAME = 100
@@ -51,7 +23,7 @@ _LONGEST_NAME = 100
 def read_written(fields: Fields, model: Alphabet | None) -> Task:
     """Read a task that lists its prompts or gives templates; `model` are the names of the model's tokens."""
     alphabet = _read_alphabet(fields, model)
-    spelling = Spelling({name: token for token, name in enumerate(alphabet.names)})
+    spelling = spelling_of(alphabet, is_text=fields.value("alphabet") == _TEXT)
     read = _read_templates if fields.has("templates") else _read_listed
     task = read(fields, alphabet, spelling)
     if fields.has("candidates"):
@@ -60,12 +32,18 @@ def read_written(fields: Fields, model: Alphabet | None) -> Task:
 
 
 def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
-    if fields.value("alphabet") != _OF_THE_MODEL:
+    asked = fields.value("alphabet")
+    if asked not in (_OF_THE_MODEL, _TEXT):
         return Alphabet(fields.texts("alphabet"))
     if model is None:
         raise InputError(
-            f"{fields.path('alphabet')} is {_OF_THE_MODEL!r}, but there is no model here that names its "
+            f"{fields.path('alphabet')} is {asked!r}, but there is no model here that names its "
             "tokens; list the names, or give a model that has an alphabet"
+        )
+    if asked == _TEXT and model.encode is None:
+        raise InputError(
+            f"{fields.path('alphabet')} is {asked!r}, but the model comes without a tokenizer; put its "
+            "tokenizer.json beside its model.json, or write names of tokens"
         )
     return model
 
@@ -125,7 +103,7 @@ def _tabled(
     )
 
 
-def read_written_pattern(fields: Fields, text: str | None = None) -> Task:
+def read_written_pattern(fields: Fields, text: str | None = None, model: Alphabet | None = None) -> Task:
     """Read a task as a person writes it; `text` is the pattern, where it is not the file's own.
 
         name = "quotes"
@@ -137,19 +115,47 @@ def read_written_pattern(fields: Fields, text: str | None = None) -> Task:
         openers = [366, 705]
 
     `classes`, the openers of the relation, are those of the answers unless they are given; `[names]` gives
-    tokens names for readers.
+    tokens names for readers. In place of a number may stand a name, what is shown of it, or with the
+    tokenizer of a `model` its text; in a pattern between quotation marks.
     """
-    sets: Sets = Codec().value(Mapping[str, tuple[Whole, ...]], fields, "sets") if fields.has("sets") else {}
-    pairs = Codec().value(tuple[tuple[int, int], ...], fields, "answers")
+    vocabulary = read_vocabulary(fields)
+    spelling = pattern_spelling(vocabulary, model)
+    sets = dict(_read_sets(fields, spelling))
+    pairs = tuple(_read_pair(entry, where, spelling) for entry, where in fields.entries("answers"))
     spelled = fields.text("pattern") if fields.has("pattern") and text is None else text
     if spelled is None:
         raise InputError(f"{fields.path('pattern')} is missing; write it there or give one with --pattern")
-    classes = fields.integers("classes") if fields.has("classes") else tuple(opener for opener, _ in pairs)
+    openers = tuple(opener for opener, _ in pairs)
+    classes = spelling.tokens(fields, "classes") if fields.has("classes") else openers
+    candidates = spelling.tokens(fields, "candidates")
+    where = fields.path("pattern") if text is None else "--pattern"
+    domain = parse_pattern(spelled, sets, where, spelling.token)
     return Task(
         name=_name(fields),
-        alphabet=read_vocabulary(fields),
-        candidates=fields.integers("candidates"),
-        domain=parse_pattern(spelled, sets, fields.path("pattern") if text is None else "--pattern"),
+        alphabet=_with_names(vocabulary, spelling.used, model),
+        candidates=candidates,
+        domain=domain,
         answer=OnlyOpener(pairs),
         relation=SameOpener(classes),
     )
+
+
+def _read_sets(fields: Fields, spelling: Spelling) -> Iterator[tuple[str, tuple[int, ...]]]:
+    if fields.has("sets"):
+        with reading_part(fields, "sets") as part:
+            for name in part.keys():  # noqa: SIM118  # Fields is not a mapping
+                yield name, spelling.tokens(part, name)
+
+
+def _read_pair(entry: object, where: str, spelling: Spelling) -> tuple[int, int]:
+    found = () if isinstance(entry, str) else spelling.prompt(entry, where)
+    if len(found) != 2:  # noqa: PLR2004  # a pair
+        raise InputError(f"{where} is {entry!r}, want an opener and its answer, such as [366, 1]")
+    return (found[0], found[1])
+
+
+def _with_names(vocabulary: Vocabulary, used: Collection[int], model: Alphabet | None) -> Vocabulary:
+    """Return a vocabulary that names the tokens too that were written by the model's names, or as text."""
+    own = dict(vocabulary.names)
+    named = {} if model is None else {token: model.names[token] for token in used if token < len(model)}
+    return replace(vocabulary, names=tuple(sorted({**named, **own}.items())))

@@ -13,6 +13,7 @@ from circuitproof.declare.architecture import Architecture, Shapes
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration, ProgramHeads, read_declaration
+from circuitproof.forward.tokenizer import TOKENIZER, TextReader
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import readable_json
 from circuitproof.text.reading import read_bytes
@@ -38,9 +39,11 @@ def save_model(path: Path, stored: StoredModel, extra: Mapping[str, bytes] | Non
 
 
 def model_files(stored: StoredModel) -> Mapping[str, bytes]:
-    """Return the files of a model directory."""
+    """Return the files of a model directory, with the tokenizer that its text was read with."""
     tensors = {name: view.detach().contiguous() for name, view in stored.model.named_slices().items()}
-    return {DECLARATION: readable_json(stored.declaration.to_json()), WEIGHTS: save_tensors(tensors)}
+    files = {DECLARATION: readable_json(stored.declaration.to_json()), WEIGHTS: save_tensors(tensors)}
+    reader = None if stored.alphabet is None else stored.alphabet.encode
+    return {**files, TOKENIZER: reader.content} if isinstance(reader, TextReader) else files
 
 
 def load_model(path: Path) -> StoredModel:

@@ -1,21 +1,22 @@
 """A verified circuit as a figure: nodes in the order of computation, what edges are needed for, programs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from math import dist, hypot
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, assert_never
 
 from circuitproof.bundle.opening import Answered
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge, Embed, Head, Logits, Mlp, Node
-from circuitproof.declare.programs.text import to_text
+from circuitproof.declare.programs.lines import to_lines
+from circuitproof.declare.programs.syntax import Program
 from circuitproof.lab.reports.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
 from circuitproof.prove.properties import Robustness
+from circuitproof.view.drawings.layout import Layout, Sizes, lay_out
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural
+from circuitproof.view.words import plural, told_tokens
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +24,12 @@ if TYPE_CHECKING:
 
 _FEW = 16
 """Up to so many edges, each has a label."""
-_APART = 0.3
-"""How far apart, in inches, two numbers on edges are sure not to touch."""
+_NUMBER = (0.34, 0.13)
+"""How large a number on an edge is at most, in inches."""
+_SIDE = 0.15
+"""The room at either side of the circuit, in inches."""
+_LARGE = Sizes(along=0.62, across=0.26, step=1.0, lane=0.17, apart=0.12)
+_SMALL = Sizes(along=0.32, across=0.17, step=0.5, lane=0.05, apart=0.05, tick=0.1, is_shared=True)
 _TIED = "\N{NO-BREAK SPACE}"
 _LINE = 0.15
 _SIGNS = 110
@@ -57,10 +62,16 @@ def sketch_of(story: Story) -> Sketch:
     return Sketch(
         f"{bundle.task.name}: {len(circuit):,} of {whole:,} edges on {domain}; checker: {outcome}",
         circuit,
-        {head: "; ".join(to_text(one).splitlines()) for head, one in programs.items()},
+        {head: _program_text(story, one) for head, one in programs.items()},
         {edge: len(one.flips) + len(one.ties) for edge, one in needs.items()},
         tuple(lines),
     )
+
+
+def _program_text(story: Story, program: Program) -> str:
+    """Return a program on a line, and what its tokens are."""
+    tokens = told_tokens(story.bundle.task.names, program.tokens())
+    return "; ".join(to_lines(program)) + (f" ({tokens})" if tokens else "")
 
 
 def _answer_line(answer: Answered) -> str:
@@ -77,118 +88,84 @@ def _lines_of(answers: Sequence[str]) -> list[str]:
 
 def draw_circuit(sketch: Sketch) -> Drawing:
     """Return the circuit from left to right."""
-    columns = _columns(sketch.circuit)
-    tallest = max(map(len, columns))
-    lines = len(sketch.lines) + sum(len(_program_lines(head, text)) for head, text in sketch.programs.items())
-    height = 0.75 + _LINE * lines + max(0.7, (0.45 if len(sketch.circuit) <= _FEW else 0.3) * (tallest + 1))
-    width = max(WIDTH, (1.15 if len(sketch.circuit) <= _FEW else 0.55) * len(columns))
-    return Drawing(width, height, lambda figure: _paint(figure, sketch))
+    layout = _layout(sketch.circuit)
+    height = 0.75 + _LINE * len(_printed(sketch)) + max(0.4, layout.breadth)
+    return Drawing(
+        max(WIDTH, layout.length + 2 * _SIDE), height, lambda figure: _paint(figure, sketch, layout)
+    )
 
 
-def _columns(circuit: Circuit) -> list[tuple[Node, ...]]:
-    return [tuple(group) for _, group in groupby(circuit.nodes(), key=lambda node: node.place[:2])]
+def _layout(circuit: Circuit) -> Layout:
+    """Return where the circuit stands, in inches: as wide as the text of a page, or wider if it must."""
+    sizes = _LARGE if len(circuit) <= _FEW else _SMALL
+    columns = len({node.place[:2] for node in circuit.nodes()})
+    step = max(sizes.step, (WIDTH - 2 * _SIDE - sizes.along) / max(1, columns - 1))
+    return lay_out(circuit, replace(sizes, step=step))
 
 
-def _paint(figure: "Figure", sketch: Sketch) -> None:
+def _paint(figure: "Figure", sketch: Sketch, layout: Layout) -> None:
     axes = canvas(figure)
     height = axes.get_ylim()[1]
     axes.text(0.12, height - 0.2, legible(sketch.title, 100), va="center", fontsize=9)
-    printed = [legible(line, 200) for line in sketch.lines]
-    for head, text in sketch.programs.items():
-        printed += _program_lines(head, text)
-    for place, line in enumerate(reversed(printed)):
+    for place, line in enumerate(reversed(_printed(sketch))):
         axes.text(0.12, 0.15 + _LINE * place, line, va="center", fontsize=6.5, color=INK)
-    _graph(axes, sketch, low=0.2 + _LINE * len(printed), high=height - 0.35)
+    _graph(axes, sketch, layout, height - 0.4)
+
+
+def _printed(sketch: Sketch) -> list[str]:
+    """Return the lines of small print: what was proved, and the programs."""
+    programs = [line for head, text in sketch.programs.items() for line in _program_lines(head, text)]
+    return [legible(line, 200) for line in sketch.lines] + programs
 
 
 def _program_lines(head: Head, text: str) -> list[str]:
     return wrap(legible(f"{head}: {text}", 1000), _SIGNS, subsequent_indent="    ")
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where nodes stand, in inches, in which column, and between which heights there is room."""
+def _graph(axes: "Axes", sketch: Sketch, layout: Layout, top: float) -> None:
+    """Draw edges, what they are needed for, and nodes, below `top`."""
+    from matplotlib.patches import FancyBboxPatch
 
-    spots: Mapping[Node, tuple[float, float]]
-    column: Mapping[Node, int]
-    low: float
-    high: float
-
-    def bend(self, edge: Edge) -> float:
-        """Return how far an edge bows, as a share of its chord.
-
-        To the next column not at all; longer ones go round what stands between, as far as there is room.
-        """
-        (x0, y0), (x1, y1) = self.spots[edge.source], self.spots[edge.target]
-        span = self.column[edge.target] - self.column[edge.source]
-        if span == 1:
-            return 0.0
-        above = y0 + y1 >= self.low + self.high
-        room = self.high - max(y0, y1) if above else min(y0, y1) - self.low
-        return (-1 if above else 1) * min(0.32, 0.14 + 0.05 * span, 2 * room / hypot(x1 - x0, y1 - y0))
-
-    def along(self, edge: Edge, share: float) -> tuple[float, float]:
-        """Return a point of an edge, which is a quadratic curve, from its source at 0 to its target at 1."""
-        (x0, y0), (x1, y1), bend = self.spots[edge.source], self.spots[edge.target], self.bend(edge)
-        x, y = (x0 + x1) / 2 + bend * (y1 - y0), (y0 + y1) / 2 - bend * (x1 - x0)
-        first, middle, last = (1 - share) ** 2, 2 * share * (1 - share), share**2
-        return first * x0 + middle * x + last * x1, first * y0 + middle * y + last * y1
-
-
-def _layout(circuit: Circuit, width: float, low: float, high: float) -> _Layout:
-    columns = _columns(circuit)
-    step = (width - 1.1) / max(1, len(columns) - 1)
-    spots = {
-        node: (0.55 + step * place, low + (high - low) * (row + 1) / (len(column) + 1))
-        for place, column in enumerate(columns)
-        for row, node in enumerate(reversed(column))
-    }
-    return _Layout(spots, {node: place for place, column in enumerate(columns) for node in column}, low, high)
-
-
-def _label_spots(layout: _Layout, circuit: Circuit) -> Mapping[Edge, tuple[float, float]]:
-    """Return where numbers stand on edges: near the middle, and off nodes and other numbers."""
-    taken = list(layout.spots.values())
-    found: dict[Edge, tuple[float, float]] = {}
-    for edge in circuit:
-        spots = [layout.along(edge, share) for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.25, 0.75)]
-        found[edge] = max(spots, key=lambda spot: min(_APART, *(dist(spot, other) for other in taken)))
-        taken.append(found[edge])
-    return found
-
-
-def _graph(axes: "Axes", sketch: Sketch, *, low: float, high: float) -> None:
-    layout, is_few = _layout(sketch.circuit, axes.get_xlim()[1], low, high), len(sketch.circuit) <= _FEW
-    for edge in sketch.circuit:
-        _arrow(axes, layout, edge, is_few=is_few)
+    sizes, is_few = layout.sizes, len(sketch.circuit) <= _FEW
+    for route in layout.routes.values():
+        _arrow(axes, [(_SIDE + along, top - across) for along, across in route.points], is_few=is_few)
     if is_few and sketch.needed:
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-        for edge, (x, y) in _label_spots(layout, sketch.circuit).items():
-            centred(axes, x, y, f"{sketch.needed[edge]:,}", fontsize=6.5, color=COLOURS[1], bbox=box)
-    for node, (x, y) in layout.spots.items():
+        for edge, (along, across) in layout.labels(*_NUMBER).items():
+            number = f"{sketch.needed[edge]:,}"
+            centred(axes, _SIDE + along, top - across, number, fontsize=6.5, color=COLOURS[1], bbox=box)
+    for node, (along, across) in layout.nodes.items():
         colour = COLOURS[0] if node in sketch.programs else GREY
         face, ink = (colour, "white") if node in sketch.programs else ("white", INK)
-        box = {"boxstyle": "round,pad=0.35", "facecolor": face, "edgecolor": colour}
+        corner = (_SIDE + along - sizes.along / 2, top - across - sizes.across / 2)
+        shape = FancyBboxPatch(
+            corner,
+            sizes.along,
+            sizes.across,
+            boxstyle="round,pad=0,rounding_size=0.05",
+            fc=face,
+            ec=colour,
+            zorder=3,
+        )
+        axes.add_patch(shape)
         name, size = (str(node), 7) if is_few else (_short(node), 5.5)
-        centred(axes, x, y, name, fontsize=size, zorder=3, color=ink, bbox=box)
+        centred(axes, _SIDE + along, top - across, name, fontsize=size, zorder=4, color=ink)
 
 
-def _arrow(axes: "Axes", layout: _Layout, edge: Edge, *, is_few: bool) -> None:
-    """Draw an edge between the boxes of its nodes, or as a hair behind all of them where there are many."""
+def _arrow(axes: "Axes", points: list[tuple[float, float]], *, is_few: bool) -> None:
+    """Draw an edge through points, from each of which it leaves to the right; thin where there are many."""
     from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
 
-    ends, bend = (layout.spots[edge.source], layout.spots[edge.target]), layout.bend(edge)
-    look: dict[str, Any] = {"arrowstyle": "-", "linewidth": 0.4, "alpha": 0.35}
+    corners, codes = [points[0]], [Path.MOVETO]
+    for (a, c), (b, d) in pairwise(points):
+        corners += [((a + b) / 2, c), ((a + b) / 2, d), (b, d)]
+        codes += [Path.CURVE4] * 3
+    look: dict[str, Any] = {"linewidth": 0.4, "alpha": 0.5, "mutation_scale": 4}
     if is_few:
-        shrink = {"shrinkA": 72 * _half_width(edge.source), "shrinkB": 72 * _half_width(edge.target) + 2}
-        look = {"arrowstyle": "-|>", "linewidth": 1.2, "mutation_scale": 8, **shrink}
-    bow = f"arc3,rad={bend if is_few else bend / 2}"
-    axes.add_patch(FancyArrowPatch(*ends, connectionstyle=bow, color=INK, **look))
-
-
-def _half_width(node: Node) -> float:
-    """Return about how far the box of a node's name reaches to the sides, in inches."""
-    return 0.1 + 0.027 * len(str(node))
+        look = {"linewidth": 1.1, "mutation_scale": 8}
+    path = Path(corners, codes)
+    axes.add_patch(FancyArrowPatch(path=path, arrowstyle="-|>", shrinkA=0, shrinkB=0, color=INK, **look))
 
 
 def _short(node: Node) -> str:

@@ -12,6 +12,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import read_declaration
 from circuitproof.text.canonical import Json, canonical_json, refuse_existing, write_file
 from circuitproof.text.reading import write_rational
+from circuitproof.view.words import named, pattern_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,15 @@ class DeclaredTask:
     """How many classes of prompts must be decided alike."""
 
     def named(self, tokens: Iterable[int]) -> str:
-        """Return tokens with their names, where they have any."""
+        """Return tokens in their order with what people see of each, where they have names."""
         names = self.task.alphabet.named()
-        return ", ".join(f"{token} ({names[token]})" if token in names else f"{token}" for token in tokens)
+        told = (f"{token} ({named(names, token)})" if token in names else f"{token}" for token in tokens)
+        return ", ".join(told)
+
+    def pattern_words(self) -> str | None:
+        """Return the pattern with what people see of its tokens."""
+        domain = self.task.domain
+        return pattern_words(self.task.alphabet.named(), domain) if isinstance(domain, Pattern) else None
 
     def to_json(self) -> Json:
         """Return what is told as JSON, without the declaration itself."""

@@ -10,11 +10,12 @@ from circuitproof.declare.tasks.generator import Encoder, Generator, Pool, Slot,
 from circuitproof.declare.tasks.loading import load_listed_task, task_spec
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.declaration import read_declaration
+from circuitproof.forward.tokenizer import FileTokenizer
 from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.runs.extraction import Method
 from circuitproof.lab.runs.prompts import Prompts, TaskPrompts
 from circuitproof.lab.runs.recipe import Recipe, codec_in
-from circuitproof.lab.train.tokenizer import FileTokenizer, gpt2_tokenizer
+from circuitproof.lab.train.tokenizer import gpt2_tokenizer
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Radius
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part

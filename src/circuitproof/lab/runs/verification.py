@@ -140,7 +140,7 @@ class Verification(Told):
         if self.frontier is not None:
             from circuitproof.lab.runs.limits import frontier_lines
 
-            yield from frontier_lines(self.frontier)
+            yield from frontier_lines(self.frontier, self.battery.claim.task.alphabet.named())
         yield drawn(claim.circuit, claim.frozen.programs)
 
     def counterexamples(self) -> Iterator[Counterexample]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuitproof.errors import InputError
+from circuitproof.forward.tokenizer import FileTokenizer
 from circuitproof.lab.train.corpus import (
     Dataset,
     Document,
@@ -20,7 +21,7 @@ from circuitproof.lab.train.corpus import (
     documents,
     python_of,
 )
-from circuitproof.lab.train.tokenizer import FileTokenizer, gpt2_tokenizer, train_byte_pairs
+from circuitproof.lab.train.tokenizer import gpt2_tokenizer, train_byte_pairs
 from circuitproof.text.canonical import (
     Digest,
     digest_file,

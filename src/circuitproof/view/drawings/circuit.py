@@ -1,165 +1,170 @@
-"""A circuit drawn in layers, `embed` below and `logits` above.
+"""A circuit drawn in the order of computation: as wide as the page, and upwards where the page is narrow.
 
-A circuit of many edges is drawn smaller, and edges from `embed` and to `logits` are ticks at the nodes that
-have them: those lines would cover everything else and tell no more.
+A circuit of many edges is drawn smaller, without numbers, and edges from `embed` and to `logits` are ticks at
+the nodes that have them: those lines would cover everything else and tell no more.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Node
+from circuitproof.declare.circuits.graph import Edge, Head, Node
+from circuitproof.view.drawings.layout import Layout, Point, Sizes, lay_out
 from circuitproof.view.elements import Element, el
 
 FEW = 60
-"""Up to so many edges, each has its line and can be reached with the tabulator key."""
-_SWEEPS = 6
-_EDGE = 18
+"""Up to so many edges, each has its line and number and can be reached with the tabulator key."""
+_WIDE = 1060
+"""How wide a drawing is made: as the text of a page on a desk."""
+_EDGE = 8
 """The room around a drawing."""
+_SIDEWAYS = Sizes(along=84, across=34, step=136, lane=22, apart=14)
+_UPWARDS = Sizes(along=34, across=84, step=94, lane=34, apart=12)
+_SMALL = Sizes(along=40, across=18, step=64, lane=5, apart=6, tick=12, is_shared=True)
 
 
 @dataclass(frozen=True, slots=True)
-class _Style:
-    """How large nodes are, and how far apart."""
+class _Sheet:
+    """A layout on paper: from left to right, or upwards."""
 
-    wide: int
-    high: int
-    step: int
-    rise: int
-    tick: int
-    """How long the tick of an edge from `embed` or to `logits` is; none is drawn where it is 0."""
+    layout: Layout
+    is_upwards: bool = False
+
+    @property
+    def is_small(self) -> bool:
+        return self.layout.sizes.tick > 0
+
+    @property
+    def head(self) -> tuple[float, float]:
+        """Return how long an arrow's head is, and how wide to either side."""
+        return (5, 2.5) if self.is_small else (11, 5.5)
+
+    def spot(self, at: Point) -> Point:
+        along, across = at
+        if self.is_upwards:
+            return across + _EDGE, self.layout.length - along + _EDGE
+        return along + _EDGE, across + _EDGE
+
+    def spelled(self, *points: Point) -> str:
+        return " ".join(f"{x:.5g} {y:.5g}" for x, y in map(self.spot, points))
+
+    def size(self) -> tuple[float, float]:
+        length, breadth = self.layout.length + 2 * _EDGE, self.layout.breadth + 2 * _EDGE
+        return (breadth, length) if self.is_upwards else (length, breadth)
 
 
-_LARGE = _Style(wide=84, high=30, step=104, rise=78, tick=0)
-_SMALL = _Style(wide=46, high=20, step=66, rise=42, tick=9)
+def draw_circuit(
+    circuit: Circuit,
+    titles: Mapping[Edge, str],
+    programs: frozenset[Head],
+    numbers: Mapping[Edge, str],
+) -> Element:
+    """Return a circuit; `titles` say what an edge is to those who do not see it, `numbers` stand on edges."""
+    return _graph(circuit, titles, programs, numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    x: float
-    y: float
-    row: int
+def draw_still(
+    circuit: Circuit, programs: frozenset[Head], numbers: Mapping[Edge, str] | None = None
+) -> Element:
+    """Return a circuit of which nothing can be chosen."""
+    return _graph(circuit, {}, programs, numbers or {})
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    spots: Mapping[Node, _Spot]
-    style: _Style
-    width: float
-    height: float
+def _graph(
+    circuit: Circuit, titles: Mapping[Edge, str], programs: frozenset[Head], numbers: Mapping[Edge, str]
+) -> Element:
+    if len(circuit) > FEW:
+        sheets = [_Sheet(_stretched(circuit, _SMALL))]
+    else:
+        sheets = [_Sheet(_stretched(circuit, _SIDEWAYS)), _Sheet(lay_out(circuit, _UPWARDS), is_upwards=True)]
+    return el("div", *(_drawn(sheet, titles, programs, numbers) for sheet in sheets), class_="graph")
 
 
-def draw_circuit(circuit: Circuit, titles: Mapping[Edge, str], programs: frozenset[Head]) -> Element:
-    """Return a circuit in layers; `titles` say what an edge is to those who do not see it."""
-    layout = _layout(circuit)
-    is_few = len(circuit) <= FEW
-    edges = [_edge(place, edge, layout, titles[edge], is_few=is_few) for place, edge in enumerate(circuit)]
-    nodes = [_node(node, layout, is_program=node in programs) for node in layout.spots]
+def _stretched(circuit: Circuit, sizes: Sizes) -> Layout:
+    """Return a layout that is as wide as the page, or wider if it must."""
+    columns = len({node.place[:2] for node in circuit.nodes()})
+    step = max(sizes.step, (_WIDE - sizes.along) / max(1, columns - 1))
+    return lay_out(circuit, replace(sizes, step=step))
+
+
+def _drawn(
+    sheet: _Sheet, titles: Mapping[Edge, str], programs: frozenset[Head], numbers: Mapping[Edge, str]
+) -> Element:
+    layout, (width, height) = sheet.layout, sheet.size()
+    edges = [_edge(place, edge, sheet, titles.get(edge)) for place, edge in enumerate(layout.routes)]
+    nodes = [_node(node, sheet, is_program=node in programs, is_live=bool(titles)) for node in layout.nodes]
+    kind = "many" if sheet.is_small else "upwards" if sheet.is_upwards else "sideways"
     return el(
         "svg",
         el("g", *edges),
         el("g", *nodes),
-        viewBox=f"0 0 {layout.width:g} {layout.height:g}",
-        style=f"width:{layout.width:g}px",
+        el("g", *(() if sheet.is_small else _numbers(sheet, numbers))),
+        viewBox=f"0 0 {width:.5g} {height:.5g}",
+        style=f"--drawn:{width:.5g}px",
         role="group",
-        aria_label=f"circuit of {len(circuit)} edges",
-        class_="circuit" if is_few else "circuit many",
+        aria_label=f"circuit of {len(layout.routes)} edges",
+        class_=f"circuit {kind}",
     )
 
 
-def _layout(circuit: Circuit) -> _Layout:
-    style = _LARGE if len(circuit) <= FEW else _SMALL
-    rows = _ordered(circuit)
-    row_of = {node: number for number, row in enumerate(rows) for node in row}
-    width = style.step * max(map(len, rows)) + 2 * _EDGE
-    if any(row_of[edge.target] - row_of[edge.source] > 1 for edge in circuit) and not style.tick:
-        width += 2 * style.wide
-    height = style.rise * (len(rows) - 1) + style.high + 2 * _EDGE
-    spots = {
-        node: _Spot(
-            width / 2 + (place - (len(row) - 1) / 2) * style.step,
-            height - _EDGE - style.high / 2 - number * style.rise,
-            number,
-        )
-        for number, row in enumerate(rows)
-        for place, node in enumerate(row)
-    }
-    return _Layout(spots, style, width, height)
-
-
-def _ordered(circuit: Circuit) -> list[list[Node]]:
-    """Return the rows of nodes, each ordered by where its neighbours stand, so that fewer edges cross."""
-    rows = [list(group) for _, group in groupby(circuit.nodes(), key=lambda node: node.place[:2])]
-    beside: dict[Node, list[Node]] = {node: [] for row in rows for node in row}
-    for edge in circuit:
-        if {edge.source, edge.target}.isdisjoint({EMBED, LOGITS}):
-            beside[edge.source].append(edge.target)
-            beside[edge.target].append(edge.source)
-    for _ in range(_SWEEPS):
-        places = {node: place - (len(row) - 1) / 2 for row in rows for place, node in enumerate(row)}
-        means = {node: _mean([places[one] for one in beside[node]] or [places[node]]) for node in beside}
-        for row in rows:
-            row.sort(key=lambda node: (means[node], node.place))
-    return rows
-
-
-def _mean(places: Sequence[float]) -> float:
-    return sum(places) / len(places)
-
-
-def _edge(place: int, edge: Edge, layout: _Layout, title: str, *, is_few: bool) -> Element:
-    path = _path(edge, layout)
+def _edge(place: int, edge: Edge, sheet: _Sheet, title: str | None) -> Element:
+    path, head = _line(edge, sheet), _arrowhead(edge, sheet)
+    if title is None:
+        return el("g", el("path", d=path, class_="line"), el("path", d=head, class_="head"), class_="edge")
+    names = {} if sheet.is_upwards else {"id": f"edge-{place}"}
     return el(
         "g",
         el("path", d=path, class_="hit"),
         el("path", d=path, class_="line"),
-        id=f"edge-{place}",
+        el("path", d=head, class_="head"),
+        **names,
         class_="edge",
         data_edge=place,
         data_source=str(edge.source),
         data_target=str(edge.target),
-        tabindex=0 if is_few else -1,
+        tabindex=-1 if sheet.is_small else 0,
         role="button",
         aria_label=title,
     )
 
 
-def _path(edge: Edge, layout: _Layout) -> str:
-    """Return a curve; one that skips rows goes round what stands between, if there is room."""
-    source, target, style = layout.spots[edge.source], layout.spots[edge.target], layout.style
-    start, end = source.y - style.high / 2, target.y + style.high / 2
-    if style.tick and edge.source == EMBED:
-        return f"M{target.x:g} {end + style.tick:g}V{end:g}"
-    if style.tick and edge.target == LOGITS:
-        return f"M{source.x:g} {start:g}V{start - style.tick:g}"
-    span = target.row - source.row
-    if span == 1 or style.tick:
-        middle = (start + end) / 2
-        return f"M{source.x:g} {start:g}C{source.x:g} {middle:g} {target.x:g} {middle:g} {target.x:g} {end:g}"
-    side = -1 if source.x <= target.x else 1
-    aside = side * min(style.wide / 2 + 20 * span, 1.6 * style.wide)
-    lift = min((start - end) / 2, style.rise)
-    first, second = source.x + aside, target.x + aside
-    return (
-        f"M{source.x:g} {start:g}C{first:g} {start - lift:g} {second:g} {end + lift:g} {target.x:g} {end:g}"
-    )
+def _line(edge: Edge, sheet: _Sheet) -> str:
+    """Return the curve of an edge, up to where the head of its arrow begins."""
+    *points, (along, across) = sheet.layout.routes[edge].points
+    pieces = pairwise([*points, (along - sheet.head[0], across)])
+    bends = (f"C{sheet.spelled(((a + b) / 2, c), ((a + b) / 2, d), (b, d))}" for (a, c), (b, d) in pieces)
+    return f"M{sheet.spelled(points[0])}{''.join(bends)}"
 
 
-def _node(node: Node, layout: _Layout, *, is_program: bool) -> Element:
-    spot, style = layout.spots[node], layout.style
-    left, top = spot.x - style.wide / 2, spot.y - style.high / 2
+def _arrowhead(edge: Edge, sheet: _Sheet) -> str:
+    (along, across), (long, wide) = sheet.layout.routes[edge].points[-1], sheet.head
+    back = along - long
+    return f"M{sheet.spelled((along, across), (back, across - wide), (back, across + wide))}Z"
+
+
+def _numbers(sheet: _Sheet, numbers: Mapping[Edge, str]) -> Iterator[Element]:
+    labels = sheet.layout.labels(*((17, 52) if sheet.is_upwards else (52, 17)))
+    for place, (edge, at) in enumerate(labels.items()):
+        x, y = sheet.spot(at)
+        number = numbers.get(edge, "")
+        yield el("text", number, x=x, y=y + 4, text_anchor="middle", class_="brings", data_edge=place)
+
+
+def _node(node: Node, sheet: _Sheet, *, is_program: bool, is_live: bool) -> Element:
+    (x, y), sizes = sheet.spot(sheet.layout.nodes[node]), sheet.layout.sizes
+    wide, high = (sizes.across, sizes.along) if sheet.is_upwards else (sizes.along, sizes.across)
+    acts = {"data_node": str(node), "tabindex": 0, "role": "button", "aria_pressed": "false"}
     return el(
         "g",
         el("title", f"{node}{', a program' if is_program else ''}"),
-        el("rect", x=left, y=top, width=style.wide, height=style.high, rx=5),
-        el("text", _label(node, style), x=spot.x, y=spot.y + 4, text_anchor="middle"),
+        el("rect", x=x - wide / 2, y=y - high / 2, width=wide, height=high, rx=5),
+        el("text", _label(node, sheet), x=x, y=y + (3 if sheet.is_small else 5), text_anchor="middle"),
         class_="node program" if is_program else "node",
-        data_node=str(node),
-        tabindex=0,
+        **(acts if is_live else {}),
     )
 
 
-def _label(node: Node, style: _Style) -> str:
+def _label(node: Node, sheet: _Sheet) -> str:
     """Return what stands in a node; a small one has no room for the word head."""
-    return str(node).removeprefix("head ") if style.tick else str(node)
+    return str(node).removeprefix("head ") if sheet.is_small else str(node)

@@ -21,7 +21,7 @@ def circuit(story: Story) -> Element:
     needs: Mapping[Edge, Needs] = story.numbers.needs if isinstance(story.numbers, Numbers) else {}
     titles = {edge: _title(edge, needs.get(edge)) for edge in kept}
     rows = [_row(story, place, edge, needs.get(edge)) for place, edge in enumerate(kept)]
-    drawn = draw_circuit(kept, titles, frozenset(story.bundle.frozen.programs))
+    drawn = draw_circuit(kept, titles, frozenset(story.bundle.frozen.programs), brought(story))
     card = el("div", class_="card", data_at="edge-card", role="tooltip", hidden=True)
     return section(
         "circuit",
@@ -37,10 +37,11 @@ def circuit(story: Story) -> Element:
 
 def _legend(story: Story) -> str:
     hint = "Blue edges speak for the decision on the chosen prompt, orange ones against it. "
-    ticks = "A tick below a node is its edge from embed, one above it its edge to logits. "
+    numbers = "The number on an edge is its share of the margin there. "
+    ticks = "An arrow before a node is its edge from embed, one after it its edge to logits. "
     programs = "Nodes with a dashed border are programs. " if story.bundle.frozen.programs else ""
-    chooses = "Choose an edge to see the prompts that need it."
-    return f"{hint}{ticks if len(story.bundle.circuit) > FEW else ''}{programs}{chooses}"
+    chooses = "Choose an edge to see the prompts that need it, or a node to keep its edges in sight."
+    return f"{hint}{ticks if len(story.bundle.circuit) > FEW else numbers}{programs}{chooses}"
 
 
 def _row(story: Story, place: int, edge: Edge, needs: Needs | None) -> tuple[Child, ...]:
@@ -58,6 +59,14 @@ def _title(edge: Edge, needs: Needs | None) -> str:
     if needs is None:
         return str(edge)
     return f"{edge}: without it {plural(len(needs.flips), 'decision')} flip and {len(needs.ties):,} tie"
+
+
+def brought(story: Story) -> Mapping[Edge, str]:
+    """Return what edges bring to the least margin, in a few digits."""
+    if not isinstance(story.numbers, Numbers):
+        return {}
+    flow = min(story.numbers.cells, key=lambda cell: cell.margin).flow
+    return {} if flow is None else {edge: shown(share, digits=3) for edge, share in flow.edges.items()}
 
 
 def _shares(story: Story, edge: Edge) -> list[Fraction]:

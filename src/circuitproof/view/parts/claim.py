@@ -1,13 +1,20 @@
 """The claim: what is said of which circuit of which model, in words and as formulas."""
 
-from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.prove.properties import Property
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import facts, name, section
 from circuitproof.view.regions import labelled_prompts
 from circuitproof.view.story import Story
-from circuitproof.view.words import meaning, model_words, plural, property_name, shown_text, token_name
+from circuitproof.view.words import (
+    meaning,
+    model_words,
+    pattern_words,
+    plural,
+    property_name,
+    shown_text,
+    token_name,
+)
 
 
 def claim(story: Story) -> Element:
@@ -49,8 +56,9 @@ def _property(prop: Property) -> Element:
 
 def _domain(story: Story) -> str:
     if (task := labelled_prompts(story.bundle)) is not None:
-        return f"all {scientific(task.size)} prompts of {shown_text(print_pattern(task.pattern), most=400)}"
-    sizes = story.bundle.domain.sizes()
-    strata = ", ".join(f"{count} {shown_text(name)}" for name, count in list(sizes.items())[:8])
+        words = pattern_words(story.bundle.task.names, task.pattern)
+        return f"all {scientific(task.size)} prompts of {shown_text(words, most=600)}"
+    sizes, names = story.bundle.domain.sizes(), story.bundle.task.names
+    strata = ", ".join(f"{count} {shown_text(names.stratum(one))}" for one, count in list(sizes.items())[:8])
     listed = plural(len(story.bundle.domain), "listed prompt")
     return f"{listed} ({strata}{', …' if len(sizes) > 8 else ''})" if len(sizes) > 1 else listed  # noqa: PLR2004  # as above

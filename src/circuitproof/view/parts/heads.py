@@ -1,14 +1,15 @@
-"""Program heads: their rules as text, and where they look in the chosen prompt."""
+"""The heads of the circuit: programs with their rules, and where each head looks in the chosen prompt."""
+
+from collections.abc import Iterator
 
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.lines import to_lines
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import chosen_prompt, note, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural, token_name
+from circuitproof.view.words import plural, program_lines
 
-_NAMED = 24
-"""Of how many tokens a program's names are told."""
+_OPEN = 4
+"""Up to so many neural heads, all are in sight at once."""
 
 
 def program_nodes(story: Story) -> list[Head]:
@@ -17,30 +18,31 @@ def program_nodes(story: Story) -> list[Head]:
     return [head for head in story.bundle.circuit.heads() if head in programs]
 
 
-def program_heads(story: Story) -> Element | None:
-    """Return each program with the heads that have it; the page draws where it looks in the chosen prompt."""
+def heads(story: Story) -> Element | None:
+    """Return each program with its heads, and the other heads; the page draws where they look."""
     programs, nodes = story.bundle.frozen.programs, program_nodes(story)
-    if not nodes:
+    if not story.bundle.circuit.heads():
         return None
     listed = (
-        _program(number, [head for head in nodes if programs[head] == program], to_lines(program))
+        _program(
+            number,
+            [head for head in nodes if programs[head] == program],
+            program_lines(story.bundle.task.names, program),
+        )
         for number, program in enumerate(dict.fromkeys(programs[head] for head in nodes))
     )
-    named = _named(story, frozenset(token for head in nodes for token in programs[head].tokens()))
     unused = len(programs) - len(nodes)
     beside = [note(f"{plural(unused, 'program head')} of the model not in the circuit.")] if unused else []
-    return section("programs", "Program heads", chosen_prompt(), *listed, *named, *beside)
+    return section("heads", "The heads", chosen_prompt(), *listed, *_neural(story), *beside)
 
 
-def _named(story: Story, tokens: frozenset[int]) -> tuple[Element, ...]:
-    """Say what the tokens are called that programs mention by their numbers."""
-    known = ", ".join(_called(story, token) for token in sorted(tokens)[:_NAMED])
-    return (el("p", el("bdi", f"Token {known}."), class_="note"),) if known else ()
-
-
-def _called(story: Story, token: int) -> str:
-    task = story.bundle.task
-    return f"{token} is {token_name(task, token)}" if token in task.names else f"{token} has no name here"
+def _neural(story: Story) -> Iterator[Element]:
+    """Return the place of each neural head's attention; of many they are closed until one is opened."""
+    found = [head for head in story.bundle.circuit.heads() if head not in story.bundle.frozen.programs]
+    for head in found:
+        title = el("summary", f"{head}, learned attention")
+        looks = el("div", class_="scroll", tabindex="0", data_at=f"attention {head}")
+        yield el("details", title, looks, data_page=True, data_head=str(head), open=len(found) <= _OPEN)
 
 
 def _program(number: int, heads: list[Head], lines: list[str]) -> Element:

@@ -1,36 +1,24 @@
-"""The parts of a run's page: bundles, the frontier of each gate, calibration, audits, norms, cost."""
+"""The parts of a run's page: circuits and verdicts first, then gates, calibration, audits, norms, cost."""
 
 from collections.abc import Callable
 
 from circuitproof.view.drawings.charts import Dot, draw_dots, draw_spans
 from circuitproof.view.elements import Child, Element, el
+from circuitproof.view.parts.of_bundles import bundles
 from circuitproof.view.parts.of_studies import beyond, healing, programs, viability
-from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar, verdict_badge
+from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar
 from circuitproof.view.run import Folding, Point, RunStory, Trial
 from circuitproof.view.rungs import Lesioned, Rung
 from circuitproof.view.words import perplexity_text, plural, shown_text
 
 
 def run_heading(run: RunStory) -> Element:
-    """Return the name of the run and its recipe."""
+    """Return the name of the run, and what its numbers are."""
     return el(
         "header",
         el("h1", name(run.path.resolve().name), ": a run of ", name(run.recipe)),
-        el("p", f"Recipe {shown_text(run.digest, most=64)}."),
         el("p", "What is measured in floats is marked so; only what the checker judges is proved."),
     )
-
-
-def bundles(run: RunStory) -> Element | None:
-    """Return what the checker says of each bundle."""
-    rows = [
-        (name(one.place, most=120), verdict_badge(one.outcome), name(one.report.reason, most=600))
-        for one in run.bundles
-    ]
-    if not rows:
-        return None
-    made = scrolled(("bundle", "outcome", "the checker says"), rows, class_="stacked")
-    return section("bundles", "Bundles", made, note("circuitproof show BUNDLE tells all of one of them."))
 
 
 def frontier(run: RunStory) -> Element | None:
@@ -177,12 +165,13 @@ def _folding(found: Folding) -> tuple[Element, ...]:
 
 
 def run_cost(run: RunStory) -> Element | None:
-    """Return what the run took: seconds of calibration, bytes of bundles."""
+    """Return the recipe's digest, and what the run took: seconds of calibration, bytes of bundles."""
     pairs: list[tuple[str, Child]] = [
         (shown_text(one.place), f"{one.seconds:.3g} s of calibration") for one in run.rungs if one.seconds
     ]
     pairs += [(shown_text(one.place), f"{one.size:,} bytes of evidence") for one in run.bundles]
-    return section("cost", "What it costs", facts(*pairs)) if pairs else None
+    recipe = ("recipe", shown_text(run.digest, most=64))
+    return section("cost", "What it is made of, and what it costs", facts(recipe, *pairs)) if pairs else None
 
 
 RUN_PARTS: tuple[Callable[[RunStory], Element | None], ...] = (

@@ -36,7 +36,10 @@ def _viable(one: Viability) -> Iterator[Element]:
         ("strata", share_bar(len(one.kept), len(one.strata), "stay")),
         ("prompts left", f"{one.left:,} balanced, {one.wanted:,} are wanted: {ends}"),
     )
-    rows = [(name(gone.name), share_bar(gone.right, gone.prompts), _why(gone)) for gone in one.dropped]
+    rows = [
+        (name(one.shown_stratum(gone.name)), share_bar(gone.right, gone.prompts), _why(gone))
+        for gone in one.dropped
+    ]
     if rows:
         yield scrolled(("stratum gone", "right", "because"), rows, class_="sortable stacked", tall=True)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.words import shown_text
+from circuitproof_check.main import Beside
 
 
 def section(name: str, title: str, *children: Child) -> Element:
@@ -37,6 +38,19 @@ def link(text: str, target: str, **data: str | int) -> Element:
 def verdict_badge(verdict: str) -> Element:
     """Return a verdict's word with its colour."""
     return el("span", verdict, class_=f"badge {verdict}")
+
+
+def uncompared(beside: Beside) -> str:
+    """Say what the checker was not given to compare a bundle with: the model, the task, or both."""
+    given = {"model": beside.against, "task": beside.task}
+    return " and ".join(f"the {name}" for name, path in given.items() if path is None)
+
+
+def outcome_badge(outcome: str, beside: Beside) -> Element:
+    """Return the checker's word; that of what is valid says too if something was not compared."""
+    if outcome != "valid" or not uncompared(beside):
+        return verdict_badge(outcome)
+    return el("span", f"{outcome}, not compared", class_=f"badge {outcome} uncompared")
 
 
 def chosen_prompt() -> Element:

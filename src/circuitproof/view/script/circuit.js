@@ -2,6 +2,7 @@
 part("circuit", (page, section) => {
   const { data } = page, LISTED = 8;
   const lines = [...section.querySelectorAll("g.edge")], nodes = [...section.querySelectorAll("g.node")];
+  const numbers = [...section.querySelectorAll("text.brings")], place_of = (one) => Number(one.dataset.edge);
   const card = page.at("edge-card"), panel = page.at("edge-panel"), drawing = card.parentElement;
   const rows = [...section.querySelectorAll("table.edges [data-edge]")].map((link) => link.closest("tr"));
   const witness = new Map(data.witnesses.filter((one) => one.edge !== null).map((one) => [one.edge, one]));
@@ -29,7 +30,8 @@ part("circuit", (page, section) => {
   const leave = () => {
     card.hidden = true;
   };
-  lines.forEach((line, edge) => {
+  lines.forEach((line) => {
+    const edge = place_of(line);
     line.addEventListener("pointerenter", (event) => point(edge, event.clientX, event.clientY));
     line.addEventListener("pointermove", (event) => place(event.clientX, event.clientY));
     line.addEventListener("pointerleave", leave);
@@ -45,29 +47,35 @@ part("circuit", (page, section) => {
     });
   });
 
-  // Pointing at a node: its edges stand out, all others step back.
+  // Pointing at a node: its edges stand out, all others step back; a node that is pinned stays so.
+  const near = (name) => {
+    drawing.classList.toggle("pointed", name !== null);
+    for (const one of [...lines, ...numbers]) one.classList.toggle("near", data.edges[place_of(one)].split(" -> ").includes(name));
+  };
   for (const node of nodes) {
-    const name = node.dataset.node;
-    const near = (is) => {
-      drawing.classList.toggle("pointed", is);
-      for (const line of lines) {
-        line.classList.toggle("near", is && [line.dataset.source, line.dataset.target].includes(name));
-      }
-    };
-    for (const event of ["pointerenter", "focus"]) node.addEventListener(event, () => near(true));
-    for (const event of ["pointerleave", "blur"]) node.addEventListener(event, () => near(false));
+    const name = node.dataset.node, pin = () => page.choose("node", page.node === name ? null : name);
+    for (const event of ["pointerenter", "focus"]) node.addEventListener(event, () => near(name));
+    for (const event of ["pointerleave", "blur"]) node.addEventListener(event, () => near(page.node));
+    node.addEventListener("click", pin);
+    node.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      pin();
+    });
   }
 
   // The chosen prompt: how much each edge brings.
   page.on("prompt", (chosen) => {
     const sizes = (page.cell(chosen).shares || []).map(Number), most = Math.max(...sizes.map(Math.abs), 1e-300);
-    lines.forEach((line, edge) => {
-      line.classList.toggle("plus", sizes[edge] > 0);
-      line.classList.toggle("minus", sizes[edge] < 0);
-      const share = sizes.length ? Math.abs(sizes[edge]) / most : 0;
-      line.style.setProperty("--share", share.toFixed(3));
-    });
+    for (const one of [...lines, ...numbers]) {
+      const size = sizes[place_of(one)];
+      one.classList.toggle("plus", size > 0);
+      one.classList.toggle("minus", size < 0);
+      one.style.setProperty("--share", (sizes.length ? Math.abs(size) / most : 0).toFixed(3));
+    }
+    for (const one of numbers) one.textContent = sizes.length ? String(Number(sizes[place_of(one)].toPrecision(3))) : "";
     if (page.edge !== null) show(page.edge);
+    if (page.node !== null) tell(page.node);
   });
 
   // The chosen edge: the prompts that need it.
@@ -90,8 +98,27 @@ part("circuit", (page, section) => {
     const groups = [...listed(needs[0], "decided otherwise without it"), ...listed(needs[1], "tied without it")];
     panel.append(...(groups.length ? groups : [make("p", {}, "No prompt needs it.")]));
   };
+  // The pinned node: what its edges bring on the chosen prompt.
+  const tell = (node) => {
+    const of = page.prompt === null ? null : page.cell(page.prompt), close = button("let go", () => page.choose("node", null));
+    const edges = data.edges.map((name, edge) => [name, edge]).filter(([name]) => name.split(" -> ").includes(node));
+    const listed = edges.map(([name, edge]) => make("li", {}, make("a", { href: "#", "data-edge": edge }, name), of && of.shares ? ` brings ${of.shares[edge]}` : ""));
+    panel.replaceChildren(make("h3", {}, node, " ", close), make("ul", {}, ...listed));
+    if (of && of.own && node in of.own) panel.append(make("p", {}, `Its own biases and norm bring ${of.own[node]}.`));
+  };
+  page.on("node", (node) => {
+    if (node !== null && page.edge !== null) page.choose("edge", null);
+    for (const one of nodes) {
+      one.classList.toggle("pinned", one.dataset.node === node);
+      one.setAttribute("aria-pressed", one.dataset.node === node);
+    }
+    near(node);
+    panel.replaceChildren();
+    if (node !== null) tell(node);
+  });
   page.on("edge", (edge) => {
-    lines.forEach((line, at) => line.classList.toggle("chosen", at === edge));
+    if (edge !== null && page.node !== null) page.choose("node", null);
+    for (const one of [...lines, ...numbers]) one.classList.toggle("chosen", place_of(one) === edge);
     rows.forEach((row) => row.classList.toggle("chosen", Number(row.querySelector("[data-edge]").dataset.edge) === edge));
     panel.replaceChildren();
     if (edge !== null) show(edge);
@@ -103,5 +130,6 @@ part("circuit", (page, section) => {
     if (event.key !== "Escape") return;
     leave();
     if (page.edge !== null) page.choose("edge", null);
+    if (page.node !== null) page.choose("node", null);
   });
 });

@@ -10,8 +10,20 @@ const part = (name, start) => parts.push({ name, start });
 const make = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
+  made.append(...children.flatMap(unbroken));
   return made;
+};
+// No line ends inside the name of an edge.
+const EDGE = /((?:(?:head|mlp) )?\S+ -> (?:(?:head|mlp) )?[^\s,;:]+)/;
+const unbroken = (child) => {
+  if (typeof child !== "string" || !child.includes("->")) return [child];
+  return child.split(EDGE).map((text, at) => {
+    if (at % 2 === 0) return text;
+    const span = document.createElement("span");
+    span.className = "unbroken";
+    span.textContent = text;
+    return span;
+  });
 };
 const button = (words, act, attributes = {}) => {
   const made = make("button", { type: "button", ...attributes }, words);
@@ -28,12 +40,14 @@ const within = (root, selector) =>
 // A page: its data, what is chosen, and who wants to hear of it. `choose("prompt", 3)` tells all that listen.
 const open = (root) => {
   const data = JSON.parse(within(root, "script.data")[0].textContent);
-  const listeners = { prompt: [], edge: [], only: [] };
+  const listeners = { prompt: [], edge: [], node: [], only: [] };
   const page = {
     root,
     data,
     prompt: null,
     edge: null,
+    node: null,
+    started: [],
     only: null,
     at: (name) => within(root, `[data-at="${name}"]`)[0],
     section: (name) => within(root, `[data-part="${name}"]`)[0],

@@ -7,4 +7,5 @@ for (const root of document.querySelectorAll(".circuitproof:not([data-live])")) 
     if (section) start(page, section);
   }
   if (page.data.cells) page.choose("prompt", page.data.order[0]);
+  for (const act of page.started) act();
 }
