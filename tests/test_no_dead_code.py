@@ -37,7 +37,7 @@ def is_called_from_outside(module, node):
     if not isinstance(node, ast.FunctionDef):
         return not defined(node) and not isinstance(node, ast.Import | ast.ImportFrom)
     is_command = module.startswith("circuitproof.cli.") and node.name in COMMAND_NAMES
-    is_called_back = any(ast.unparse(one).startswith("app.") for one in node.decorator_list)
+    is_called_back = any(ast.unparse(one).startswith(("app.", "group.")) for one in node.decorator_list)
     return is_command or is_called_back or node.name == "main"
 
 

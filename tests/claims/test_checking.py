@@ -34,7 +34,7 @@ def test_bundles_are_compared_with_models_and_tasks(proved, tmp_path):
     assert found.is_expected
     for one in found.claims:
         assert "as declared" in one.report.reason
-        assert f"of the model {tmp_path / 'model'}" in one.report.reason
+        assert one.report.reason.startswith("model compared")
 
 
 def test_who_has_no_models_compares_the_rest(proved, tmp_path):

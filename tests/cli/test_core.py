@@ -44,6 +44,7 @@ WORK = {
     "ledger": ["ledger.jsonl"],
     "claims": ["prove", "claims/claims.toml", "--out", "proofs"],
     "gallery": ["norm-free"],
+    "tour": [],
 }  # fmt: skip
 """What can be done without an extra, in an order in which files are there when they are read."""
 NEEDS_TORCH = {

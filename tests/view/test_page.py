@@ -12,9 +12,9 @@ from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.prove.findings import shown
 from circuitproof.prove.fold import fold
 from circuitproof.text.canonical import canonical_json
+from circuitproof.text.reading import shown
 from circuitproof.view.data import story_to_json
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.page import PARTS, bundle_page, bundle_text
@@ -156,7 +156,8 @@ def test_names_of_a_stranger_are_text(seed):
     """A name cannot end a script, open an element, or turn the direction of reading."""
     story = viewed.story_of(seed)
     page = bundle_page(viewed.hostile(story, EVIL * 100))
-    reader, plain = read(page), read(bundle_page(story))
+    mild = replace(story, judgement=replace(story.judgement, reason="words"))
+    reader, plain = read(page), read(bundle_page(mild))
     assert [tag for tag, _ in reader.tags if tag != "bdi"] == [tag for tag, _ in plain.tags if tag != "bdi"]
     assert "img" not in {tag for tag, _ in reader.tags}
     assert "\u202e" not in page

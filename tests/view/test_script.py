@@ -9,7 +9,7 @@ import viewed
 from browsers import Browser
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.meaning import row
-from circuitproof.prove.findings import shown
+from circuitproof.text.reading import shown
 from circuitproof.view import numbers
 from circuitproof.view.elements import el, render
 from circuitproof.view.numbers import Numbers

@@ -17,6 +17,7 @@ from circuitproof.claims.places import (
     proofs_in,
 )
 from circuitproof.declare.tasks.loading import load_task
+from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode
 from circuitproof.lab.runs.checker import declared, run_checker
 from circuitproof.prove.claim import Claim
@@ -36,8 +37,8 @@ class Checked:
     bundle: Path
     against: Path | None
     """The model directory that it was compared with, if it was."""
-    task: Path
-    """The task's declaration that it was compared with, a file that is gone."""
+    task: Task
+    """The task that it was compared with."""
     report: Report
     seconds: float
     """How long the checker took."""
@@ -151,7 +152,7 @@ def _check(proof: Proof, claim: Claim | None) -> Checked | Missing:
         claim=proof.claim,
         bundle=proof.bundle,
         against=against,
-        task=file,
+        task=task,
         report=_compared(report, proof, claim),
         seconds=seconds,
         size=sum(path.stat().st_size for path in proof.bundle.iterdir()),

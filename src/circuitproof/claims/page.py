@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from circuitproof.claims.checking import Checked, Missing
 from circuitproof.claims.tables import claims_table
+from circuitproof.lab.runs.checker import declared
 from circuitproof.view.page import claims_page
 from circuitproof.view.run import Judged
-from circuitproof.view.story import Story, tell_judged
+from circuitproof.view.story import Story, tell
 from circuitproof_check.main import Beside
 
 
@@ -17,5 +18,7 @@ def page_of(title: str, sentences: Sequence[str], found: Sequence[Checked | Miss
 
 
 def _judged(one: Checked) -> Judged:
-    story = tell_judged(one.bundle, one.report, Beside(one.against, task=one.task))
+    """Let the bytes that are shown be judged once more; a bundle about another claim is not shown."""
+    with declared(one.task) as task:
+        story = tell(one.bundle, Beside(one.against, task=task)) if one.report.claim else None
     return Judged(one.claim.name, one.report, one.size, story if isinstance(story, Story) else None)

@@ -10,6 +10,8 @@ from typer import Argument, Exit, Option, Typer, echo
 from circuitproof.claims.forms import Format
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import progress, show_json, show_line, show_note, show_result, show_told
+from circuitproof.cli.writing import guarded
+from circuitproof.text.replacing import Continued, OneFile
 
 if TYPE_CHECKING:
     from circuitproof.claims.file import ClaimsFile
@@ -20,11 +22,11 @@ group = Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
 File = Annotated[Path, Argument(metavar="FILE", help="A claims file, such as claims.toml.")]
 _FOLDER = "The folder of the proofs, one for each claim. [default: build/NAME]"
-ProofsOut = Annotated[Path | None, Option("--out", help=_FOLDER)]
+ProofsOut = Annotated[Path | None, Option("--out", help=_FOLDER), Continued()]
 Proofs = Annotated[Path | None, Option("--proofs", help=_FOLDER)]
 Jobs = Annotated[int, Option("--jobs", min=1, help="How many claims are worked on at a time.")]
 Only = Annotated[list[str] | None, Option("--only", help="A claim by its name; repeat for several.")]
-Force = Annotated[bool, Option("--force", help="Replace what is there already.")]
+Anew = Annotated[bool, Option("--force", help="Replace proofs of other claims that stand there.")]
 NoModels = Annotated[
     bool, Option("--no-models", help="Compare bundles with claims, circuits and tasks, and not with models.")
 ]
@@ -36,12 +38,13 @@ def claims() -> None:
 
 
 @group.command("prove")
+@guarded
 def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
     file: File,
     out: ProofsOut = None,
     jobs: Jobs = 1,
     only: Only = None,
-    force: Force = False,
+    is_anew: Anew = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove every claim that is not proved yet; a verdict that is not as expected ends with exit code 1."""
@@ -50,7 +53,7 @@ def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
 
     stated, folder = _opened(file, out, only)
     with shown_claims(stated) as hear:
-        found = prove_claims(stated, folder, hear, jobs=jobs, force=force)
+        found = prove_claims(stated, folder, hear, jobs=jobs, force=is_anew)
     show_result(found, _show_proved, as_json=as_json)
     raise Exit(ExitCode.REFUTED if any(one.changed for one in found) else ExitCode.GOOD)
 
@@ -71,21 +74,22 @@ def check_all(  # noqa: PLR0913, PLR0917  # what is checked, and how
 
 
 @group.command("table")
+@guarded
 def tabulate(  # noqa: PLR0913, PLR0917  # what is tabulated, and how
     file: File,
     proofs: Proofs = None,
     form: Annotated[Format, Option("--format", help="What the table is written in.")] = Format.MARKDOWN,
-    page: Annotated[Path | None, Option("--page", help="Write one HTML page of all claims here too.")] = None,
+    page: Annotated[
+        Path | None, Option("--page", help="Write one HTML page of all claims here too."), OneFile()
+    ] = None,
     jobs: Jobs = 1,
     only: Only = None,
     no_models: NoModels = False,
-    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Check every bundle, and print what was found as a table for a document."""
     from circuitproof.text.canonical import write_file
 
-    _refuse_replacing(page, force=force)
     found = _checked(file, proofs, only, jobs, has_models=not no_models)
     if page is not None:
         write_file(page, found.page().encode())
@@ -99,18 +103,17 @@ def tabulate(  # noqa: PLR0913, PLR0917  # what is tabulated, and how
 
 
 @group.command("archive")
+@guarded
 def archive(
     file: File,
-    out: Annotated[Path, Option("--out", help="Where the archive is written, a .tar.gz.")],
+    out: Annotated[Path, Option("--out", help="Where the archive is written, a .tar.gz."), OneFile()],
     proofs: Proofs = None,
-    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write claims, circuits, tasks and bundles into one archive, the same bytes each time; no models."""
     from circuitproof.claims.archive import write_archive
     from circuitproof.text.canonical import digest_file
 
-    _refuse_replacing(out, force=force)
     stated, folder = _opened(file, proofs, None)
     files = write_archive(stated, folder, out)
     digest = digest_file(out)
@@ -137,15 +140,6 @@ def _checked(
     with shown_claims(stated) as hear:
         found = check_claims(stated, folder, jobs=jobs, has_models=has_models, hear=hear)
     return Claims(stated.name, found)
-
-
-def _refuse_replacing(path: Path | None, *, force: bool) -> None:
-    from circuitproof.text.canonical import refuse_existing, refuse_unwritable
-
-    if path is not None and force:
-        refuse_unwritable(path)
-    else:
-        refuse_existing(path)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typer import Argument, BadParameter, Exit, Option
 from circuitproof.cli.claims import Jobs, shown_claims
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import show_line, show_result, show_table, show_told
+from circuitproof.text.replacing import Continued
 
 if TYPE_CHECKING:
     from circuitproof.claims.results import Claims
@@ -20,7 +21,7 @@ def gallery(
         Path | None, Option("--weights", help="The weights, as the row wants them: prove its claims.")
     ] = None,
     out: Annotated[
-        Path | None, Option("--out", help="The row's folder. [default: build/gallery/NAME]")
+        Path | None, Option("--out", help="The row's folder. [default: build/gallery/NAME]"), Continued()
     ] = None,
     jobs: Jobs = 1,
     as_json: AsJson = False,

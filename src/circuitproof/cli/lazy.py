@@ -22,7 +22,6 @@ class Entry:
 
 _IN, _FIND, _PROVE, _CHANGE, _LOOK, _SHARE = "Bring in", "Find", "Prove", "Change", "Look", "Share"
 COMMANDS = {
-    "tour": Entry("tour", _LOOK),
     "task": Entry("tasks", _IN),
     "model": Entry("models", _IN),
     "circuit": Entry("discovery", _IN),
@@ -47,6 +46,7 @@ COMMANDS = {
     "distill": Entry("distillation", _CHANGE, resumes=True),
     "construct": Entry("construction", _CHANGE, resumes=True),
     "surrogate": Entry("surrogate", _CHANGE, resumes=True),
+    "tour": Entry("tour", _LOOK),
     "show": Entry("viewing", _LOOK),
     "explain": Entry("viewing", _LOOK),
     "ledger": Entry("localisation", _LOOK),

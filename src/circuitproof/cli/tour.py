@@ -6,7 +6,8 @@ from typing import Annotated
 
 from typer import Exit, Option
 
-from circuitproof.cli.show import show_line, show_text
+from circuitproof.cli.options import AsJson
+from circuitproof.cli.show import show_json, show_line, show_text
 
 _NEXT = """
 Next:
@@ -19,7 +20,10 @@ Next:
 """
 
 
-def tour(is_opened: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False) -> None:
+def tour(
+    is_opened: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Check a proof that comes with the package, look at it, and see a changed number refused.
 
     Example: circuitproof tour
@@ -28,6 +32,11 @@ def tour(is_opened: Annotated[bool, Option("--open", help="Open the page in a br
     from circuitproof_check.main import Outcome
 
     taken = take_tour(Path(mkdtemp(prefix="circuitproof-tour-")))
+    is_as_told = (taken.checked.outcome, taken.broken.outcome) == (Outcome.VALID, Outcome.INVALID)
+    if as_json:
+        words = {"checked": taken.checked.reason, "broken": taken.broken.reason}
+        show_json({"is_as_told": is_as_told, "page": taken.page, **words})
+        raise Exit(Outcome.VALID if is_as_told else Outcome.FAILURE)
     show_line("1. A proof, checked by the independent checker (standard library, no code of the prover):")
     show_line(f"   {taken.checked.outcome.name.lower()}: {taken.checked.reason}")
     show_line("2. What it says:")
@@ -40,5 +49,4 @@ def tour(is_opened: Annotated[bool, Option("--open", help="Open the page in a br
         import webbrowser
 
         webbrowser.open(taken.page.as_uri())
-    is_as_told = (taken.checked.outcome, taken.broken.outcome) == (Outcome.VALID, Outcome.INVALID)
     raise Exit(Outcome.VALID if is_as_told else Outcome.FAILURE)

@@ -35,9 +35,9 @@ class GalleryModel:
 
     def fill(self) -> Callable[[Path, Path], None]:
         """Return what writes the model directory, and what the claims name beside it, into a folder."""
-        from importlib import import_module
+        from circuitproof.gallery import modular_addition, release
 
-        return import_module(f"circuitproof.gallery.{self.layout}").fill_row
+        return {"modular_addition": modular_addition.fill_row, "release": release.fill_row}[self.layout]
 
     def to_json(self) -> Json:
         return {

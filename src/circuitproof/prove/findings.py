@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from statistics import median
 from typing import Annotated
@@ -12,7 +11,7 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.prove.evidence import Radius
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import Key, record_to_json
-from circuitproof.text.reading import write_rational
+from circuitproof.text.reading import shown, write_rational
 
 LISTED = 100
 """How many counterexamples are listed; all of them are counted."""
@@ -103,8 +102,3 @@ def spread(sizes: Sequence[Fraction]) -> Mapping[str, Fraction]:
     The median of an even number is the mean of the two in the middle.
     """
     return {"min": min(sizes), "median": median(sizes), "max": max(sizes)} if sizes else {}
-
-
-def shown(value: Fraction, digits: int = 6) -> str:
-    """Return some digits of a number, which may lie outside the range of floats."""
-    return f"{Decimal(value.numerator) / Decimal(value.denominator):.{digits}g}"

@@ -256,6 +256,11 @@ def write_rational(value: Fraction) -> str:
         return str(value)
 
 
+def shown(value: Fraction, digits: int = 6) -> str:
+    """Return some digits of a number, which may lie outside the range of floats."""
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):.{digits}g}"
+
+
 @contextmanager
 def long_numbers() -> Generator[None, None, None]:
     """Let numbers have any number of digits: exact logits of deep circuits have more than Python allows."""

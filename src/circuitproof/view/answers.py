@@ -7,10 +7,10 @@ from circuitproof.declare.tasks.domain import Domain
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import OneEdge, Open
-from circuitproof.prove.findings import Survey, shown
+from circuitproof.prove.findings import Survey
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Answer, Battery, Verdict
-from circuitproof.text.reading import scientific
+from circuitproof.text.reading import scientific, shown
 from circuitproof.view.counterexamples import prompt_line
 from circuitproof.view.drawings.circuit import draw_still
 from circuitproof.view.elements import Element, el

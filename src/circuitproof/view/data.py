@@ -11,9 +11,9 @@ from circuitproof.declare.programs.meaning import row as program_row
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.protocol import RationalRow
-from circuitproof.prove.findings import shown
 from circuitproof.prove.fold import Fold
 from circuitproof.text.canonical import Json
+from circuitproof.text.reading import shown
 from circuitproof.view.evidence import Shown, Witness
 from circuitproof.view.numbers import Cell, Numbers, lead
 from circuitproof.view.parts.explanation import flip_words

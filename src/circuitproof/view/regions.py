@@ -10,9 +10,8 @@ from circuitproof.declare.tasks.labelled import NOTHING_OPENED, Label, Labelled
 from circuitproof.declare.tasks.labelled import Opened as Seen
 from circuitproof.declare.tasks.patterns import Tokens, read_tokens
 from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
-from circuitproof.prove.findings import shown
 from circuitproof.prove.properties import Property
-from circuitproof.text.reading import Fields
+from circuitproof.text.reading import Fields, shown
 from circuitproof.view.words import plural, token_name
 
 _WORK = 200_000

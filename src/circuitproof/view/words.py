@@ -12,7 +12,6 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.patterns import Pattern
-from circuitproof.prove.findings import shown
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
@@ -26,7 +25,7 @@ from circuitproof.prove.properties import (
     SubsetMinimality,
 )
 from circuitproof.text.printing import printable
-from circuitproof.text.reading import write_rational
+from circuitproof.text.reading import shown, write_rational
 
 if TYPE_CHECKING:
     from circuitproof.bundle.opening import AskedTask

@@ -7,6 +7,8 @@ and `if`. People see the text that the bytes are, with blanks and line ends as s
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from circuitproof.text.printing import printable
+
 _PRINTED = frozenset({*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)})
 """The bytes that are their own signs; each of the others is called by the next sign from U+0100 on."""
 _MOVED = [byte for byte in range(256) if byte not in _PRINTED]
@@ -98,4 +100,4 @@ def _visible_sign(sign: str) -> str:
         return f"<0x{ord(sign) - 0xDC00:02X}>"
     if sign in _ESCAPED:
         return _ESCAPED[sign]
-    return sign if sign.isprintable() else repr(sign)[1:-1]
+    return printable(sign)

@@ -6,12 +6,12 @@ from fractions import Fraction
 from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.findings import LISTED, shown
+from circuitproof.prove.findings import LISTED
 from circuitproof.prove.patterns.frontier import FailingCell, FailingChoice, Frontier, frontier
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
-from circuitproof.text.reading import scientific
+from circuitproof.text.reading import scientific, shown
 from circuitproof.view.words import pattern_words, told_tokens
 
 _CELLS_SHOWN = 8

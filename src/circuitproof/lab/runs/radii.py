@@ -18,12 +18,12 @@ from circuitproof.prove.balls.regions import Unsearched
 from circuitproof.prove.balls.robustness import Directions, radii, violation
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.findings import shown, spread
+from circuitproof.prove.findings import spread
 from circuitproof.prove.fold import Fold, fold
 from circuitproof.prove.properties import Robustness
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
-from circuitproof.text.reading import write_rational
+from circuitproof.text.reading import shown, write_rational
 from circuitproof.view.counterexamples import prompt_line
 from circuitproof.view.drawings.charts import draw_histogram
 from circuitproof.view.telling import Said, Table, Told

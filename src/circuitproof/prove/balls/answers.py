@@ -13,10 +13,11 @@ from circuitproof.prove.balls.search import Unstable, Violation, is_closed, sear
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
-from circuitproof.prove.findings import Findings, shown
+from circuitproof.prove.findings import Findings
 from circuitproof.prove.fold import Fold, Folded
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Answer, Outcome, Proved, Refuted, Undecided
+from circuitproof.text.reading import shown
 
 Finding = Tree | Violation | Unstable | NotExactError
 

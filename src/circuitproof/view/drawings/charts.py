@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from circuitproof.prove.findings import shown
+from circuitproof.text.reading import shown
 from circuitproof.view.elements import Element, el
 
 _BINS = 24

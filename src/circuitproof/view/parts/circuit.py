@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from circuitproof.declare.circuits.graph import Edge
-from circuitproof.prove.findings import shown
+from circuitproof.text.reading import shown
 from circuitproof.view.drawings.circuit import FEW, draw_circuit
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.numbers import Needs, Numbers

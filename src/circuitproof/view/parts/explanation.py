@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from circuitproof.bundle.opening import Opened
 from circuitproof.prove.balls.radius import Bracket
-from circuitproof.prove.findings import shown
+from circuitproof.text.reading import shown
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.explain import Explanation, explain_place
 from circuitproof.view.numbers import Cell, Numbers

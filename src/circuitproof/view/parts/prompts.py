@@ -1,6 +1,6 @@
 """The table of prompts: what each is, what is decided, by how much, and in which cell."""
 
-from circuitproof.prove.findings import shown
+from circuitproof.text.reading import shown
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.parts.section import link, scrolled, section

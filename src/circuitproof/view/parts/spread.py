@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 
-from circuitproof.prove.findings import shown, spread
+from circuitproof.prove.findings import spread
 from circuitproof.prove.properties import Robustness
+from circuitproof.text.reading import shown
 from circuitproof.view.drawings.charts import draw_histogram
 from circuitproof.view.elements import Element, el
 from circuitproof.view.numbers import Numbers

@@ -1,7 +1,7 @@
 """Counterexamples and witnesses: the prompts on which anyone can see what is said."""
 
-from circuitproof.prove.findings import shown
 from circuitproof.prove.fold import Fold
+from circuitproof.text.reading import shown
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.evidence import Shown, Witness
 from circuitproof.view.numbers import lead
