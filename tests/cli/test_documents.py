@@ -18,10 +18,10 @@ from hand_models import QUOTE_EDGES, circuit_of, quote_model
 from places import RECIPES, ROOT
 from releases import release_files, write_release
 
-README = ROOT / "README.md"
+STEPS = ROOT / "docs" / "start.md"
 BLOCKS = [block for document in DOCUMENTS for block in blocks(document)]
-FIRST = ("README.md", "page.md", "figures.md", "howto-check.md", "howto-model.md", "howto-valid.md")
-"""Pages about the model and the bundle that README makes."""
+FIRST = ("start.md", "page.md", "figures.md", "howto-check.md", "howto-model.md", "howto-valid.md")
+"""Pages about the model and the bundle that the first steps make."""
 
 
 def test_every_block_is_found():
@@ -62,7 +62,7 @@ def workplace(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("workplace")
 def test_the_first_steps_run_as_they_stand_and_so_does_the_page_about_their_bundle(run):
-    """From README's first command on, each in the folder that those before it have left."""
+    """From the first command on, each in the folder that those before it have left."""
     run_documents(run, *FIRST)
     assert list(Path().glob("**/*.html"))
     assert load_circuit(Path("build/quotes.json")).edges
@@ -90,10 +90,10 @@ def run_documents(run, *names):
 def test_an_own_task_an_own_circuit_and_a_model_made_elsewhere_end_in_a_checked_bundle(
     run, tmp_path, monkeypatch
 ):
-    """The task and the circuit are those that README shows; nothing of ours writes the model."""
+    """The task and the circuit are those that the first steps show; nothing of ours writes the model."""
     monkeypatch.chdir(tmp_path)
     for name, kind in (("agreement.toml", "toml"), ("circuit.json", "json")):
-        Path(name).write_text(re.search(rf"```{kind}\n(.*?)```", README.read_text(), re.DOTALL)[1])
+        Path(name).write_text(re.search(rf"```{kind}\n(.*?)```", STEPS.read_text(), re.DOTALL)[1])
     write_model_elsewhere(Path("mine"))
     assert run("task", "agreement.toml")[0] == 0
     assert run("circuit", "circuit.json")[0] == 0
