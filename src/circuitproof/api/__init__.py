@@ -2,5 +2,6 @@
 
 May use: every room below the command line, which is beside it.
 Names: `declaring.load_model`, `declaring.declare_task`, `proving.verify`, `proving.radius`,
-`proving.minimal`, `checking.check`, `finding.train`, `finding.extract`, `looking.explain`, `looking.report`.
+`proving.minimal`, `checking.check`, `finding.train`, `finding.extract`, `looking.explain`,
+`looking.logits`, `looking.report`.
 """

@@ -15,9 +15,10 @@ from circuitproof.declare.tasks.loading import load_task as find_task
 from circuitproof.declare.tasks.loading import read_declared
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.forward.declaration import ProgramHeads, parse_declaration
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.runs.models import exactness
+from circuitproof.lab.runs.models import write_model as store_model
 from circuitproof.view.telling import Said, Told
 from circuitproof.view.words import model_words
 
@@ -65,6 +66,28 @@ Entry: TypeAlias = str | int | Sequence[str | int]
 def load_model(path: PathLike) -> Model:
     """Open a model directory; what was changed since it was sealed is refused."""
     return Model(open_model(Path(path)))
+
+
+def write_model(
+    architecture: Architecture | Mapping[str, object],
+    tensors: Mapping[str, object],
+    out: PathLike,
+    *,
+    alphabet: Sequence[str] | None = None,
+    programs: Mapping[str, Sequence[str]] | None = None,
+) -> Model:
+    """Write a model directory from arrays or torch tensors by their names of docs/models.md, and open it.
+
+    `architecture` has the keys of `model.json`, with numbers that are not whole in quotes. Nothing is
+    rounded: a number that FP32 does not have is an `InputError`, as is a missing or an unknown tensor.
+
+        sizes = {"vocabulary": 8, "context": 6, "layers": 1, …}
+        model = cp.write_model(sizes, {"embed.token": token, …}, "model", alphabet=list("abcdefgh"))
+    """
+    sizes = architecture.to_json() if isinstance(architecture, Architecture) else architecture
+    content = {"architecture": sizes, "alphabet": alphabet, "programs": programs or {}}
+    store_model(parse_declaration(_plain(content), "the call"), tensors, Path(out))
+    return load_model(out)
 
 
 def load_task(spec: PathLike, *, model: AnyModel | None = None, pattern: str | None = None) -> Task:

@@ -1,4 +1,4 @@
-"""Looking at a bundle: one prompt explained, and the whole as a page."""
+"""Looking at a bundle, one prompt or the whole as a page, and at the logits of a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from pathlib import Path
 
 from circuitproof.api.arguments import PathLike, paced, place_of
 from circuitproof.api.checking import AnyBundle, bundle_path
-from circuitproof.api.declaring import AnyModel, model_at
+from circuitproof.api.declaring import AnyCircuit, AnyModel, circuit_at, model_at
+from circuitproof.errors import InputError
+from circuitproof.lab.runs.logits import Logits, Spelled, find_logits
 from circuitproof.text.canonical import refuse_existing, write_file
 from circuitproof.view.explain import Explanation
 from circuitproof.view.explain import explain as explain_prompt
@@ -48,6 +50,37 @@ def explain(
         case _:
             spelled = " ".join(map(str, prompt))
     return explain_prompt(tell(bundle_path(bundle)), spelled, paced(deadline, None))
+
+
+def logits(
+    model: AnyModel,
+    prompts: str | Sequence[int] | Sequence[str | Sequence[Spelled]],
+    circuit: AnyCircuit | None = None,
+    candidates: Sequence[Spelled] | None = None,
+) -> Logits:
+    """Give the exact logits of some tokens, or of all, after the last token of each prompt.
+
+    A text of tokens between blanks, or a list of numbers, is one prompt; a list of texts or of lists is
+    several. The result has `values`, which are Fractions, `floats()`, the nearest doubles, and `to_frame()`.
+    A model of softmax, GELU or LayerNorm has no exact logits: `NotExactError`.
+
+        found = cp.logits(model, ["<BOS> ' A", [1, 10, 6]], candidates=["'", '"'])
+        found.floats()[0]
+    """
+    return find_logits(model_at(model).frozen, _several(prompts), circuit_at(circuit), candidates)
+
+
+def _several(
+    prompts: str | Sequence[int] | Sequence[str | Sequence[Spelled]],
+) -> Sequence[str | Sequence[Spelled]]:
+    """Return several prompts, or the only one as a list."""
+    if isinstance(prompts, str):
+        return [prompts]
+    numbers = [one for one in prompts if isinstance(one, int)]
+    several = [one for one in prompts if not isinstance(one, int)]
+    if numbers and several:
+        raise InputError("prompts mix numbers with texts or lists; give a list of numbers, or of prompts")
+    return [numbers] if numbers else several
 
 
 def report(

@@ -44,6 +44,7 @@ COMMANDS = {
     "distill": Entry("distillation", _CHANGE, resumes=True),
     "construct": Entry("construction", _CHANGE, resumes=True),
     "surrogate": Entry("surrogate", _CHANGE, resumes=True),
+    "logits": Entry("logits", _LOOK),
     "show": Entry("viewing", _LOOK),
     "explain": Entry("viewing", _LOOK),
     "ledger": Entry("localisation", _LOOK),

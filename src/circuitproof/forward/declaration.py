@@ -105,7 +105,12 @@ class Declaration:
 
 def read_declaration(directory: Path) -> Declaration:
     file = directory / DECLARATION
-    with reading(read_json(file), str(file)) as fields:
+    return parse_declaration(read_json(file), str(file))
+
+
+def parse_declaration(content: object, where: str) -> Declaration:
+    """Read a declaration that stands in a file, or that was put together in memory."""
+    with reading(content, where) as fields:
         with reading_part(fields, "architecture") as part:
             architecture = read_architecture(part)
         alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))
