@@ -120,7 +120,7 @@ def test_a_program_that_does_not_fit_is_refused(run, stored, tmp_path, given, se
 
 def test_the_page_makes_a_model_elsewhere(tmp_path):
     """Its program runs as it stands, and `circuitproof model` accepts what it wrote."""
-    (program,) = re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
+    program = re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)[0]
     subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)  # noqa: S603  # our own page
     asked = [sys.executable, "-m", "circuitproof", "model", "mine", "--seal"]
     ended = subprocess.run(asked, check=False, cwd=tmp_path, capture_output=True, text=True)  # noqa: S603  # ours
