@@ -1,7 +1,7 @@
 """From exact numbers back to floats, for readers: no proof depends on it."""
 
 from fractions import Fraction
-from math import copysign, inf
+from math import inf
 
 
 def nearest_double(value: Fraction) -> float:
@@ -13,4 +13,4 @@ def nearest_double(value: Fraction) -> float:
     try:
         return value.numerator / value.denominator  # Python rounds the quotient of integers correctly
     except OverflowError:
-        return copysign(inf, value.numerator)
+        return inf if value > 0 else -inf
