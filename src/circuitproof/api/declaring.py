@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from circuitproof.api.arguments import PathLike
+from circuitproof.api.arguments import PathLike, listed, path_of
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Ablation, Circuit
 from circuitproof.declare.circuits.spelling import load_circuit as read_circuit
@@ -14,7 +14,6 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.loading import load_task as find_task
 from circuitproof.declare.tasks.loading import read_declared
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError
 from circuitproof.forward.declaration import ProgramHeads, parse_declaration
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.runs.models import exactness
@@ -53,6 +52,7 @@ class Model(Told):
         yield exactness(self.frozen.declaration)
 
 
+_A_TASK = "a task, the name of one or its file"
 AnyModel: TypeAlias = Model | PathLike
 """A model, or its directory."""
 AnyTask: TypeAlias = Task | PathLike
@@ -65,7 +65,7 @@ Entry: TypeAlias = str | int | Sequence[str | int]
 
 def load_model(path: PathLike) -> Model:
     """Open a model directory; what was changed since it was sealed is refused."""
-    return Model(open_model(Path(path)))
+    return Model(open_model(path_of("model", path, "a model directory")))
 
 
 def write_model(
@@ -86,7 +86,7 @@ def write_model(
     """
     sizes = architecture.to_json() if isinstance(architecture, Architecture) else architecture
     content = {"architecture": sizes, "alphabet": alphabet, "programs": programs or {}}
-    store_model(parse_declaration(_plain(content), "the call"), tensors, Path(out))
+    store_model(parse_declaration(_plain(content), "the call"), tensors, path_of("out", out))
     return load_model(out)
 
 
@@ -96,7 +96,7 @@ def load_task(spec: PathLike, *, model: AnyModel | None = None, pattern: str | N
     A file may leave the names of tokens to the `model`; `pattern` takes the place of that of a file.
     """
     alphabet = None if model is None else model_at(model).alphabet
-    return find_task(str(spec), alphabet, pattern)
+    return find_task(str(path_of("task", spec, _A_TASK)), alphabet, pattern)
 
 
 def declare_task(  # noqa: PLR0913  # the keys of a task file
@@ -144,16 +144,15 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
 
 def load_circuit(path: PathLike) -> Circuit:
     """Read a circuit file in our spelling, the paper's release's, or EAP-IG's."""
-    return read_circuit(Path(path))
+    return read_circuit(path_of("circuit", path, "a circuit file"))
 
 
 def circuit(model: AnyModel, edges: Sequence[str]) -> Circuit:
     """Return the circuit of a model that keeps these edges, such as `embed -> head 0.0`."""
     graph = model_at(model).frozen.graph
-    if isinstance(edges, str):
-        raise InputError(f"edges is the text {edges!r}, want a list of edges such as ['embed -> head 0.0']")
+    kept = listed("edges", edges, "a list of edges such as ['embed -> head 0.0']")
     sizes = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
-    return parse_circuit({**sizes, "edges": list(edges)}, "circuit")
+    return parse_circuit({**sizes, "edges": list(kept)}, "circuit")
 
 
 def model_at(model: AnyModel) -> Model:
@@ -163,12 +162,14 @@ def model_at(model: AnyModel) -> Model:
 
 def task_at(task: AnyTask) -> Task | str:
     """Return a task, or the name or file of one as runs take it."""
-    return task if isinstance(task, Task) else str(task)
+    return task if isinstance(task, Task) else str(path_of("task", task, _A_TASK))
 
 
 def circuit_at(found: AnyCircuit | None) -> Circuit | Path | None:
     """Return a circuit, the place of its file, or nothing: all edges."""
-    return found if found is None or isinstance(found, Circuit) else Path(found)
+    if found is None or isinstance(found, Circuit):
+        return found
+    return path_of("circuit", found, "a circuit or its file; cp.circuit(model, edges) makes one of edges")
 
 
 def _plain(value: object) -> object:

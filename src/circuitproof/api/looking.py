@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from circuitproof.api.arguments import PathLike, paced, place_of
+from circuitproof.api.arguments import PathLike, listed, paced, path_of, place_of
 from circuitproof.api.checking import AnyBundle, bundle_path
 from circuitproof.api.declaring import AnyCircuit, AnyModel, circuit_at, model_at
 from circuitproof.errors import InputError
@@ -48,7 +47,7 @@ def explain(
         case int():
             spelled = f"#{prompt}"
         case _:
-            spelled = " ".join(map(str, prompt))
+            spelled = " ".join(map(str, listed("prompt", prompt, "a text, a place or a list of tokens")))
     return explain_prompt(tell(bundle_path(bundle)), spelled, paced(deadline, None))
 
 
@@ -76,8 +75,9 @@ def _several(
     """Return several prompts, or the only one as a list."""
     if isinstance(prompts, str):
         return [prompts]
-    numbers = [one for one in prompts if isinstance(one, int)]
-    several = [one for one in prompts if not isinstance(one, int)]
+    given = listed("prompts", prompts, "a text, a list of tokens, or a list of such prompts")
+    numbers = [one for one in given if isinstance(one, int)]
+    several = [one for one in given if not isinstance(one, int)]
     if numbers and several:
         raise InputError("prompts mix numbers with texts or lists; give a list of numbers, or of prompts")
     return [numbers] if numbers else several
@@ -94,7 +94,9 @@ def report(
     place = place_of(out)
     refuse_existing(place)
     compared = None if against is None else model_at(against).path
-    made = report_on(bundle_path(path), Beside(compared, task=None if task is None else Path(task)))
+    made = report_on(
+        bundle_path(path), Beside(compared, task=None if task is None else path_of("task", task))
+    )
     if place is not None:
         write_file(place, made.html.encode())
     return Page(made.html, made.text, made.says)
