@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from circuitproof.api.arguments import PathLike, listed, paced, path_of, place_of
 from circuitproof.api.checking import AnyBundle, bundle_path
 from circuitproof.api.declaring import AnyCircuit, AnyModel, circuit_at, model_at
-from circuitproof.errors import InputError
 from circuitproof.lab.runs.logits import Logits, Spelled, find_logits
 from circuitproof.text.canonical import refuse_existing, write_file
 from circuitproof.view.explain import Explanation
@@ -15,6 +14,8 @@ from circuitproof.view.reporting import report_on
 from circuitproof.view.story import tell
 from circuitproof.view.telling import framed
 from circuitproof_check.main import Beside
+
+_PROMPTS = "a text, a list of tokens, or a list of such prompts"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,7 +67,10 @@ def logits(
         found = cp.logits(model, ["<BOS> ' A", [1, 10, 6]], candidates=["'", '"'])
         found.floats()[0]
     """
-    return find_logits(model_at(model).frozen, _several(prompts), circuit_at(circuit), candidates)
+    asked = (
+        None if candidates is None else listed("candidates", candidates, "a list of tokens such as [9, 10]")
+    )
+    return find_logits(model_at(model).frozen, _several(prompts), circuit_at(circuit), asked)
 
 
 def _several(
@@ -75,12 +79,10 @@ def _several(
     """Return several prompts, or the only one as a list."""
     if isinstance(prompts, str):
         return [prompts]
-    given = listed("prompts", prompts, "a text, a list of tokens, or a list of such prompts")
-    numbers = [one for one in given if isinstance(one, int)]
-    several = [one for one in given if not isinstance(one, int)]
-    if numbers and several:
-        raise InputError("prompts mix numbers with texts or lists; give a list of numbers, or of prompts")
-    return [numbers] if numbers else several
+    given = listed("prompts", prompts, _PROMPTS)
+    if given and all(isinstance(one, int) for one in given):
+        return [given]
+    return [one if isinstance(one, str) else listed("a prompt", one, _PROMPTS) for one in given]
 
 
 def report(
