@@ -14,7 +14,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.loading import load_task as find_task
 from circuitproof.declare.tasks.loading import read_declared
 from circuitproof.declare.tasks.task import Task
-from circuitproof.forward.declaration import ProgramHeads, parse_declaration
+from circuitproof.forward.declaration import ProgramHeads, read_declaration
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.runs.models import exactness
 from circuitproof.lab.runs.models import write_model as store_model
@@ -86,8 +86,9 @@ def write_model(
     """
     sizes = architecture.to_json() if isinstance(architecture, Architecture) else architecture
     content = {"architecture": sizes, "alphabet": alphabet, "programs": programs or {}}
-    store_model(parse_declaration(_plain(content), "the call"), tensors, path_of("out", out))
-    return load_model(out)
+    place = path_of("out", out)
+    store_model(read_declaration(place, _plain(content)), tensors, place)
+    return load_model(place)
 
 
 def load_task(spec: PathLike, *, model: AnyModel | None = None, pattern: str | None = None) -> Task:

@@ -103,14 +103,10 @@ class Declaration:
         }
 
 
-def read_declaration(directory: Path) -> Declaration:
+def read_declaration(directory: Path, content: object = None) -> Declaration:
+    """Read what a model says of itself: from its file, or from the content that the file is to have."""
     file = directory / DECLARATION
-    return parse_declaration(read_json(file), str(file))
-
-
-def parse_declaration(content: object, where: str) -> Declaration:
-    """Read a declaration that stands in a file, or that was put together in memory."""
-    with reading(content, where) as fields:
+    with reading(read_json(file) if content is None else content, str(file)) as fields:
         with reading_part(fields, "architecture") as part:
             architecture = read_architecture(part)
         alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.tasks.alphabet import token_of
+from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, token_of
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.exact.rounding import nearest_double
@@ -38,21 +38,22 @@ class Tokens:
 
     declaration: Declaration
 
-    @cached_property
-    def names(self) -> Mapping[int, str]:
-        alphabet = self.declaration.alphabet
-        return {} if alphabet is None else alphabet.named()
+    @property
+    def alphabet(self) -> Alphabet | Vocabulary:
+        """Return the names of the model's tokens, or that there are so many without."""
+        named = self.declaration.alphabet
+        return Vocabulary(self.declaration.architecture.vocabulary) if named is None else named
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
-        return {name: token for token, name in self.names.items()}
+        return {name: token for token, name in self.alphabet.named().items()}
 
     def token(self, spelled: Spelled) -> int:
         """Return the token that a word or a number means; another one is refused."""
         size = self.declaration.architecture.vocabulary
         token = token_of(str(spelled), {} if isinstance(spelled, int) else self.numbers, size)
         if token is None:
-            known = f"0 to {size - 1}" + (f", or one of {len(self.names)} names" if self.names else "")
+            known = f"0 to {size - 1}" + (f", or one of {len(self.numbers)} names" if self.numbers else "")
             raise InputError(f"{shown_text(str(spelled))!r} is no token of the model; its tokens are {known}")
         return token
 
@@ -69,7 +70,7 @@ class Tokens:
 class Logits(Told):
     """The exact logits of candidates after the last token of each prompt."""
 
-    names: Mapping[int, str]
+    alphabet: Alphabet | Vocabulary
     prompts: tuple[Prompt, ...]
     candidates: tuple[int, ...]
     folds: tuple[Fold, ...]
@@ -88,12 +89,12 @@ class Logits(Told):
     def to_frame(self) -> Any:  # noqa: ANN401  # pandas is optional, so its type is not at hand
         """Return a row for each prompt and candidate, in floats; needs pandas."""
         places = [(x, y) for x in range(len(self.prompts)) for y in range(len(self.candidates))]
-        floats = self.floats()
+        floats, names = self.floats(), self.alphabet.named()
         return frame_of(
             {
                 "prompt": [self._text(x) for x, _ in places],
                 "token": [self.candidates[y] for _, y in places],
-                "name": [named(self.names, self.candidates[y]) for _, y in places],
+                "name": [named(names, self.candidates[y]) for _, y in places],
                 "logit": [floats[x][y] for x, y in places],
             }
         )
@@ -111,12 +112,13 @@ class Logits(Told):
 
     def to_json(self) -> Json:
         """Return every logit, exactly and as the nearest double."""
+        names = self.alphabet.named()
         return {
             "candidates": list(self.candidates),
             "prompts": [
                 {
                     "prompt": list(self.prompts[place]),
-                    "text": [named(self.names, token) for token in self.prompts[place]],
+                    "text": [named(names, token) for token in self.prompts[place]],
                     "logits": [write_rational(value) for value in found.logits],
                     "floats": [*map(_finite, found.logits)],
                     "largest": [self.candidates[y] for y in sorted(found.decision)],
@@ -127,10 +129,10 @@ class Logits(Told):
 
     def _row(self, place: int, found: Fold) -> tuple[str, ...]:
         token, value = self.candidates[place], found.logits[place]
-        return str(token), named(self.names, token), repr(nearest_double(value)), exact(value)
+        return str(token), named(self.alphabet.named(), token), repr(nearest_double(value)), exact(value)
 
     def _text(self, place: int) -> str:
-        return prompt_line(self.names, self.prompts[place])
+        return prompt_line(self.alphabet.named(), self.prompts[place])
 
 
 def _finite(value: Fraction) -> float | None:
@@ -154,7 +156,7 @@ def find_logits(
         raise InputError("no logits are asked for; give at least one prompt, and one candidate if any")
     read = tuple(map(spelling.prompt, prompts))
     folds = exact_logits(frozen, kept, chosen, read)
-    return Logits(spelling.names, read, chosen, folds, candidates is None)
+    return Logits(spelling.alphabet, read, chosen, folds, candidates is None)
 
 
 def exact_logits(
