@@ -10,11 +10,13 @@
 # What is asked is data: the tokens, the prompts, the right answer to each, and what must not matter.
 
 # %%
+import builtins
 import tempfile
 from pathlib import Path
 
 import circuitproof as cp
 
+show = getattr(builtins, "display", print)  # a notebook draws what a script prints
 work = Path(tempfile.mkdtemp())
 recipes = next(one / "recipes" for one in (Path.cwd(), *Path.cwd().parents) if (one / "recipes").is_dir())
 letters = "a", "b", "c"
@@ -27,32 +29,32 @@ task = cp.declare_task(
         {"name": "one", "text": "{first} ?", "answer": "{first}"},
     ],
 )
-f"{task.size} prompts in {len(task.classes())} classes, digest {str(task.digest)[:12]}"
+show(task)
 
 # %% [markdown]
 # A model that learns it. The recipe says how to train; tokens and context follow from the task.
 
 # %%
 model = cp.train(recipes / "own-first-letter.toml", work / "run", tasks=[task])
-model
+show(model)
 
 # %% [markdown]
 # A circuit that gives the right answers, found in floats. The selected one is drawn.
 
 # %%
 found = cp.extract(model, task, objective="program", out=work / "circuit.json")
-found
+show(found)
 
 # %% [markdown]
 # What is true of it, exactly.
 
 # %%
 answers = cp.verify(model, task, found.circuit, epsilon="1/100", deadline=60, out=work / "bundle")
-answers
+show(answers)
 
 # %% [markdown]
 # And judged by the stranger, who is given the model and the declaration to compare.
 
 # %%
 checked = cp.check(answers, against=model, task=task)
-checked
+show(checked)

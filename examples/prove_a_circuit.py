@@ -11,16 +11,18 @@
 # task? The model here closes tags; it has a few hundred weights and is trained in seconds.
 
 # %%
+import builtins
 import json
 import tempfile
 from pathlib import Path
 
 import circuitproof as cp
 
+show = getattr(builtins, "display", print)  # a notebook draws what a script prints
 work = Path(tempfile.mkdtemp())
 recipes = next(one / "recipes" for one in (Path.cwd(), *Path.cwd().parents) if (one / "recipes").is_dir())
 model = cp.train(recipes / "own-closing-tags.toml", work / "run")
-model
+show(model)
 
 # %% [markdown]
 # The circuit as EAP-IG writes it: every edge of the graph, and whether it is kept. A head's query, key and
@@ -35,7 +37,7 @@ kept |= {
 }
 (work / "eap-ig.json").write_text(json.dumps({"cfg": {"n_layers": 1, "n_heads": 1}, "edges": kept}))
 circuit = cp.load_circuit(work / "eap-ig.json")
-[str(edge) for edge in circuit]
+show(circuit)
 
 # %% [markdown]
 # Equivalence, invariance, necessity and robustness, in exact arithmetic over the FP32 weights. A property is
@@ -44,18 +46,18 @@ circuit = cp.load_circuit(work / "eap-ig.json")
 # %%
 task = cp.load_task(recipes / "tasks/closing-tags.toml")
 answers = cp.verify(model, task, circuit, epsilon="1/100", out=work / "bundle")
-answers
+show(answers)
 
 # %% [markdown]
 # A stranger agrees: the independent checker, in a process of its own, with the standard library alone.
 
 # %%
 checked = cp.check(answers, against=model, task=task)
-checked
+show(checked)
 
 # %% [markdown]
 # The page for others: one file that loads nothing. It also shows here.
 
 # %%
 page = cp.report(answers, against=model, out=work / "bundle.html")
-page
+show(page)

@@ -18,9 +18,17 @@ from circuitproof.version import __version__
 if TYPE_CHECKING:
     from circuitproof.api.checking import Checked, Outcome, check
     from circuitproof.api.claiming import prove_claims
-    from circuitproof.api.declaring import Model, circuit, declare_task, load_circuit, load_model, load_task
+    from circuitproof.api.declaring import (
+        Model,
+        circuit,
+        declare_task,
+        load_circuit,
+        load_model,
+        load_task,
+        write_model,
+    )
     from circuitproof.api.finding import extract, import_hf, import_release, train
-    from circuitproof.api.looking import Page, explain, report
+    from circuitproof.api.looking import Page, explain, logits, report
     from circuitproof.api.proving import minimal, radius, verify
     from circuitproof.claims.results import Claims
     from circuitproof.declare.circuits.circuit import Circuit
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
         OutputError,
         OverdueError,
     )
+    from circuitproof.lab.runs.logits import Logits
     from circuitproof.lab.runs.minimality import Minimality
     from circuitproof.lab.runs.radii import Radii
     from circuitproof.lab.runs.verification import Verification
@@ -52,6 +61,7 @@ __all__ = [
     "Explanation",
     "InputError",
     "InvalidError",
+    "Logits",
     "Minimality",
     "Model",
     "NotExactError",
@@ -75,25 +85,36 @@ __all__ = [
     "load_circuit",
     "load_model",
     "load_task",
+    "logits",
     "minimal",
     "prove_claims",
     "radius",
     "report",
     "train",
     "verify",
+    "write_model",
 ]
 
 _HOMES = {
     "api.checking": ("Checked", "Outcome", "check"),
     "api.claiming": ("prove_claims",),
-    "api.declaring": ("Model", "circuit", "declare_task", "load_circuit", "load_model", "load_task"),
+    "api.declaring": (
+        "Model",
+        "circuit",
+        "declare_task",
+        "load_circuit",
+        "load_model",
+        "load_task",
+        "write_model",
+    ),
     "api.finding": ("extract", "import_hf", "import_release", "train"),
-    "api.looking": ("Page", "explain", "report"),
+    "api.looking": ("Page", "explain", "logits", "report"),
     "api.proving": ("minimal", "radius", "verify"),
     "claims.results": ("Claims",),
     "declare.circuits.circuit": ("Circuit",),
     "declare.tasks.task": ("Task",),
     "errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "lab.runs.logits": ("Logits",),
     "lab.runs.minimality": ("Minimality",),
     "lab.runs.radii": ("Radii",),
     "lab.runs.verification": ("Verification",),

@@ -58,6 +58,7 @@ def read_architecture(value: object, where: str) -> Architecture:
     flags = {name: boolean(values[name], f"{where}.{name}") for name in _FLAGS}
     scale = rational(values["attention_scale"], f"{where}.attention_scale")
     require("scale_is_positive", scale > 0, where, scale)
+    require("scale_is_a_number_of_FP32", _is_float32(scale), where, scale)
     attention = text(values["attention"], f"{where}.attention")
     require("attention_is_known", attention in ("sparsemax", "softmax"), where, attention)
     return Architecture(
@@ -68,6 +69,13 @@ def read_architecture(value: object, where: str) -> Architecture:
         attention_scale=scale,
         activation=_read_activation(values["activation"], f"{where}.activation"),
     )
+
+
+def _is_float32(value: Fraction) -> bool:
+    """Say whether a positive number is one of FP32: 24 binary digits at most, from 2^-149 and below 2^128."""
+    over, under = value.numerator, value.denominator
+    has_few_digits = over < (over & -over) << 24
+    return has_few_digits and under & (under - 1) == 0 and under <= 1 << 149 and over < under << 128
 
 
 def _read_norm(value: object, where: str, width: int) -> Band | str | None:

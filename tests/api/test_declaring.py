@@ -1,8 +1,16 @@
 """Models, tasks and circuits of a notebook are those of files."""
 
+import html
+import json
+
+import numpy as np
 import pytest
+import torch
+from safetensors.numpy import load_file
 
 import circuitproof as cp
+from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.circuits.graph import Graph
 from hand_models import QUOTE_EDGES, circuit_of
 from places import RECIPES
 
@@ -83,3 +91,67 @@ def test_a_model_says_where_it_is_and_whether_it_can_be_proved(model):
     assert len(model.programs) == 1
     with pytest.raises(cp.InputError, match=r"nowhere"):
         cp.load_model(model.path / "nowhere")
+
+
+def test_a_circuit_shows_its_edges_and_a_task_its_prompts(model):
+    """At Python's prompt and in a notebook, where names are no markup; much is cut."""
+    circuit = cp.circuit(model, ["embed -> head 0.0", "head 0.0 -> logits"])
+    assert repr(circuit) == (
+        "circuit of 2 edges, ablation zero; layers 1, heads 1\n  embed -> head 0.0\n  head 0.0 -> logits"
+    )
+    assert circuit._repr_html_() == f"<pre>{html.escape(repr(circuit))}</pre>"
+    task = cp.load_task("quotes")
+    lines = repr(task).splitlines()
+    assert lines[0] == "task 'quotes': one of ' \", on 128 prompts in 2 classes"
+    assert lines[1] == "  <BOS> <TASK_QUOTE> A ' A A -> '"
+    assert (len(lines), lines[-1]) == (7, "  … 123 more")
+    assert "&lt;BOS&gt;" in task._repr_html_()
+    every = cp.declare_task(
+        "every",
+        vocabulary=32,
+        candidates=[9, 10],
+        answers={9: 9, 10: 10},
+        pattern="any{1..3} with exactly 1 of [9, 10]",
+    )
+    assert repr(every).startswith("task 'every': one of <9> <10>, on every prompt of any{1..3}")
+    wide = whole(Graph(3, 3))
+    assert repr(wide).endswith(f"  … {len(wide) - 20} more")
+
+
+def test_a_model_is_written_from_arrays_and_from_torch_and_is_the_same(model, tmp_path):
+    """With its programs and names; what the directory holds is what was given, bit for bit."""
+    tensors = load_file(model.path / "weights.safetensors")
+    given = {name: torch.from_numpy(one).requires_grad_() for name, one in tensors.items()}
+    declared = json.loads((model.path / "model.json").read_text())
+    parts = {key: declared[key] for key in ("alphabet", "programs")}
+    for place, (sizes, arrays) in enumerate(
+        ((declared["architecture"], given), (model.architecture, tensors))
+    ):
+        written = cp.write_model(sizes, arrays, tmp_path / f"{place}", **parts)
+        for name in ("model.json", "weights.safetensors"):
+            assert (written.path / name).read_bytes() == (model.path / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "says"),
+    [
+        ("embed.token", lambda one: one[:, :1], "tensor embed.token has shape .* the architecture wants"),
+        ("embed.token", lambda one: one + np.float64(0.1), "float64, holds a number that FP32 does not have"),
+        ("embed.token", lambda one: one.astype(np.float64) + 1e300, "holds a number that FP32 does not have"),
+        ("embed.token", lambda one: one * np.nan, "holds a number that FP32 does not have"),
+        ("embed.token", lambda one: one.astype(str), "want an array of numbers"),
+        ("embed.token", lambda one: torch.from_numpy(one).bfloat16(), "cannot be read as an array"),
+        ("embed.token", repr, "want an array of numbers"),
+        ("embed.token", np.shape, "tensor embed.token has shape"),
+        ("extra", np.shape, "holds tensor extra, which the architecture does not have"),
+    ],
+    ids=["shape", "double", "huge", "nan", "text", "bfloat16", "one text", "sequence", "extra"],
+)
+def test_a_tensor_that_does_not_fit_is_refused_and_nothing_is_written(model, tmp_path, name, change, says):
+    """Nothing is rounded in silence."""
+    tensors = load_file(model.path / "weights.safetensors")
+    tensors[name] = change(tensors.get(name))
+    programs = json.loads((model.path / "model.json").read_text())["programs"]
+    with pytest.raises(cp.InputError, match=says):
+        cp.write_model(model.architecture, tensors, tmp_path / "out", programs=programs)
+    assert not (tmp_path / "out").exists()

@@ -1,6 +1,8 @@
 """API, terminal, page and bundle say the same."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -69,3 +71,18 @@ def test_nothing_of_an_invalid_bundle_is_explained(answers):
     (answers.bundle / "domain.json").write_bytes(b"{}")
     with pytest.raises(cp.InvalidError, match="nothing of"):
         cp.explain(answers, 0)
+
+
+def test_logits_are_given_for_one_prompt_or_several(model, monkeypatch):
+    """A text or a list of numbers is one; of each candidate the rational and the nearest double."""
+    found = cp.logits(model, ["<BOS> ' A", [1, 10, 6]], candidates=["'", 10])
+    assert found.values == ((1, 0), (0, 1))
+    assert found.floats() == ((1.0, 0.0), (0.0, 1.0))
+    assert cp.logits(model, [1, 10, 6], candidates=[9]).values == ((0,),)
+    assert len(cp.logits(model, "1 9").values[0]) == 32
+    without = cp.logits(model, "1 9", cp.circuit(model, ["embed -> head 0.0"]), [9])
+    assert without.values == ((0,),)
+    assert "<BOS> ' A" in repr(found)
+    assert "nearest double" in found._repr_html_()
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+    assert found.to_frame()["logit"] == [1.0, 0.0, 0.0, 1.0]

@@ -1,12 +1,21 @@
 """Claims answered from Python: the same answers as on the command line, from files or from objects."""
 
+import inspect
 import json
+import pydoc
+import sys
+from dataclasses import replace
 from fractions import Fraction
+from math import inf
+from types import SimpleNamespace
 
 import pytest
 
 import circuitproof as cp
 from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.lab.runs.radii import PromptRadius
+from circuitproof.prove.balls.radius import Bracket
+from circuitproof.prove.balls.regions import Unsearched
 from circuitproof.text.canonical import readable_json
 from circuitproof.view.plain import WIDTH
 from hand_models import QUOTE_EDGES
@@ -91,6 +100,15 @@ def test_a_deadline_ends_the_work_and_progress_is_told(model):
         ({"properties": ["robustness"]}, "robustness wants an epsilon"),
         ({"limits": True}, "lists its prompts; leave it out"),
         ({"at": "the moon", "epsilon": "1/10"}, "the moon"),
+        ({"properties": "equivalence"}, "properties is the text 'equivalence', want a list of properties"),
+        ({"properties": [3]}, "property is '3'"),
+        ({"at": 3}, "at is the int 3, want a node's side such as 'mlp 0 output'"),
+        ({"positions": [0]}, "positions is of type list, want 'last', 'all'"),
+        ({"effort": 5}, "effort is the int 5, want such as cp.Effort"),
+        ({"deadline": "soon"}, "deadline is the text 'soon', want a number of seconds"),
+        ({"deadline": True}, "deadline is the bool True"),
+        ({"progress": 3}, "progress is the int 3, want a function"),
+        ({"out": 3}, "out is the int 3, want a path"),
     ],
 )
 def test_a_call_that_makes_no_sense_is_one_sentence(model, given, says):
@@ -104,3 +122,76 @@ def test_what_is_written_already_is_not_written_over(model, answers):
     with pytest.raises(cp.InputError, match="already exists; remove it or choose another place"):
         cp.verify(model, "quotes", out=answers.bundle)
     assert json.loads((answers.bundle / "certificate.json").read_text())["answers"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("load_model", {"path": 3}, "model is the int 3, want a model directory"),
+        ("load_task", {"spec": None}, "task is None, want a task, the name of one or its file"),
+        ("load_circuit", {"path": b"x"}, "circuit is of type bytes, want a circuit file"),
+        ("verify", {"task": 3}, "task is the int 3, want a task, the name of one or its file"),
+        (
+            "verify",
+            {"task": "quotes", "circuit": ["embed -> logits"]},
+            "circuit is of type list, want a circ",
+        ),
+        ("verify", {"model": None, "task": "quotes"}, "model is None, want a model directory"),
+        ("minimal", {"task": "quotes", "most": "4"}, "most is the text '4', want a whole number"),
+        ("minimal", {"task": "quotes", "most": 0}, "most is 0, want at least 1"),
+        ("circuit", {"edges": 3}, "edges is the int 3, want a list of edges"),
+        ("check", {"bundle": 3}, "bundle is the int 3, want a bundle's directory"),
+        ("explain", {"bundle": "x", "prompt": None}, "prompt is None, want a text, a place or a list of tok"),
+        ("report", {"path": ()}, "bundle is of type tuple, want a bundle's directory"),
+        ("train", {"recipe": 3, "out": "x"}, "recipe is the int 3, want a recipe file"),
+        ("import_release", {"source": [], "out": "x"}, "source is of type list, want a path"),
+        ("logits", {"prompts": 3}, "prompts is the int 3, want a text"),
+        ("logits", {"prompts": [[1], 2.5]}, "a prompt is the float 2.5"),
+        ("logits", {"prompts": "1", "candidates": "9"}, "candidates is the text '9', want a list"),
+    ],
+)
+def test_a_wrong_type_is_one_sentence(model, name, given, says):
+    """Not an error of whatever first meets the value."""
+    call = getattr(cp, name)
+    taken = {"model": model} if "model" in inspect.signature(call).parameters else {}
+    with pytest.raises(cp.InputError, match=says) as error:
+        call(**{**taken, **given})
+    assert "\n" not in str(error.value)
+
+
+def test_a_verdict_has_no_truth_value(answers):
+    """`if answers.verdict:` would take a refutation for a proof."""
+    for verdict in cp.Verdict:
+        with pytest.raises(TypeError, match=f"the verdict {verdict} is neither true nor false; compare it"):
+            bool(verdict)
+    assert answers.verdict is cp.Verdict.PROVED
+    assert answers.verdict == "proved"
+
+
+def test_help_on_verify_says_what_can_be_asked_and_what_can_go_wrong():
+    """Whoever is at Python's prompt need not open a page."""
+    told = pydoc.plain(pydoc.render_doc(cp.verify))
+    asked = ("equivalence", "invariance", "necessity", "robustness", "faithfulness", "subset\n    minimality")
+    for word in (*asked, "mlp 0 output", "NotExactError", "InputError", "cp.verify(model", "Verification"):
+        assert word in told or word.replace("\n    ", " ") in told, word
+
+
+def test_radii_have_a_view_in_floats_and_a_frame_where_pandas_is(model, monkeypatch):
+    """For plots; without pandas the frame is refused with the package to install."""
+    radii = cp.radius(model, "quotes", cp.circuit(model, QUOTE_EDGES))
+    assert set(radii.floats()) == {(0.5, 0.5)}
+    tied = PromptRadius(None, Fraction(2))
+    bounds = Bracket(Fraction(1, 4), None, is_attained=False, eta=None, tree=Unsearched(Fraction(1, 4)))
+    unreached = Bracket(Fraction(0), None, is_attained=False, eta=None, tree=None)
+    assert tied.floats() == (0.0, 0.0)
+    assert PromptRadius(bounds, Fraction(1)).floats() == (0.25, inf)
+    assert PromptRadius(unreached, Fraction(1)).floats() == (inf, inf)
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+    columns = replace(radii, prompts=(*radii.prompts[:-1], tied)).to_frame()
+    assert {len(column) for column in columns.values()} == {128}
+    assert (columns["lower"][0], columns["is_exact"][0], columns["is_tie"][-1]) == (0.5, True, True)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(
+        cp.InputError, match="to_frame needs pandas, which is not installed: pip install pandas"
+    ):
+        radii.to_frame()

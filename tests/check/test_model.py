@@ -197,7 +197,7 @@ def test_a_base_of_another_kind_is_invalid(rule, tmp_path, monkeypatch):
         {"attention": "softmax"},
         {"activation": {"kind": "gelu", "form": "tanh"}},
         {"activation": {"kind": "relu"}},
-        {"attention_scale": "1/3"},
+        {"attention_scale": "1/4"},
         {"layers": 2},
         {"logit_bias": False},
     ],

@@ -34,6 +34,7 @@ WORK = {
     "install": ["model", "--program", "0.0=program.txt", "--out", "installed"],
     "verify-pattern": ["--model", "installed", "--task-file", "toy-quotes-pattern.toml", *CIRCUIT],
     "radius": ["model", *TASK, *CIRCUIT],
+    "logits": ["model", "--prompt", "1 9", *CIRCUIT],
     "minimal": ["model", *TASK, "--most", "2"],
     "cost": ["model", *TASK, *CIRCUIT, "--anchors", "1"],
     "report": ["bundle"],

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from safetensors.numpy import load_file
 
 from circuitproof import __version__
 from circuitproof.cli.lazy import COMMANDS
@@ -216,6 +217,10 @@ def test_a_release_is_imported(run, tmp_path):
     result = run("import-release", source, "--out", tmp_path / "out")
     assert result.code == 0
     assert f"{tmp_path / 'out'} holds the model of {source}" in result.out
+    numbers = sum(one.size for one in load_file(tmp_path / "out" / "weights.safetensors").values())
+    assert (
+        f"{numbers} numbers are those of the release, each an FP32 value: nothing was rounded" in result.out
+    )
     assert f"{tmp_path / 'out' / 'quotes.circuit.json'} holds the quotes circuit of 2 edges" in result.out
     load_model(tmp_path / "out")
 
@@ -224,7 +229,9 @@ def test_an_import_is_told_as_json(run, tmp_path):
     """Tasks with the sizes of their circuits."""
     source = write_release(tmp_path / "release", release_files())
     result = run("import-release", source, "--out", tmp_path / "out", "--json")
-    assert (result.code, result.json) == (0, {"model": str(tmp_path / "out"), "circuits": {"quotes": 2}})
+    assert (result.code, result.json["circuits"]) == (0, {"quotes": 2})
+    numbers = sum(one.size for one in load_file(tmp_path / "out" / "weights.safetensors").values())
+    assert (result.json["model"], result.json["equal_numbers"]) == (str(tmp_path / "out"), numbers)
 
 
 @pytest.mark.parametrize("option", [[], ["--json"]])

@@ -120,7 +120,7 @@ def test_a_program_that_does_not_fit_is_refused(run, stored, tmp_path, given, se
 
 def test_the_page_makes_a_model_elsewhere(tmp_path):
     """Its program runs as it stands, and `circuitproof model` accepts what it wrote."""
-    (program,) = re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)
+    program = re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.DOTALL)[0]
     subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)  # noqa: S603  # our own page
     asked = [sys.executable, "-m", "circuitproof", "model", "mine", "--seal"]
     ended = subprocess.run(asked, check=False, cwd=tmp_path, capture_output=True, text=True)  # noqa: S603  # ours
@@ -134,8 +134,11 @@ def test_a_gpt2_is_imported_told_and_exported(run, tmp_path):
     code, out, err = run("import-hf", source, "--out", tmp_path / "model")
     assert (code, err) == (0, "")
     assert "parameters, tokens have names" in out
+    assert "its logits were not compared with those of transformers; --compare does so" in out
     assert "LayerNorm has no exact value" in out
     assert run("model", tmp_path / "model")[0] == 0
+    code, out, err = run("logits", tmp_path / "model", "--prompt", "1 2")
+    assert (code, out, "LayerNorm, which has no exact value, so its logits have none" in err) == (3, "", True)
     code, out, err = run("verify", "--model", tmp_path / "model", "--task", _task(tmp_path))
     assert (code, out) == (3, "")
     assert "LayerNorm has no exact value" in err
@@ -161,6 +164,42 @@ def test_an_import_says_how_far_the_logits_differ(run, tmp_path, monkeypatch):
     )
     code, out, _ = run("import-hf", source, "--out", tmp_path / "other", "--compare", "--json")
     assert json.loads(out)["compared"] == to_json(found)
+
+
+def test_logits_are_told_in_a_table_and_as_json(run, stored):
+    """Several prompts at once, of the candidates that are asked for, exactly and as doubles."""
+    asked = ("logits", stored, "--prompt", "<BOS> ' A", "--prompt", "1 10", "--candidates", "' 10")
+    code, out, err = run(*asked)
+    assert (code, err) == (0, "")
+    for words in ("prompt 0: <BOS> ' A", 'prompt 1: <BOS> "', "0.3333333333333333", " 1/3 "):
+        assert words in out
+    code, out, _ = run(*asked, "--json")
+    found = json.loads(out)
+    assert (code, found["candidates"]) == (0, [9, 10])
+    assert [one["logits"] for one in found["prompts"]] == [["1/3", "0"], ["0", "3/2"]]
+    assert found["prompts"][0]["floats"] == [1 / 3, 0.0]
+    assert "the largest 10 of 32" in run("logits", stored, "--prompt", "1 9")[1]
+
+
+def test_recorded_logits_are_compared_within_a_declared_bound(run, stored, tmp_path):
+    """Exit code 1 beyond it, exactly for an exact model; a bound of nothing is wrong usage."""
+    row = [0.0] * 32
+    row[9] = 0.25
+    file = tmp_path / "logits.json"
+    file.write_text(json.dumps({"tokens": [[1, 9, 5]], "logits": [row]}))
+    code, out, _ = run("model", stored, "--compare", file)
+    assert code == 0
+    assert "exactly computed logits at 1 positions differ from the recorded ones by at most 0.0833333" in out
+    assert "top-1 agrees at 1 of 1 positions" in out
+    code, out, _ = run("model", stored, "--compare", file, "--within", "1/12")
+    assert (code, "within the bound of 0.0833333" in out) == (0, True)
+    code, out, _ = run("model", stored, "--compare", file, "--within", "0.0833", "--json")
+    compared = json.loads(out)["compared"]
+    assert (code, compared["is_within"], compared["exact"]) == (1, False, True)
+    code, _, err = run("model", stored, "--within", "1")
+    assert (code, "--compare" in err) == (2, True)
+    code, _, err = run("model", stored, "--compare", file, "--within", "nan")
+    assert (code, "--within is 'nan', want a rational" in err) == (3, True)
 
 
 def _task(folder):

@@ -28,6 +28,7 @@ COMMANDS = (
     ("verify", *OF_ALL, "--engine", "all", "--anchors", "1"),
     ("verify", *OF_ALL, "--out", f"{EVIL}.bundle"),
     ("radius", EVIL, *OF_ALL[2:]),
+    ("logits", EVIL, "--prompt", "9 1", "--circuit", f"{EVIL}.json"),
     ("minimal", EVIL, *OF_ALL[4:], "--most", "2"),
     ("synthesise", *OF_ALL[:2], *OF_ALL[4:], "--head", "0.0", "--rules", "1", "--out", f"{EVIL}.program"),
     ("cost", EVIL, "--circuit", f"{EVIL}.json", "--task", f"{EVIL}.task.toml"),

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
@@ -11,6 +12,7 @@ from circuitproof.declare.architecture import (
     Architecture,
     inverse_root,
     is_float32,
+    nearest_float32,
     read_architecture,
     tensor_shapes,
 )
@@ -134,6 +136,37 @@ def test_the_attention_scale_is_a_positive_float32(scale):
     """Torch multiplies by an FP32 number; a proof about 1/3 would be about another model."""
     with pytest.raises(DeclarationError, match=r"attention_scale is .*, want a positive FP32 value"):
         replace(TOY, attention_scale=scale)
+
+
+def test_the_attention_scale_that_can_be_written_is_named():
+    """Whoever writes 1/√3 in decimals needs the number that FP32 has, as it must stand in the file."""
+    wanted = f'is 1/3, want a positive FP32 value; the nearest is "{nearest_float32(Fraction(1, 3))}"'
+    with pytest.raises(DeclarationError, match=re.escape(wanted)):
+        replace(TOY, attention_scale=Fraction(1, 3))
+
+
+@given(positive_rationals)
+def test_no_neighbour_in_fp32_is_nearer(value):
+    """The named number is a rounding, not just some FP32 number."""
+    near = nearest_float32(value)
+    bits = np.float32(near)
+    assert is_float32(near)
+    for end in (np.float32(0), np.float32(np.inf)):
+        if 0 < (other := np.nextafter(bits, end)) < np.inf:
+            assert abs(near - value) <= abs(Fraction(float(other)) - value)
+
+
+@pytest.mark.parametrize(
+    ("value", "near"),
+    [
+        (Fraction(2**200), Fraction(2**128 - 2**104)),
+        (Fraction(1, 2**200), Fraction(1, 2**149)),
+        (1 + Fraction(1, 2**24) + Fraction(1, 2**80), 1 + Fraction(1, 2**23)),
+    ],
+)
+def test_the_ends_of_fp32_and_what_a_double_cannot_tell_apart_are_rounded_too(value, near):
+    """Far outside, the last number is the nearest; beside a midpoint, a double alone would round wrongly."""
+    assert nearest_float32(value) == near
 
 
 @given(positive_rationals, positive_rationals)

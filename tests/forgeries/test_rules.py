@@ -198,6 +198,7 @@ changed(
     lambda b: answer(b, "robustness")["evidence"]["children"][0].update(radius="1000"),
 )
 odd("scale_is_positive", size=architecture(attention_scale="-1/2"))
+odd("scale_is_a_number_of_FP32", size=architecture(attention_scale="1/3"))
 odd("band_is_a_band", size=architecture(norm=BAND | {"low": "3"}))
 odd("slope_is_between_0_and_1", size=architecture(activation={"kind": "leaky relu", "slope": "3/2"}))
 odd("circuits_read_their_prompt", edges=["mlp 0 -> logits"])

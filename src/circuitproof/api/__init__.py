@@ -3,5 +3,5 @@
 May use: every room below the command line, which is beside it.
 Names: `declaring.load_model`, `declaring.declare_task`, `proving.verify`, `proving.radius`,
 `proving.minimal`, `claiming.prove_claims`, `checking.check`, `finding.train`, `finding.extract`,
-`looking.explain`, `looking.report`.
+`looking.explain`, `looking.logits`, `looking.report`.
 """

@@ -2,12 +2,13 @@
 
 import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from math import inf
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
+from typing import cast as trust
 
 from circuitproof.errors import InputError
 from circuitproof.extras import missing
@@ -18,6 +19,43 @@ PathLike: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Is told what is counted, how many are done, and of how many."""
 Choice = TypeVar("Choice", bound=StrEnum)
+Given = TypeVar("Given")
+_SHOWN = 60
+"""A longer value is not shown in a sentence."""
+
+
+def typed(name: str, given: object, kinds: type[Given] | tuple[type[Given], ...], wanted: str) -> Given:
+    """Return what is given if it is of a type that is wanted, and say in a sentence what is wrong otherwise.
+
+    >>> typed("most", 4, int, "a whole number")
+    4
+    """
+    if not isinstance(given, kinds) or isinstance(given, bool):
+        raise InputError(f"{name} is {_found(given)}, want {wanted}")
+    return given
+
+
+def path_of(name: str, given: object, wanted: str = "a path") -> Path:
+    """Return the path that is given as a text or a path."""
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(f"{name} is {_found(given)}, want {wanted}")
+    return Path(os.fspath(trust("PathLike", given)))
+
+
+def listed(name: str, given: object, wanted: str) -> Sequence[Any]:
+    """Return the list that is given; a text is none."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InputError(f"{name} is {_found(given)}, want {wanted}")
+    return given  # pyright: ignore[reportUnknownVariableType]  # its entries are read afterwards
+
+
+def _found(given: object) -> str:
+    """Return a short value with its type, or the type alone."""
+    kind = "text" if isinstance(given, str) else type(given).__name__
+    spelled = repr(given) if isinstance(given, str | int | float) else ""
+    if given is None:
+        return "None"
+    return f"the {kind} {spelled}" if spelled and len(spelled) <= _SHOWN else f"of type {kind}"
 
 
 def choice(name: str, given: str, choices: type[Choice]) -> Choice:
@@ -27,13 +65,15 @@ def choice(name: str, given: str, choices: type[Choice]) -> Choice:
 
 def place_of(path: PathLike | None) -> Path | None:
     """Return where something is to be written, if it is."""
-    return None if path is None else Path(path)
+    return None if path is None else path_of("out", path)
 
 
 def paced(deadline: float | None, progress: Progress | None) -> Pace:
     """Return the pace of work that has so many seconds from now, and that tells how far it has come."""
-    if deadline is not None and not deadline > 0:
+    if deadline is not None and not typed("deadline", deadline, (int, float), "a number of seconds") > 0:
         raise InputError(f"deadline is {deadline}, want a number of seconds above 0")
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is {_found(progress)}, want a function of what, done and total")
     end = inf if deadline is None else time.monotonic() + deadline
     return Pace(end, time.monotonic, progress or UNHURRIED.hear)
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
-from circuitproof.api.arguments import PathLike
+from circuitproof.api.arguments import PathLike, path_of
 from circuitproof.api.declaring import AnyModel, Model
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
@@ -85,20 +85,20 @@ def bundle_path(bundle: AnyBundle) -> Path:
         if bundle.bundle is None:
             raise InputError("the answers were not written; give out=, a place for their bundle, to the call")
         return bundle.bundle
-    return Path(bundle)
+    return path_of("bundle", bundle, "a bundle's directory, or answers that were written to one")
 
 
 def _directory(model: AnyModel | None) -> Path | None:
     if model is None:
         return None
-    return (model.path if isinstance(model, Model) else Path(model)).absolute()
+    return (model.path if isinstance(model, Model) else path_of("model", model)).absolute()
 
 
 @contextmanager
 def _declared(task: Task | PathLike | None) -> Generator[Path | None, None, None]:
     """Give the declaration of a task as a file."""
     if not isinstance(task, Task):
-        yield None if task is None else Path(task).absolute()
+        yield None if task is None else path_of("task", task, "a task or its declaration").absolute()
         return
     with declared(task) as file:
         yield file

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from circuitproof.api.arguments import PathLike
+from circuitproof.api.arguments import PathLike, listed, path_of
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Ablation, Circuit
 from circuitproof.declare.circuits.spelling import load_circuit as read_circuit
@@ -14,10 +14,10 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.loading import load_task as find_task
 from circuitproof.declare.tasks.loading import read_declared
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError
-from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.forward.declaration import ProgramHeads, read_declaration
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.runs.models import exactness
+from circuitproof.lab.runs.models import write_model as store_model
 from circuitproof.view.telling import Said, Told
 from circuitproof.view.words import model_words
 
@@ -52,6 +52,7 @@ class Model(Told):
         yield exactness(self.frozen.declaration)
 
 
+_A_TASK = "a task, the name of one or its file"
 AnyModel: TypeAlias = Model | PathLike
 """A model, or its directory."""
 AnyTask: TypeAlias = Task | PathLike
@@ -64,7 +65,30 @@ Entry: TypeAlias = str | int | Sequence[str | int]
 
 def load_model(path: PathLike) -> Model:
     """Open a model directory; what was changed since it was sealed is refused."""
-    return Model(open_model(Path(path)))
+    return Model(open_model(path_of("model", path, "a model directory")))
+
+
+def write_model(
+    architecture: Architecture | Mapping[str, object],
+    tensors: Mapping[str, object],
+    out: PathLike,
+    *,
+    alphabet: Sequence[str] | None = None,
+    programs: Mapping[str, Sequence[str]] | None = None,
+) -> Model:
+    """Write a model directory from arrays or torch tensors by their names of docs/models.md, and open it.
+
+    `architecture` has the keys of `model.json`, with numbers that are not whole in quotes. Nothing is
+    rounded: a number that FP32 does not have is an `InputError`, as is a missing or an unknown tensor.
+
+        sizes = {"vocabulary": 8, "context": 6, "layers": 1, …}
+        model = cp.write_model(sizes, {"embed.token": token, …}, "model", alphabet=list("abcdefgh"))
+    """
+    sizes = architecture.to_json() if isinstance(architecture, Architecture) else architecture
+    content = {"architecture": sizes, "alphabet": alphabet, "programs": programs or {}}
+    place = path_of("out", out)
+    store_model(read_declaration(place, _plain(content)), tensors, place)
+    return load_model(place)
 
 
 def load_task(spec: PathLike, *, model: AnyModel | None = None, pattern: str | None = None) -> Task:
@@ -73,7 +97,7 @@ def load_task(spec: PathLike, *, model: AnyModel | None = None, pattern: str | N
     A file may leave the names of tokens to the `model`; `pattern` takes the place of that of a file.
     """
     alphabet = None if model is None else model_at(model).alphabet
-    return find_task(str(spec), alphabet, pattern)
+    return find_task(str(path_of("task", spec, _A_TASK)), alphabet, pattern)
 
 
 def declare_task(  # noqa: PLR0913  # the keys of a task file
@@ -122,16 +146,15 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
 
 def load_circuit(path: PathLike) -> Circuit:
     """Read a circuit file in our spelling, the paper's release's, or EAP-IG's."""
-    return read_circuit(Path(path))
+    return read_circuit(path_of("circuit", path, "a circuit file"))
 
 
 def circuit(model: AnyModel, edges: Sequence[str]) -> Circuit:
     """Return the circuit of a model that keeps these edges, such as `embed -> head 0.0`."""
     graph = model_at(model).frozen.graph
-    if isinstance(edges, str):
-        raise InputError(f"edges is the text {edges!r}, want a list of edges such as ['embed -> head 0.0']")
+    kept = listed("edges", edges, "a list of edges such as ['embed -> head 0.0']")
     sizes = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
-    return parse_circuit({**sizes, "edges": list(edges)}, "circuit")
+    return parse_circuit({**sizes, "edges": list(kept)}, "circuit")
 
 
 def model_at(model: AnyModel) -> Model:
@@ -141,12 +164,14 @@ def model_at(model: AnyModel) -> Model:
 
 def task_at(task: AnyTask) -> Task | str:
     """Return a task, or the name or file of one as runs take it."""
-    return task if isinstance(task, Task) else str(task)
+    return task if isinstance(task, Task) else str(path_of("task", task, _A_TASK))
 
 
 def circuit_at(found: AnyCircuit | None) -> Circuit | Path | None:
     """Return a circuit, the place of its file, or nothing: all edges."""
-    return found if found is None or isinstance(found, Circuit) else Path(found)
+    if found is None or isinstance(found, Circuit):
+        return found
+    return path_of("circuit", found, "a circuit or its file; cp.circuit(model, edges) makes one of edges")
 
 
 def _plain(value: object) -> object:

@@ -1,10 +1,9 @@
 """Where models and circuits come from: training, extraction, and what others have released."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from circuitproof.api.arguments import PathLike, Progress, choice, needing_extras, paced, place_of
+from circuitproof.api.arguments import PathLike, Progress, choice, needing_extras, paced, path_of, place_of
 from circuitproof.api.declaring import AnyModel, AnyTask, Model, load_model, model_at, task_at
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
@@ -27,11 +26,11 @@ def train(
     from circuitproof.lab.runs.training import MODEL, train_recipe
     from circuitproof.lab.train.loop import Watcher
 
-    loaded = load_recipe(Path(recipe))
+    loaded, folder = load_recipe(path_of("recipe", recipe, "a recipe file")), path_of("out", out)
     asked = with_tasks(loaded, tasks) if tasks else loaded
     hear = paced(None, progress).hear
-    train_recipe(asked, Path(out), Watcher(on_step=lambda step, _loss: hear("steps", step, asked.plan.steps)))
-    return load_model(Path(out) / MODEL)
+    train_recipe(asked, folder, Watcher(on_step=lambda step, _loss: hear("steps", step, asked.plan.steps)))
+    return load_model(folder / MODEL)
 
 
 @needing_extras("extract")
@@ -74,7 +73,7 @@ def import_hf(source: PathLike, out: PathLike) -> Model:
     """Turn a GPT-2 of Hugging Face's, a directory on disk, into a model directory."""
     from circuitproof.lab.runs.hugging_face import import_hf as convert
 
-    convert(Path(source), Path(out))
+    convert(path_of("source", source), path_of("out", out))
     return load_model(out)
 
 
@@ -83,5 +82,5 @@ def import_release(source: PathLike, out: PathLike) -> Model:
     """Turn a model of the paper's public release into a model directory, with its circuits beside."""
     from circuitproof.lab.model.release import import_release as convert
 
-    convert(Path(source), Path(out))
+    convert(path_of("source", source), path_of("out", out))
     return load_model(out)

@@ -1,12 +1,12 @@
-"""Looking at a bundle: one prompt explained, and the whole as a page."""
+"""Looking at a bundle, one prompt or the whole as a page, and at the logits of a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from circuitproof.api.arguments import PathLike, paced, place_of
+from circuitproof.api.arguments import PathLike, listed, paced, path_of, place_of
 from circuitproof.api.checking import AnyBundle, bundle_path
-from circuitproof.api.declaring import AnyModel, model_at
+from circuitproof.api.declaring import AnyCircuit, AnyModel, circuit_at, model_at
+from circuitproof.lab.runs.logits import Logits, Spelled, find_logits
 from circuitproof.text.canonical import refuse_existing, write_file
 from circuitproof.view.explain import Explanation
 from circuitproof.view.explain import explain as explain_prompt
@@ -14,6 +14,8 @@ from circuitproof.view.reporting import report_on
 from circuitproof.view.story import tell
 from circuitproof.view.telling import framed
 from circuitproof_check.main import Beside
+
+_PROMPTS = "a text, a list of tokens, or a list of such prompts"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,8 +54,41 @@ def explain(
         case int():
             spelled = f"#{prompt}"
         case _:
-            spelled = " ".join(map(str, prompt))
+            spelled = " ".join(map(str, listed("prompt", prompt, "a text, a place or a list of tokens")))
     return explain_prompt(tell(bundle_path(bundle)), spelled, paced(deadline, None), reader)
+
+
+def logits(
+    model: AnyModel,
+    prompts: str | Sequence[int] | Sequence[str | Sequence[Spelled]],
+    circuit: AnyCircuit | None = None,
+    candidates: Sequence[Spelled] | None = None,
+) -> Logits:
+    """Give the exact logits of some tokens, or of all, after the last token of each prompt.
+
+    A text of tokens between blanks, or a list of numbers, is one prompt; a list of texts or of lists is
+    several. The result has `values`, which are Fractions, `floats()`, the nearest doubles, and `to_frame()`.
+    A model of softmax, GELU or LayerNorm has no exact logits: `NotExactError`.
+
+        found = cp.logits(model, ["<BOS> ' A", [1, 10, 6]], candidates=["'", '"'])
+        found.floats()[0]
+    """
+    asked = (
+        None if candidates is None else listed("candidates", candidates, "a list of tokens such as [9, 10]")
+    )
+    return find_logits(model_at(model).frozen, _several(prompts), circuit_at(circuit), asked)
+
+
+def _several(
+    prompts: str | Sequence[int] | Sequence[str | Sequence[Spelled]],
+) -> Sequence[str | Sequence[Spelled]]:
+    """Return several prompts, or the only one as a list."""
+    if isinstance(prompts, str):
+        return [prompts]
+    given = listed("prompts", prompts, _PROMPTS)
+    if given and all(isinstance(one, int) for one in given):
+        return [given]
+    return [one if isinstance(one, str) else listed("a prompt", one, _PROMPTS) for one in given]
 
 
 def report(
@@ -67,7 +102,9 @@ def report(
     place = place_of(out)
     refuse_existing(place)
     compared = None if against is None else model_at(against).path
-    made = report_on(bundle_path(path), Beside(compared, task=None if task is None else Path(task)))
+    made = report_on(
+        bundle_path(path), Beside(compared, task=None if task is None else path_of("task", task))
+    )
     if place is not None:
         write_file(place, made.html.encode())
     return Page(made.html, made.text, made.says)

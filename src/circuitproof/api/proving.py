@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from circuitproof.api.arguments import PathLike, Progress, choice, paced, place_of
+from circuitproof.api.arguments import PathLike, Progress, choice, listed, paced, place_of, typed
 from circuitproof.api.declaring import AnyCircuit, AnyModel, AnyTask, circuit_at, model_at, task_at
+from circuitproof.errors import InputError
 from circuitproof.lab.runs.minimality import Minimality, find_minimum
 from circuitproof.lab.runs.radii import Radii, find_radii
 from circuitproof.lab.runs.verification import Place, Request, Verification, parse_properties
@@ -31,12 +32,34 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     progress: Progress | None = None,
     out: PathLike | None = None,
 ) -> Verification:
-    """Prove or refute what a circuit does on a task, and write the bundle to `out` if that is given.
+    """Prove or refute what a circuit does on a task, in exact arithmetic over the FP32 weights.
 
-    Without `properties` these are equivalence, invariance and necessity, and robustness if there is an
-    `epsilon`. Without a `circuit` all edges are kept. What the `deadline` cuts off is undecided.
+    `properties` are some of equivalence (the circuit gives the right answer to every prompt), invariance
+    (it decides alike within each class), necessity (without any edge some decision changes), robustness (no
+    perturbation of at most `epsilon` in each coordinate changes one), faithfulness (it decides as the whole
+    model does) and subset minimality (no proper subset of its edges gives all right answers). Without
+    `properties`: the first three, and robustness if there is an `epsilon`.
+
+    `task` is a task, its shipped name or its file. Without a `circuit` all edges are kept: the claim is about
+    the whole model. `epsilon` is a Fraction, a whole number or a text such as "1/100", never a float.
+    `at` is what robustness perturbs: "logits input", which is the final residual, or another node's side such
+    as "mlp 0 output" or "head 1.0 input"; `positions` are "last", "all" or such as "0,3". `effort` bounds the
+    search, and what the `deadline`, in seconds, cuts off is undecided. `limits` looks for the part of a
+    pattern that is proved; `measure_floats` runs the circuit in torch, too. `out` is a new directory for the
+    bundle, which `cp.check` judges.
+
+    Returns a `Verification`: `verdict`, `answers`, `counterexamples()`, `to_json()`, `bundle`. Refuted and
+    undecided are answers; errors are a `CircuitproofError`: `InputError` for a value that cannot be used,
+    `DeclarationError` for a task or circuit that contradicts itself, `NotExactError` for softmax, GELU or
+    LayerNorm, `NumericError` for weights that are no numbers, `OutputError` for what cannot be written.
+
+        model = cp.load_model("build/run/model")
+        circuit = cp.circuit(model, ["embed -> head 0.0", "head 0.0 -> logits"])
+        answers = cp.verify(model, "quotes", circuit, properties=["equivalence", "necessity"])
+        answers.verdict is cp.Verdict.PROVED
     """
-    kinds = [choice("property", one, Kind) for one in properties]
+    wanted = "a list of properties such as ['equivalence', 'necessity']"
+    kinds = [choice("property", one, Kind) for one in listed("properties", properties, wanted)]
     size = str(epsilon) if isinstance(epsilon, Fraction) else epsilon
     place = place_of(out)
     request = Request(
@@ -44,13 +67,22 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         circuit=circuit_at(circuit),
         task=task_at(task),
         properties=parse_properties(kinds, size, "the call"),
-        place=Place(at, positions),
-        effort=effort or Effort(),
+        place=_perturbed(at, positions),
+        effort=_effort(effort, Effort()),
         measures_floats=measure_floats,
         find_limits=limits,
     )
     with claimed(place):
         return answer(request.at(paced(deadline, progress)), place)
+
+
+def _perturbed(at: str, positions: str) -> Place:
+    where = typed("at", at, str, "a node's side such as 'mlp 0 output'")
+    return Place(where, typed("positions", positions, str, "'last', 'all' or such as '0,3'"))
+
+
+def _effort(given: Effort | None, otherwise: Effort) -> Effort:
+    return otherwise if given is None else typed("effort", given, Effort, "such as cp.Effort(budget=1000)")
 
 
 def radius(  # noqa: PLR0913  # a radius has these parts
@@ -64,10 +96,16 @@ def radius(  # noqa: PLR0913  # a radius has these parts
     deadline: float | None = None,
     progress: Progress | None = None,
 ) -> Radii:
-    """Find how large a perturbation must be to change each decision: exactly, or between proved bounds."""
-    tried = replace(effort or Effort(budget=5_000), pace=paced(deadline, progress))
+    """Find how large a perturbation must be to change each decision: exactly, or between proved bounds.
+
+    `at` and `positions` say what is perturbed, as for `verify`. Returns `Radii`: `prompts`, `proved`,
+    `distribution()`, `floats()` and, with pandas, `to_frame()`. Errors are those of `verify`.
+
+        cp.radius(model, "quotes", circuit, at="mlp 0 output", deadline=60).floats()
+    """
+    tried = replace(_effort(effort, Effort(budget=5_000)), pace=paced(deadline, progress))
     opened, asked = model_at(model).frozen, task_at(task)
-    return find_radii(opened, asked, circuit_at(circuit), Place(at, positions), tried)
+    return find_radii(opened, asked, circuit_at(circuit), _perturbed(at, positions), tried)
 
 
 def minimal(  # noqa: PLR0913  # a search has these bounds
@@ -85,6 +123,9 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
     Up to `most` edges are tried, and no more than `budget` circuits of a size.
     """
     opened, asked, place = model_at(model).frozen, task_at(task), place_of(out)
+    for name, bound in (("most", most), ("budget", budget)):
+        if typed(name, bound, int, "a whole number") < 1:
+            raise InputError(f"{name} is {bound}, want at least 1")
     with claimed(place):
         pace = paced(deadline, progress)
         return find_minimum(opened, asked, most=most, budget=budget, out=place, pace=pace)

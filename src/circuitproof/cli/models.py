@@ -1,13 +1,15 @@
 """Commands for models that come from elsewhere or go there: look one through, convert, install programs."""
 
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Exit, Option
 
 from circuitproof.cli.options import AsJson, ModelOut, ModelPath, Out
 from circuitproof.cli.show import show_json, show_line, show_result, show_text
 from circuitproof.text.canonical import readable_json
+from circuitproof.text.reading import alone
 from circuitproof.text.replacing import Folder
 
 if TYPE_CHECKING:
@@ -23,14 +25,47 @@ def model(
     seal: Annotated[
         bool, Option("--seal", help="First write the manifest, for a model that was made elsewhere.")
     ] = False,
+    compare: Annotated[
+        Path | None,
+        Option(
+            "--compare",
+            help="Compare with logits of the original: a safetensors or JSON file of tokens and logits.",
+        ),
+    ] = None,
+    within: Annotated[
+        str | None, Option("--within", help="The largest difference allowed, such as 1e-4; beyond is exit 1.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read a whole model directory and say what it holds; docs/models.md has the layout."""
+    """Read a whole model directory and say what it holds; docs/models.md has the layout.
+
+    For example: circuitproof model DIR --compare logits.safetensors --within 1e-4
+    """
     from circuitproof.lab.runs.models import describe, seal_model
 
+    if within is not None and compare is None:
+        raise BadParameter("--within bounds the difference of --compare FILE, which is not given")
+    bound = None if within is None else alone(within, "--within").rational("")
     if seal:
         seal_model(path)
-    show_result(describe(path), _show, as_json=as_json)
+    described = describe(path)
+    if compare is None:
+        show_result(described, _show, as_json=as_json)
+        return
+    _show_compared(described, compare, bound, as_json=as_json)
+
+
+def _show_compared(described: "Described", file: Path, within: Fraction | None, *, as_json: bool) -> NoReturn:
+    from circuitproof.lab.runs.comparison import compare
+    from circuitproof.lab.runs.models import exactness
+
+    compared = compare(described.path, file, within)
+    if as_json:
+        show_json({**described.to_json(), "compared": compared.to_json()})
+    else:
+        for line in (*compared.words(), exactness(described.declaration)):
+            show_line(line)
+    raise Exit(compared.exit_code)
 
 
 def install(
@@ -90,6 +125,10 @@ def import_hf(
     named = "tokens have names" if declaration.alphabet else "no tokenizer, so tokens have no names"
     show_line(f"{out} holds {folder}: {parameters} parameters, {named}")
     show_line(exactness(declaration))
+    if not agreements:
+        show_line(
+            "its logits were not compared with those of transformers; --compare does so before it is written"
+        )
     for one in agreements:
         show_line(
             f"logits at {one.positions} positions differ from those of transformers by {one.difference:.2g} "

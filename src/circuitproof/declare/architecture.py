@@ -15,6 +15,8 @@ from circuitproof.text.codec import Codec, Count, record_to_json
 from circuitproof.text.reading import Fields
 
 _FLOAT32_BITS = 24
+_LARGEST_BITS = 0x7F7FFFFF
+"""The bits of the largest finite FP32 number; those of smaller positive ones are smaller."""
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 
@@ -60,8 +62,10 @@ class Architecture:
         if isinstance(self.norm, BandNorm) and self.width == 1:
             raise DeclarationError("architecture.width is 1, want at least 2: BandNorm centres what it reads")
         if not (self.attention_scale > 0 and is_float32(self.attention_scale)):
+            near = nearest_float32(self.attention_scale) if self.attention_scale > 0 else None
             raise DeclarationError(
                 f"architecture.attention_scale is {self.attention_scale}, want a positive FP32 value"
+                + ("" if near is None else f'; the nearest is "{near}"')
             )
 
     @property
@@ -119,6 +123,24 @@ def is_float32(value: Fraction) -> bool:
         return Fraction(struct.unpack("<f", struct.pack("<f", float(value)))[0]) == value
     except OverflowError:
         return False
+
+
+def nearest_float32(value: Fraction) -> Fraction:
+    """Return the positive finite FP32 number nearest to a positive value.
+
+    >>> nearest_float32(Fraction(1, 3))
+    Fraction(11184811, 33554432)
+    """
+    try:
+        bits = struct.unpack("<I", struct.pack("<f", float(value)))[0]
+    except OverflowError:
+        bits = _LARGEST_BITS
+    near = (_float32(one) for one in (bits, bits - 1, bits + 1) if 1 <= one <= _LARGEST_BITS)
+    return min(near, key=lambda one: abs(one - value))  # a double in between may round to a neighbour
+
+
+def _float32(bits: int) -> Fraction:
+    return Fraction(struct.unpack("<f", struct.pack("<I", bits))[0])
 
 
 def tensor_shapes(architecture: Architecture, programs: Collection[Head] = ()) -> Shapes:

@@ -104,9 +104,10 @@ class Declaration:
         }
 
 
-def read_declaration(directory: Path) -> Declaration:
+def read_declaration(directory: Path, content: object = None) -> Declaration:
+    """Read what a model says of itself: from its file, or from the content that the file is to have."""
     file = directory / DECLARATION
-    with reading(read_json(file), str(file)) as fields:
+    with reading(read_json(file) if content is None else content, str(file)) as fields:
         with reading_part(fields, "architecture") as part:
             architecture = read_architecture(part)
         alphabet = None if fields.value("alphabet") is None else Alphabet(fields.texts("alphabet"))

@@ -123,15 +123,19 @@ def open_unsealed(path: Path) -> Frozen:
     """Open the files of a model directory as they are, sealed or not."""
     declared = read_declaration(path)
     file = open_weights(path / WEIGHTS)
-    wanted, held = declared.shapes(), file.shapes()
+    refuse_other_shapes(file.shapes(), declared.shapes(), str(file.path))
+    return Frozen(declared, file)
+
+
+def refuse_other_shapes(held: Shapes, wanted: Shapes, where: str) -> None:
+    """Refuse tensors that are not just those of an architecture."""
     for name, shape in wanted.items():
         if (found := held.get(name)) is None:
-            raise InputError(f"{file.path} lacks tensor {name}, which the architecture needs")
+            raise InputError(f"{where} lacks tensor {name}, which the architecture needs")
         if found != shape:
-            raise InputError(f"{file.path}: tensor {name} has shape {found}, the architecture wants {shape}")
+            raise InputError(f"{where}: tensor {name} has shape {found}, the architecture wants {shape}")
     if unknown := sorted(held.keys() - wanted.keys()):
-        raise InputError(f"{file.path} holds tensor {unknown[0]}, which the architecture does not have")
-    return Frozen(declared, file)
+        raise InputError(f"{where} holds tensor {unknown[0]}, which the architecture does not have")
 
 
 def open_weights(path: Path) -> WeightFile:

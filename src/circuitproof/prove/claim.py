@@ -171,14 +171,18 @@ def contenders(frozen: Frozen, task: Task, edges: Sequence[Edge], size: int) -> 
     return circuits_of_size(frozen.graph, edges, size, readers(frozen.programs) if is_varied else None)
 
 
-def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Property]) -> None:
-    """Refuse a circuit of another model, one that reads no prompt, and no properties or the same ones."""
-    sizes = frozen.architecture
+def refuse_other_graph(frozen: Frozen, circuit: Circuit) -> None:
+    """Refuse a circuit of a model of other sizes."""
     if circuit.graph != frozen.graph:
         raise InputError(
             f"the circuit is of {circuit.graph.layers} layers of {circuit.graph.heads} heads, "
-            f"the model has {sizes.layers} of {sizes.heads}"
+            f"the model has {frozen.graph.layers} of {frozen.graph.heads}"
         )
+
+
+def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Property]) -> None:
+    """Refuse a circuit of another model, one that reads no prompt, and no properties or the same ones."""
+    refuse_other_graph(frozen, circuit)
     if not reads_prompt(circuit, frozen.programs):
         raise InputError(
             "neither embed nor a program head reaches logits along kept edges; such a circuit reads no prompt"

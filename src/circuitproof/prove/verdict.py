@@ -17,11 +17,16 @@ from circuitproof.text.canonical import Json
 
 
 class Verdict(StrEnum):
-    """The three answers."""
+    """The three answers; none of them is true or false."""
 
     PROVED = "proved"
     REFUTED = "refuted"
     UNDECIDED = "undecided"
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"the verdict {self} is neither true nor false; compare it: verdict is Verdict.PROVED"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """A stranger's text where people read it: whatever does not print is spelled out."""
 
+import html
 import json
 
 
@@ -12,3 +13,12 @@ def printable(text: str, keeps: str = "") -> str:
     if keeps:
         return keeps.join(map(printable, text.split(keeps)))
     return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
+
+
+def preformatted(text: str) -> str:
+    """Return the lines of a text as HTML, for a notebook.
+
+    >>> preformatted("a <b>")
+    '<pre>a &lt;b&gt;</pre>'
+    """
+    return f"<pre>{html.escape(text)}</pre>"

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from circuitproof.bundle.opening import Opened
 from circuitproof.declare.circuits.graph import LOGITS, Edge
+from circuitproof.declare.tasks.alphabet import token_of
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError, InvalidError
 from circuitproof.forward.declaration import Declaration
@@ -189,11 +190,9 @@ def _read_text(bundle: Opened, text: str, model: Declaration) -> Prompt:
 
 
 def _token(bundle: Opened, tokens: dict[str, int], word: str) -> int:
-    if word in tokens:
-        return tokens[word]
-    number = word.removeprefix("<").removesuffix(">")
-    if number.isascii() and number.isdecimal() and int(number) < bundle.frozen.architecture.vocabulary:
-        return int(number)
+    token = token_of(word, tokens, bundle.frozen.architecture.vocabulary)
+    if token is not None:
+        return token
     some = " ".join(list(tokens)[:8])
     raise InputError(
         f"{shown_text(word)!r} is no token of this bundle; give #PLACE, numbers, or names such as {some}"

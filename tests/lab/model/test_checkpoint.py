@@ -267,7 +267,10 @@ def _architecture(**changes: object) -> dict[str, object]:
         ),
         (
             _declaration(architecture=_architecture(attention_scale="1/3")),
-            "model.json.architecture: architecture.attention_scale is 1/3, want a positive FP32 value",
+            (
+                "model.json.architecture: architecture.attention_scale is 1/3, want a positive FP32 value; "
+                'the nearest is "11184811/33554432"'
+            ),
         ),
         (
             _declaration(architecture=_architecture(mlp_width=5)),

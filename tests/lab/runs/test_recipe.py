@@ -187,7 +187,10 @@ MISTAKES = {
     ),
     "impossible scale": (
         {"architecture.attention_scale": '"1/3"'},
-        "bad.toml.architecture: architecture.attention_scale is 1/3, want a positive FP32 value",
+        (
+            "bad.toml.architecture: architecture.attention_scale is 1/3, want a positive FP32 value; "
+            'the nearest is "11184811/33554432"'
+        ),
     ),
     "unknown norm": (
         {"architecture.norm": '{ kind = "rms" }'},

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 
 from circuitproof.declare.circuits.graph import LOGITS, Edge, Graph, Head, Node
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Digest, Json, digest_json
+from circuitproof.text.printing import preformatted
 
 
 class Ablation(StrEnum):
@@ -16,7 +18,11 @@ class Ablation(StrEnum):
     """Nothing: the edge contributes zero."""
 
 
-@dataclass(frozen=True, slots=True)
+_SHOWN = 20
+"""How many edges are shown at Python's prompt."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Circuit:
     """The kept edges of a graph. Two circuits combine only when graph and ablation are the same."""
 
@@ -30,6 +36,18 @@ class Circuit:
                 raise DeclarationError(
                     f"edge {edge} is outside {self.graph.layers} layers of {self.graph.heads} heads"
                 )
+
+    def __repr__(self) -> str:
+        noun, sizes = (
+            "edge" if len(self) == 1 else "edges",
+            f"layers {self.graph.layers}, heads {self.graph.heads}",
+        )
+        title = f"circuit of {len(self)} {noun}, ablation {self.ablation}; {sizes}"
+        more = [f"  … {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
+        return "\n".join([title, *(f"  {edge}" for edge in islice(self, _SHOWN)), *more])
+
+    def _repr_html_(self) -> str:
+        return preformatted(repr(self))
 
     def __len__(self) -> int:
         return len(self.edges)

@@ -130,6 +130,21 @@ def read_vocabulary(fields: Fields) -> Vocabulary:
         return Vocabulary(size, tuple(sorted((int(key), part.text(key)) for key in keys)))
 
 
+def token_of(word: str, numbers: Mapping[str, int], size: int) -> int | None:
+    """Return the token that a word means among `size`: by its name, or by its number, plain or as in <9>.
+
+    >>> token_of("A", {"A": 5}, 9), token_of("7", {"A": 5}, 9), token_of("<9>", {"A": 5}, 9)
+    (5, 7, None)
+    """
+    if word in numbers:
+        return numbers[word]
+    digits = word.removeprefix("<").removesuffix(">")
+    is_token = (
+        digits.isascii() and digits.isdecimal() and len(digits) <= len(str(size)) and int(digits) < size
+    )
+    return int(digits) if is_token else None
+
+
 def sparse_alphabet(size: int, names: Mapping[int, str]) -> Alphabet:
     """Return an alphabet of `size` tokens of which only some have a name of their own.
 

@@ -1,6 +1,6 @@
 """A task: tokens, the candidates T, a list or a pattern of prompts, the right answer P and the relation R."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -9,6 +9,7 @@ from typing import assert_never
 from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
 from circuitproof.declare.tasks.domain import Domain, Prompt, places_of, read_domain
 from circuitproof.declare.tasks.labelled import Labelled
+from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.patterns import Pattern, read_pattern
 from circuitproof.declare.tasks.rules import (
     AnswerRule,
@@ -21,10 +22,16 @@ from circuitproof.declare.tasks.rules import (
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.text.canonical import Digest, Json, digest_json
 from circuitproof.text.codec import Codec, to_json
+from circuitproof.text.printing import preformatted, printable
 from circuitproof.text.reading import Fields, reading_part
 
+_SHOWN = 5
+"""How many prompts are shown at Python's prompt."""
+_WORDS = 16
+"""How many tokens of one are shown there."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Task:
     """Everything a claim needs to know about what is asked. Holding one is proof that it is consistent."""
 
@@ -48,6 +55,24 @@ class Task:
                 self._refuse_misfit_pattern()
             case _:
                 assert_never(self.domain)
+
+    def __repr__(self) -> str:
+        """Say what is asked, and of which prompts: the first of a list with their answers, or the pattern."""
+        head = f"task {self.name!r}: one of {self._words(self.candidates)}"
+        if isinstance(self.domain, Pattern):
+            return printable(f"{head}, on every prompt of {print_pattern(self.domain)}")
+        shown = zip(self.prompts[:_SHOWN], self.answers(), strict=False)
+        lines = [f"  {self._words(prompt)} -> {self._words([answer])}" for prompt, answer in shown]
+        more = [f"  … {self.size - _SHOWN} more"] if self.size > _SHOWN else []
+        title = f"{head}, on {self.size} prompts in {len(self.classes())} classes"
+        return "\n".join(map(printable, (title, *lines, *more)))
+
+    def _words(self, tokens: Sequence[int]) -> str:
+        """Return the names of tokens, the last ones where there are many."""
+        return ("… " if len(tokens) > _WORDS else "") + self.alphabet.named().text(tokens[-_WORDS:])
+
+    def _repr_html_(self) -> str:
+        return preformatted(repr(self))
 
     @property
     def listed(self) -> Domain:

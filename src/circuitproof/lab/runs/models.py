@@ -4,6 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import save
 
 from circuitproof.bundle.tensors import Extract, safetensors_bytes
 from circuitproof.declare.circuits.graph import Head
@@ -12,7 +17,7 @@ from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration
-from circuitproof.forward.frozen import Frozen, open_model, open_unsealed
+from circuitproof.forward.frozen import Frozen, open_model, open_unsealed, refuse_other_shapes
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing
 from circuitproof.text.reading import read_bytes, read_text
 from circuitproof.text.sealed import MANIFEST, read_manifest, seal, write_sealed
@@ -29,7 +34,7 @@ class Described:
     parameters: int
     files: Mapping[str, Digest]
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, Json]:
         return {
             **self.declaration.to_json(),
             "edges": self.edges,
@@ -81,6 +86,33 @@ def seal_model(path: Path) -> None:
             raise InputError(f"{path / name} is missing; a model directory holds {DECLARATION} and {WEIGHTS}")
     _read_numbers(open_unsealed(path))
     seal(path)
+
+
+def write_model(declaration: Declaration, tensors: Mapping[str, object], out: Path) -> None:
+    """Write a new model directory of arrays or torch tensors; whatever FP32 does not have is refused."""
+    refuse_existing(out)
+    arrays = {name: _float32(name, tensor) for name, tensor in tensors.items()}
+    held = {name: array.shape for name, array in arrays.items()}
+    refuse_other_shapes(held, declaration.shapes(), "the mapping of tensors")
+    write_sealed(out, {DECLARATION: readable_json(declaration.to_json()), WEIGHTS: save(arrays)})
+
+
+def _float32(name: str, tensor: Any) -> npt.NDArray[np.float32]:  # noqa: ANN401  # an array, or of torch, which need not be here
+    """Return the same numbers as an array of FP32."""
+    try:
+        array = np.asarray(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"tensor {name} cannot be read as an array: {error}; give float32") from error
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"tensor {name} is {array.dtype}, want an array of numbers")
+    with np.errstate(over="ignore"):
+        rounded = np.array(array, dtype=np.float32, order="C")
+    if not np.isfinite(rounded).all() or not np.array_equal(rounded, array):
+        raise InputError(
+            f"tensor {name}, {array.dtype}, holds a number that FP32 does not have; "
+            "round it to float32 where that is meant"
+        )
+    return rounded
 
 
 def install(model: Path, given: Sequence[str], out: Path) -> tuple[Head, ...]:

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from pathlib import Path
+from typing import Any
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode
+from circuitproof.exact.rounding import nearest_double
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface
 from circuitproof.lab.runs.asked import asked_circuit, asked_model
@@ -26,6 +29,7 @@ from circuitproof.text.codec import to_json
 from circuitproof.text.reading import shown, write_rational
 from circuitproof.view.counterexamples import prompt_line
 from circuitproof.view.drawings.charts import draw_histogram
+from circuitproof.view.frame import frame_of
 from circuitproof.view.telling import Said, Table, Told
 from circuitproof.view.words import named
 
@@ -45,6 +49,13 @@ class PromptRadius:
         if self.bracket is None:
             return {"tie": True}
         return {**self.bracket.to_json(), "scale": write_rational(self.scale)}
+
+    def floats(self) -> tuple[float, float]:
+        """Return the doubles nearest to both bounds: equal where it is known, 0 at a tie."""
+        if self.bracket is None:
+            return 0.0, 0.0
+        upper = inf if self.bracket.upper is None else nearest_double(self.bracket.upper)
+        return inf if self.bracket.is_infinite else nearest_double(self.bracket.lower), upper
 
     def words(self) -> str:
         """Return a radius in words: a number, a tie, or the bounds that are known."""
@@ -88,6 +99,24 @@ class Radii(Told):
         """Return the radii that are known and finite, each with its scale."""
         known = ((found.bracket, found.scale) for found in self.prompts)
         return tuple((one.lower, scale) for one, scale in known if one is not None and one.is_exact)
+
+    def floats(self) -> tuple[tuple[float, float], ...]:
+        """Return the lower and the upper bound of each prompt's radius as doubles, for plots."""
+        return tuple(found.floats() for found in self.prompts)
+
+    def to_frame(self) -> Any:  # noqa: ANN401  # pandas is optional, so its type is not at hand
+        """Return a row for each prompt: its text, its bounds and scale in floats; needs pandas."""
+        names, prompts = self.task.alphabet.named(), self.task.prompts
+        return frame_of(
+            {
+                "prompt": [prompt_line(names, prompt) for prompt in prompts],
+                "lower": [lower for lower, _ in self.floats()],
+                "upper": [upper for _, upper in self.floats()],
+                "is_exact": [one.bracket is not None and one.bracket.is_exact for one in self.prompts],
+                "is_tie": [one.bracket is None for one in self.prompts],
+                "scale": [nearest_double(one.scale) for one in self.prompts],
+            }
+        )
 
     def distribution(self, *, is_relative: bool = False) -> Mapping[str, Fraction]:
         """Return the smallest, the median and the largest exact radius, absolute or divided by the scale."""

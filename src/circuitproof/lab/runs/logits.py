@@ -1,0 +1,173 @@
+"""The exact logits of a model or a circuit on prompts, to compare with another forward; without torch."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, token_of
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.errors import InputError, NotExactError
+from circuitproof.exact.rounding import nearest_double
+from circuitproof.forward.declaration import Declaration
+from circuitproof.forward.frozen import Frozen
+from circuitproof.lab.runs.asked import asked_circuit, asked_model
+from circuitproof.prove.claim import refuse_other_graph
+from circuitproof.prove.fold import Fold, fold
+from circuitproof.text.canonical import Json
+from circuitproof.text.reading import write_rational
+from circuitproof.view.counterexamples import prompt_line
+from circuitproof.view.frame import frame_of
+from circuitproof.view.telling import Said, Table, Told
+from circuitproof.view.words import exact, named, shown_text
+
+_SHOWN = 10
+"""Of how many tokens a table tells where none are asked for: those of the largest logits."""
+
+Spelled: TypeAlias = str | int
+"""A token: its name, its number, or its number in a text."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """How tokens of a model are spelled: by name where it has names, and by number."""
+
+    declaration: Declaration
+
+    @property
+    def alphabet(self) -> Alphabet | Vocabulary:
+        """Return the names of the model's tokens, or that there are so many without."""
+        named = self.declaration.alphabet
+        return Vocabulary(self.declaration.architecture.vocabulary) if named is None else named
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        return {name: token for token, name in self.alphabet.named().items()}
+
+    def token(self, spelled: Spelled) -> int:
+        """Return the token that a word or a number means; another one is refused."""
+        size = self.declaration.architecture.vocabulary
+        token = token_of(str(spelled), {} if isinstance(spelled, int) else self.numbers, size)
+        if token is None:
+            known = f"0 to {size - 1}" + (f", or one of {len(self.numbers)} names" if self.numbers else "")
+            raise InputError(f"{shown_text(str(spelled))!r} is no token of the model; its tokens are {known}")
+        return token
+
+    def prompt(self, spelled: str | Sequence[Spelled]) -> Prompt:
+        """Return the prompt that a text of tokens between blanks, or a sequence of tokens, means."""
+        prompt = tuple(map(self.token, spelled.split() if isinstance(spelled, str) else spelled))
+        context = self.declaration.architecture.context
+        if not 1 <= len(prompt) <= context:
+            raise InputError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
+        return prompt
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Logits(Told):
+    """The exact logits of candidates after the last token of each prompt."""
+
+    alphabet: Alphabet | Vocabulary
+    prompts: tuple[Prompt, ...]
+    candidates: tuple[int, ...]
+    folds: tuple[Fold, ...]
+    are_all: bool
+    """No candidates were asked for, so these are all tokens."""
+
+    @property
+    def values(self) -> tuple[tuple[Fraction, ...], ...]:
+        """Return the logits of each prompt, in the order of the candidates."""
+        return tuple(found.logits for found in self.folds)
+
+    def floats(self) -> tuple[tuple[float, ...], ...]:
+        """Return the double nearest to each logit, in the same order."""
+        return tuple(tuple(map(nearest_double, row)) for row in self.values)
+
+    def to_frame(self) -> Any:  # noqa: ANN401  # pandas is optional, so its type is not at hand
+        """Return a row for each prompt and candidate, in floats; needs pandas."""
+        places = [(x, y) for x in range(len(self.prompts)) for y in range(len(self.candidates))]
+        floats, names = self.floats(), self.alphabet.named()
+        return frame_of(
+            {
+                "prompt": [self._text(x) for x, _ in places],
+                "token": [self.candidates[y] for _, y in places],
+                "name": [named(names, self.candidates[y]) for _, y in places],
+                "logit": [floats[x][y] for x, y in places],
+            }
+        )
+
+    def told(self) -> Iterator[Said]:
+        """Tell the logits of each prompt: those asked for, or the largest of all."""
+        for place, found in enumerate(self.folds):
+            order = sorted(range(len(self.candidates)), key=lambda y: -found.logits[y])[:_SHOWN]
+            rows = tuple(self._row(y, found) for y in (order if self.are_all else range(len(found.logits))))
+            more = (
+                f", the largest {len(rows)} of {len(found.logits)}" if len(rows) < len(found.logits) else ""
+            )
+            title = f"prompt {place}: {self._text(place)}{more}"
+            yield Table(title, ("token#", "name", "nearest double#", "exactly"), rows)
+
+    def to_json(self) -> Json:
+        """Return every logit, exactly and as the nearest double."""
+        names = self.alphabet.named()
+        return {
+            "candidates": list(self.candidates),
+            "prompts": [
+                {
+                    "prompt": list(self.prompts[place]),
+                    "text": [named(names, token) for token in self.prompts[place]],
+                    "logits": [write_rational(value) for value in found.logits],
+                    "floats": [*map(_finite, found.logits)],
+                    "largest": [self.candidates[y] for y in sorted(found.decision)],
+                }
+                for place, found in enumerate(self.folds)
+            ],
+        }
+
+    def _row(self, place: int, found: Fold) -> tuple[str, ...]:
+        token, value = self.candidates[place], found.logits[place]
+        return str(token), named(self.alphabet.named(), token), repr(nearest_double(value)), exact(value)
+
+    def _text(self, place: int) -> str:
+        return prompt_line(self.alphabet.named(), self.prompts[place])
+
+
+def _finite(value: Fraction) -> float | None:
+    """Return the nearest double, which JSON can write; nothing where it is infinite."""
+    return near if isfinite(near := nearest_double(value)) else None
+
+
+def find_logits(
+    model: Path | Frozen,
+    prompts: Sequence[str | Sequence[Spelled]],
+    circuit: Path | Circuit | None = None,
+    candidates: Sequence[Spelled] | None = None,
+) -> Logits:
+    """Return exact logits after prompts, of some tokens or of all; an operator without them is refused."""
+    frozen = asked_model(model)
+    spelling = Tokens(frozen.declaration)
+    kept = asked_circuit(circuit, frozen.graph)
+    asked = range(frozen.architecture.vocabulary) if candidates is None else map(spelling.token, candidates)
+    chosen = tuple(dict.fromkeys(asked))
+    if not (prompts and chosen):
+        raise InputError("no logits are asked for; give at least one prompt, and one candidate if any")
+    read = tuple(map(spelling.prompt, prompts))
+    folds = exact_logits(frozen, kept, chosen, read)
+    return Logits(spelling.alphabet, read, chosen, folds, candidates is None)
+
+
+def exact_logits(
+    frozen: Frozen, circuit: Circuit, tokens: tuple[int, ...], prompts: Sequence[Prompt]
+) -> tuple[Fold, ...]:
+    """Return the exact logits of tokens after prompts, unless the circuit computes what has none."""
+    refuse_other_graph(frozen, circuit)
+    operator = frozen.declaration.inexact_among(circuit.live().nodes())
+    if operator is not None:
+        raise NotExactError(
+            f"the model computes {operator}, which has no exact value, so its logits have none; "
+            "circuitproof model DIR --compare FILE compares such a model in floats"
+        )
+    return fold(frozen, tokens, [circuit], prompts).of(circuit)

@@ -1,0 +1,110 @@
+"""Exact logits for whoever wants to compare them with a forward of their own."""
+
+from fractions import Fraction
+
+import pytest
+
+from circuitproof.declare.operators import Attention
+from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.errors import InputError, NotExactError
+from circuitproof.lab.runs.logits import find_logits
+from hand_models import ADDED, ADDER, DIRECT, build, circuit_of, freeze
+from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, tiny_architecture
+from twin import Twin, exact_tensors
+
+NAMES = Alphabet(tuple("abcde"))
+
+
+def test_logits_are_those_worked_out_by_hand_whole_and_in_a_circuit():
+    """As the table beside the model says, for several prompts, by name and by number."""
+    frozen = freeze(build(ADDER), NAMES)
+    found = find_logits(frozen, ["a", [1], "<2>", "b a"], circuit_of(ADDED), [0, "b"])
+    assert found.values == ((2, 3), (1, 0), (1, 3), (2, 3))
+    assert found.floats()[0] == (2.0, 3.0)
+    assert find_logits(frozen, ["0"], circuit_of(DIRECT), ["1"]).values == ((1,),)
+
+
+@pytest.mark.parametrize("programs", [{}, PROGRAMS], ids=["neural", "programs"])
+def test_logits_of_a_random_model_are_those_of_the_slow_twin(programs):
+    """Sentence by sentence of the specification, for every token, with norms and biases."""
+    model = random_model(tiny_architecture(norm=NORMS[2]), programs=programs)
+    frozen = freeze(model)
+    prompts = ([3], [1, 5, 2], [6, 0, 3, 3, 1])
+    found = find_logits(frozen, prompts)
+    assert found.candidates == tuple(range(7))
+    tensors = exact_tensors({name: view.detach() for name, view in model.named_slices().items()})
+    twin = Twin(frozen.architecture, programs, tensors)
+    everything = circuit_of(
+        [str(edge) for edge in frozen.graph.edges()], layers=frozen.graph.layers, heads=frozen.graph.heads
+    )
+    for prompt, row in zip(prompts, found.values, strict=True):
+        assert row == tuple(twin.logits(everything, prompt, range(7)))
+
+
+def test_without_candidates_all_are_computed_and_the_largest_are_shown():
+    """A table of a whole vocabulary is not read by anybody; JSON has all of it."""
+    frozen = freeze(build(ADDER))
+    found = find_logits(frozen, [[0]])
+    assert len(found.to_json()["prompts"][0]["logits"]) == 5
+    assert "prompt 0: <0>" in repr(found)
+    wide = find_logits(freeze(random_model(tiny_architecture())), [[0]])
+    shown = [line.split()[0] for line in repr(wide).splitlines() if line.split()[0].isdecimal()]
+    assert shown == [str(y) for y in sorted(range(7), key=lambda y: -wide.values[0][y])]
+
+
+def test_json_has_each_logit_exactly_and_as_the_nearest_double():
+    """The rational is what a proof is about, the double what a forward can be compared with."""
+    found = find_logits(freeze(random_model(tiny_architecture(norm=NORMS[2]))), [[1, 2, 3]], None, [4, 2])
+    (one,) = found.to_json()["prompts"]
+    assert tuple(map(Fraction, one["logits"])) == found.values[0]
+    assert one["floats"] == [float(value) for value in found.values[0]]
+    assert one["largest"] == [max(zip(found.values[0], (4, 2), strict=True))[1]]
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"attention": Attention.SOFTMAX},
+        {"norm": NORMS[1]},
+        {"activation": ACTIVATIONS[3]},
+    ],
+    ids=["softmax", "LayerNorm", "GELU"],
+)
+def test_an_operator_without_an_exact_value_is_refused_by_its_name(sizes, request):
+    """In one sentence that says what can be done instead."""
+    name = request.node.callspec.id
+    with pytest.raises(NotExactError, match=f"computes {name}, which has no exact value.*--compare"):
+        find_logits(freeze(random_model(tiny_architecture(**sizes))), [[1]])
+
+
+def test_a_circuit_without_the_inexact_operator_has_exact_logits():
+    """Only what is computed counts: embed -> logits passes no head."""
+    frozen = freeze(random_model(tiny_architecture(attention=Attention.SOFTMAX)))
+    kept = circuit_of(["embed -> logits"], layers=2, heads=2)
+    assert len(find_logits(frozen, [[1]], kept).values[0]) == 7
+
+
+@pytest.mark.parametrize(
+    ("prompts", "candidates", "says"),
+    [
+        ([], None, "give at least one prompt"),
+        ([[0]], [], "and one candidate"),
+        ([""], None, "the prompt has 0 tokens, want 1 to 3"),
+        (["a a a a"], None, "the prompt has 4 tokens, want 1 to 3"),
+        (["f"], None, "'f' is no token of the model; its tokens are 0 to 4, or one of 5 names"),
+        ([[5]], None, "'5' is no token"),
+        ([[-1]], None, "'-1' is no token"),
+        ([[0]], ["9" * 5000], "is no token"),
+    ],
+    ids=str,
+)
+def test_what_is_no_prompt_and_no_token_is_refused(prompts, candidates, says):
+    """With the tokens that there are."""
+    with pytest.raises(InputError, match=says):
+        find_logits(freeze(build(ADDER), NAMES), prompts, None, candidates)
+
+
+def test_a_circuit_of_another_model_is_refused():
+    """It says nothing about this one."""
+    with pytest.raises(InputError, match="the circuit is of 2 layers of 1 heads, the model has 1 of 1"):
+        find_logits(freeze(build(ADDER)), [[0]], circuit_of(DIRECT, layers=2))
