@@ -167,14 +167,14 @@ def test_names_are_printed_as_they_are(run, tmp_path, name):
     result = run("train", recipe, "--out", tmp_path / name)
     assert result.code == 0
     assert f"{name}/model holds" in result.err
-    result = run("evaluate", tmp_path / name / "model")
+    result = run("evaluate", "--model", tmp_path / name / "model", "--task", "quotes")
     assert result.code == 0
     assert f"{name}/model, measured in FP32" in result.out
 
 
 def test_evaluation_is_a_table_for_people(run, model):
     """Each task with the model and three circuits."""
-    result = run("evaluate", model)
+    result = run("evaluate", "--model", model, "--task", "quotes", "--task", "brackets")
     assert result.code == 0
     for word in ("quotes", "brackets", "all edges", "no edges", "worst margin", "/128"):
         assert word in result.out
@@ -182,7 +182,7 @@ def test_evaluation_is_a_table_for_people(run, model):
 
 def test_evaluation_is_json_for_programs(run, model, circuit):
     """Chosen tasks and circuits only."""
-    result = run("evaluate", model, "--task", "quotes", "--circuit", circuit, "--json")
+    result = run("evaluate", "--model", model, "--task", "quotes", "--circuit", circuit, "--json")
     assert result.code == 0
     assert [(row["task"], row["circuit"], row["edges"]) for row in result.json] == [
         ("quotes", "model", 9),
@@ -275,7 +275,7 @@ def test_a_bad_release_is_one_sentence_and_exit_code_3(run, tmp_path, files, sen
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["evaluate", "nowhere"],
+        ["evaluate", "--model", "nowhere", "--task", "quotes"],
         ["circuit", "nowhere.json"],
         ["import-release", "nowhere", "--out", "out"],
         ["train", "nowhere.toml"],

@@ -16,7 +16,7 @@ def model(tmp_path):
 
 def test_the_minimum_is_printed_edge_by_edge(run, model):
     """Exit code 0: proved."""
-    code, out, _ = run("minimal", model, "--task", "quotes")
+    code, out, _ = run("minimal", "--model", model, "--task", "quotes")
     assert code == 0
     assert out.startswith("proved: 2 edges are the fewest")
     assert ", ".join(QUOTE_EDGES) in out
@@ -24,14 +24,14 @@ def test_the_minimum_is_printed_edge_by_edge(run, model):
 
 def test_a_search_that_ends_early_is_undecided(run, model):
     """Exit code 4, with the lower bound that is proved."""
-    code, out, _ = run("minimal", model, "--task", "quotes", "--most", 1)
+    code, out, _ = run("minimal", "--model", model, "--task", "quotes", "--most", 1)
     assert code == 4
     assert "1 circuits were tried, all of fewer than 2 edges are refuted" in out
 
 
 def test_json_holds_the_same(run, model):
     """For programs."""
-    code, out, _ = run("minimal", model, "--task", "quotes", "--json")
+    code, out, _ = run("minimal", "--model", model, "--task", "quotes", "--json")
     assert code == 0
     assert json.loads(out)["minimum"] == [list(QUOTE_EDGES)]
 

@@ -14,9 +14,9 @@ from terminals import on_terminal
 INSIDE = ("--at", "head 0.0 input", "--positions", "all")
 LONG = {
     "verify": ("--model", "model", "--task", "quotes", "--epsilon", "1/3", "--out", "out"),
-    "radius": ("model", "--task", "quotes", *INSIDE),
-    "minimal": ("model", "--task", "quotes", "--out", "out"),
-    "cost": ("model", "--task", "quotes", "--circuit", "circuit.json"),
+    "radius": ("--model", "model", "--task", "quotes", *INSIDE),
+    "minimal": ("--model", "model", "--task", "quotes", "--out", "out"),
+    "cost": ("--model", "model", "--task", "quotes", "--circuit", "circuit.json"),
     "queries": ("--model", "model", "--task", "quotes", "--out", "out"),
     "extract": ("--model", "model", "--task", "quotes", "--out", "out"),
     "synthesise": ("--model", "model", "--task", "quotes", "--head", "0.0", "--out", "out"),
@@ -71,7 +71,7 @@ ENDLESS = {
     "verify": ("--model", "model", "--task", "quotes", "--epsilon", "1/3", *INSIDE, "--out", "out"),
     "radius": LONG["radius"],
     "synthesise": (*LONG["synthesise"], "--rules", "3", "--members", "3", "--budget", "100000000"),
-    "cost": ("model", "--task", "quotes", "--circuit", "circuit.json", "--engine", "all"),
+    "cost": ("--model", "model", "--task", "quotes", "--circuit", "circuit.json", "--engine", "all"),
     "queries": LONG["queries"],
 }
 """Commands that take long, or as long as an interrupt needs."""

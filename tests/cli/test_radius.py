@@ -14,8 +14,7 @@ def run(monkeypatch, capsys, tmp_path):
     save_model(tmp_path / "model", StoredModel(quote_model(), TOY))
 
     def run_command(command, *arguments):
-        named = ["--model", tmp_path / "model"] if command == "verify" else [tmp_path / "model"]
-        given = ["circuitproof", command, *named, "--task", "quotes", *arguments]
+        given = ["circuitproof", command, "--model", tmp_path / "model", "--task", "quotes", *arguments]
         monkeypatch.setattr("sys.argv", list(map(str, given)))
         with pytest.raises(SystemExit) as stop:
             main()

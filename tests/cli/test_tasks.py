@@ -85,9 +85,9 @@ def test_an_unknown_task_is_refused_with_those_that_are_known(run):
     "command",
     [
         ["verify", "--model", "MODEL", "--epsilon", "1/3"],
-        ["minimal", "MODEL"],
-        ["radius", "MODEL"],
-        ["evaluate", "MODEL"],
+        ["minimal", "--model", "MODEL"],
+        ["radius", "--model", "MODEL"],
+        ["evaluate", "--model", "MODEL"],
         ["extract", "--model", "MODEL", "--objective", "program", "--out", "OUT"],
         ["synthesise", "--model", "MODEL", "--head", "0.0", "--rules", "1", "--out", "OUT"],
     ],

@@ -132,9 +132,9 @@ WANTED = "listed prompts are wanted here; circuitproof verify"
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (["minimal", "MODEL"], WANTED),
-        (["radius", "MODEL"], WANTED),
-        (["evaluate", "MODEL"], WANTED),
+        (["minimal", "--model", "MODEL"], WANTED),
+        (["radius", "--model", "MODEL"], WANTED),
+        (["evaluate", "--model", "MODEL"], WANTED),
         (
             ["extract", "--model", "MODEL", "--out", "x"],
             "listed prompts are wanted here; circuitproof verify",

@@ -219,7 +219,8 @@ def test_what_is_read_is_not_replaced_by_what_is_made_of_it(here, run):
     """A model cannot be its own source: it is there again after the refusal."""
     before = contents(here)
     assert is_refused(
-        run("install", "model", "--program", "0.0=quotes.program", "--out", "model", "--force"), "model"
+        run("install", "--model", "model", "--program", "0.0=quotes.program", "--out", "model", "--force"),
+        "model",
     )
     assert contents(here) == before
 

@@ -5,18 +5,17 @@ folder or its environment has a part in the answer.
 """
 
 import subprocess
-import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from circuitproof.api.arguments import PathLike
 from circuitproof.api.declaring import AnyModel, Model
+from circuitproof.bundle.checker import checker_command
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.runs.minimality import Minimality
@@ -115,10 +114,7 @@ def _declared(task: Task | PathLike | None) -> Generator[Path | None, None, None
 
 
 def _run(words: Sequence[str], deadline: float | None) -> str:
-    spec = find_spec("circuitproof_check")
-    if spec is None or spec.origin is None:
-        raise InputError("the checker, circuitproof_check, is not installed; install circuitproof again")
-    command = [sys.executable, "-I", "-S", str(Path(spec.origin).parent), *words]
+    command = [*checker_command(), *words]
     try:
         ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=deadline)  # noqa: S603  # the checker
     except subprocess.TimeoutExpired as error:

@@ -12,15 +12,17 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from circuitproof.cli.helping import HELP
 from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
 from circuitproof.cli.output import kept_exit_code, watched_output
-from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError
+from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError, UsageError
 from circuitproof.extras import missing
 from circuitproof.text.printing import printable
 from circuitproof.version import __version__
 
 app = typer.Typer(
     cls=LazyGroup,
+    context_settings=HELP,
     invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -67,6 +69,8 @@ def main() -> None:
         _fail(f"interrupted; {_kept()}")
     except InvalidError as error:
         _fail(f"invalid: {error}", ExitCode.INVALID)
+    except UsageError as error:
+        _fail(str(error), ExitCode.USAGE)
     except OverdueError as error:
         _fail(str(error), ExitCode.UNDECIDED)
     except CircuitproofError as error:

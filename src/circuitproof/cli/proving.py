@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-from typer import Exit, Option
+from typer import Context, Exit, Option
 
+from circuitproof.cli.helping import given, refuse_idle
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
     AsJson,
@@ -16,7 +17,6 @@ from circuitproof.cli.options import (
     Limits,
     Listed,
     ModelOption,
-    ModelPath,
     Parts,
     PatternText,
     Perturbed,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
+    context: Context,
     model: ModelOption,
     task: TaskName,
     circuit: CircuitFile = None,
@@ -63,9 +64,13 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
+    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger.
+
+    Without a circuit, the claim is about the whole model: all of its edges.
+    """
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
 
+    _refuse_idle(context, epsilon, engine)
     request = Request(
         model=model,
         circuit=circuit,
@@ -76,6 +81,8 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         measures_floats=measure_floats,
         pattern=pattern,
         find_limits=limits,
+        only_of_patterns=given(context, "regions", "listed"),
+        only_of_lists=given(context, "method", "budget"),
     )
     if engine is not Engine.EXACT:
         from circuitproof.lab.runs.cross_check import Asking
@@ -83,6 +90,18 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
         show_cross_check(request, asking, out, deadline, as_json=as_json)
     _show_answers(request, out, deadline, as_json=as_json)
+
+
+def _refuse_idle(context: Context, epsilon: str | None, engine: Engine) -> None:
+    """Refuse options that do nothing without an epsilon, without a solver, or with one."""
+    if epsilon is None:
+        refuse_idle(given(context, "at", "positions", "method", "budget"), "there is no --epsilon")
+    if engine is Engine.EXACT:
+        refuse_idle(given(context, "anchors", "seconds", "branches"), "no solver is asked (--engine)")
+        return
+    refuse_idle(given(context, "measure_floats", "limits"), f"--engine {engine} only compares answers")
+    if not engine.is_exact:
+        refuse_idle(given(context, "method", "budget"), f"--engine {engine} leaves the exact engine out")
 
 
 def _show_answers(request: "Request", out: Path | None, deadline: float | None, *, as_json: bool) -> NoReturn:
@@ -97,6 +116,7 @@ def _show_answers(request: "Request", out: Path | None, deadline: float | None, 
 
 
 def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
+    context: Context,
     model: ModelOption,
     task: Annotated[Path, Option("--task-file", help="A task file.")],
     pattern: PatternText = None,
@@ -112,6 +132,7 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
 ) -> None:
     """Prove or refute what a circuit does on every prompt of a pattern: the same as verify --task FILE."""
     verify(
+        context,
         model,
         str(task),
         circuit,
@@ -128,7 +149,7 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
-    model: ModelPath,
+    model: ModelOption,
     task: TaskName,
     circuit: CircuitFile = None,
     at: At = "logits input",
@@ -149,7 +170,7 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
 
 
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
-    model: ModelPath,
+    model: ModelOption,
     task: TaskName,
     most: Annotated[int, Option("--most", min=1, help="The most edges to try.")] = 4,
     budget: Annotated[int, Option("--budget", min=1, help="The most circuits of a size.")] = 5000,

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.errors import InputError, OverdueError
+from circuitproof.errors import OverdueError, UsageError
 from circuitproof.lab.runs.cross_check import Asking
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
@@ -117,7 +117,7 @@ class CostRequest:
 def count_costs(request: CostRequest) -> Costs:
     """Count what the four properties assert for each model, and let solvers answer if they are asked."""
     if len(request.circuits) not in (1, len(request.models)):
-        raise InputError(
+        raise UsageError(
             f"{len(request.circuits)} circuits for {len(request.models)} models; give one for all or one each"
         )
     circuits = request.circuits * (len(request.models) if len(request.circuits) == 1 else 1)

@@ -10,7 +10,7 @@ from typing import assert_never
 from circuitproof.declare.circuits.spelling import load_circuit, parse_head
 from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.text import to_text
-from circuitproof.errors import InputError, keeping
+from circuitproof.errors import InputError, UsageError, asked_for, keeping
 from circuitproof.lab.distill.choices import Scope
 from circuitproof.lab.distill.synthesis import Bounds, Realised, Synthesis, Unfinished
 from circuitproof.lab.distill.synthesise import synthesise as search
@@ -87,7 +87,8 @@ def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
     tasks = [stored.declaration.listed_task(task) for task in request.tasks]
     names = [task.name for task in tasks]
     circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))
-    head = parse_head(request.head, stored.model.graph, "--head")
+    with asked_for():
+        head = parse_head(request.head, stored.model.graph, "--head")
     _refuse_unknown_brackets(request.bounds, stored.model.architecture.vocabulary)
     is_used = any(head in circuit.live().nodes() for circuit in circuits.values())
     if request.bounds.scope is Scope.CIRCUIT and circuits and not is_used:
@@ -118,7 +119,7 @@ def parse_brackets(pairs: Sequence[str]) -> tuple[Brackets, ...]:
     for text in pairs:
         match = _PAIR.fullmatch(text)
         if match is None:
-            raise InputError(
+            raise UsageError(
                 f"--pair is {text!r}, want the tokens of an opener and its closer, such as 11:13"
             )
         found.append((int(match[1]), int(match[2])))
