@@ -604,30 +604,48 @@ def _without_the_head(at: Path) -> list[object]:
 
 SYNTHESIS = ("synthesise", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
 FLAGS = (
-    flags("--epsilon", "0", words=("epsilon",)),
-    flags("--epsilon", "-1", words=("epsilon",)),
-    flags("--epsilon", "1/0", words=("epsilon",)),
-    flags("--epsilon", "nan", words=("epsilon",)),
-    flags("--epsilon", "inf", words=("epsilon",)),
-    flags("--epsilon", "1_000", words=("epsilon",)),
-    flags("--epsilon", "١", words=("epsilon",)),  # noqa: RUF001  # a digit of another script
-    flags("--epsilon", "", words=("epsilon",)),
-    flags("--epsilon", "1/10", "--at", "mlp 7 output", words=("mlp 7",)),
-    flags("--epsilon", "1/10", "--at", "nowhere", words=("nowhere",)),
-    flags("--epsilon", "1/10", "--at", "embed input", words=("embed",)),
+    flags("--epsilon", "0", words=("epsilon",), code=2),
+    flags("--epsilon", "-1", words=("epsilon",), code=2),
+    flags("--epsilon", "1/0", words=("epsilon",), code=2),
+    flags("--epsilon", "nan", words=("epsilon",), code=2),
+    flags("--epsilon", "inf", words=("epsilon",), code=2),
+    flags("--epsilon", "1_000", words=("epsilon",), code=2),
+    flags("--epsilon", "١", words=("epsilon",), code=2),  # noqa: RUF001  # a digit of another script
+    flags("--epsilon", "", words=("epsilon",), code=2),
+    flags("--epsilon", "1/10", "--at", "mlp 7 output", words=("mlp 7",), code=2),
+    flags("--epsilon", "1/10", "--at", "nowhere", words=("nowhere",), code=2),
+    flags("--epsilon", "1/10", "--at", "embed input", words=("embed",), code=2),
     flags("--epsilon", "1/10", "--at", "mlp 0 output", words=("mlp 0",)),
-    flags("--epsilon", "1/10", "--at", "blocks.9.hook_mlp_out", words=("blocks.9",)),
+    flags("--epsilon", "1/10", "--at", "blocks.9.hook_mlp_out", words=("blocks.9",), code=2),
     flags("--epsilon", "1/10", "--positions", "9999", words=("position",)),
-    flags("--epsilon", "1/10", "--positions", "3,2", words=("position",)),
-    flags("--epsilon", "1/10", "--positions", "first", words=("position",)),
+    flags("--epsilon", "1/10", "--positions", "3,2", words=("position",), code=2),
+    flags("--epsilon", "1/10", "--positions", "first", words=("position",), code=2),
     flags("--epsilon", "1/10", "--positions", "0", words=("reach",)),
-    flags("--property", "robustness", words=("epsilon",)),
-    flags("--property", "minimum", words=("circuitproof minimal",)),
-    flags("--property", "lesion identity", words=("circuitproof construct",)),
+    flags("--property", "robustness", words=("epsilon",), code=2),
+    flags("--property", "minimum", words=("circuitproof minimal",), code=2),
+    flags("--property", "lesion identity", words=("circuitproof construct",), code=2),
     flags("--property", "beauty", words=("beauty",), code=2),
-    flags("--property", "equivalence", "--epsilon", "1", words=("robustness",)),
+    flags("--property", "equivalence", "--epsilon", "1", words=("robustness",), code=2),
     flags("--pattern", "any{1..2}", words=("pattern",)),
-    flags("--limits", words=("--limits",)),
+    flags("--limits", words=("--limits",), code=2),
+    flags("--at", "mlp 0 output", words=("--at does nothing here: there is no --epsilon",), code=2),
+    flags("--positions", "all", words=("--positions does nothing here",), code=2),
+    flags("--method", "branch", words=("--method does nothing here",), code=2),
+    flags("--budget", "3", words=("--budget does nothing here",), code=2),
+    flags("--anchors", "3", words=("--anchors does nothing here: no solver is asked",), code=2),
+    flags("--seconds", "3", words=("--seconds does nothing here",), code=2),
+    flags("--branches", "traced", words=("--branches does nothing here",), code=2),
+    flags("--engine", "all", "--measure-floats", words=("--measure-floats does nothing here",), code=2),
+    flags("--engine", "z3", "--epsilon", "1", "--budget", "3", words=("--budget does nothing here",), code=2),
+    flags("--regions", "7", words=("--regions is given, but task 'quotes' lists its prompts",), code=2),
+    flags("--listed", "7", words=("--listed is given, but task 'quotes' lists its prompts",), code=2),
+    flags("--engine", "z3", words=("no evidence",), code=2),
+    command("queries", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--at", "mlp 0 input", words=("--at does nothing",), code=2),
+    command("cost", "--model", "AT/model", "--task", "quotes", "--circuit", "AT/c", "--seconds", "3", words=("--seconds does nothing",), code=2),
+    command("cost", "--model", "AT/model", "--task", "quotes", "--circuit", "AT/c", "--epsilon", "nan", words=("--epsilon is 'nan'",), code=2),
+    command("cost", "--model", "AT/model", "--circuit", "AT/c", words=("--task",), code=2),
+    command("evaluate", "--model", "AT/model", words=("--task",), code=2),
+    command("minimal", "AT/model", "--task", "quotes", words=("--model",), code=2),
     flags("--regions", "0", words=("regions",), code=2),
     flags("--budget", "many", words=("budget",), code=2),
     flags("--seconds", "inf", "--engine", "all", words=("seconds",), code=2),
@@ -651,27 +669,27 @@ FLAGS = (
     command("import-hf", "AT/none", "--out", "AT/out", words=("none is not a directory",)),
     command("import-hf", "AT/model", "--out", "AT/out", words=("config.json",)),
     command("import-hf", "AT/model", "--out", "AT/model", words=("already exists",)),
-    command("import-hf", "AT/model", "--revision", "main", "--out", "AT/out", words=("--revision",)),
+    command("import-hf", "AT/model", "--revision", "main", "--out", "AT/out", words=("--revision",), code=2),
     command("export-hf", "--model", "AT/model", "--out", "AT/out", words=("GPT-2's format cannot hold this model",)),
     command("export-hf", "--model", "AT/none", "--out", "AT/out", words=("none",)),
     command("export-hf", "--model", "AT/model", "--out", "AT/model", words=("already exists",)),
     command("recheck", "AT/none", "--model", "AT/model", "--task", "quotes", words=("none",)),
     command("recheck", "AT/model/model.json", "--model", "AT/model", "--task", "quotes", words=("model.json",)),
     command("minimal", "--model", "AT/model", "--task", "quotes", "--most", "0", words=("most",), code=2),
-    command("radius", "--model", "AT/model", "--task", "brackets", "--at", "head 0.0", words=("head 0.0",)),
+    command("radius", "--model", "AT/model", "--task", "brackets", "--at", "head 0.0", words=("head 0.0",), code=2),
     command("extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/model", words=("already exists",)),
     Case("extract: a report that is there", _reported, ("AT/out.report.json already exists",)),
     command("localise", str(RECIPES / "toy-localisation.toml"), "--out", "AT/out", "--figure", "AT/model", words=("AT/model already exists",)),
     command("import-hf", "nobody/nothing", "--out", "AT/out", words=("nobody/nothing is no directory here", "name a directory")),
     command(
-        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "-1", words=("threshold",)
+        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "-1", words=("threshold",), code=2
     ),
     command(
-        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "nan", words=("threshold",)
+        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "nan", words=("threshold",), code=2
     ),
-    command(*SYNTHESIS, "--head", "7.0", words=("7.0",)),
-    command(*SYNTHESIS, "--head", "mlp 0", words=("mlp 0",)),
-    command(*SYNTHESIS, "--head", "0.0", "--pair", "11", words=("--pair",)),
+    command(*SYNTHESIS, "--head", "7.0", words=("7.0",), code=2),
+    command(*SYNTHESIS, "--head", "mlp 0", words=("mlp 0",), code=2),
+    command(*SYNTHESIS, "--head", "0.0", "--pair", "11", words=("--pair",), code=2),
     command(*SYNTHESIS, "--head", "0.0", "--pair", "11:99", words=("99",)),
     command(*SYNTHESIS, "--head", "0.0", "--pair", "11:11", words=("11",)),
     command(*SYNTHESIS, "--head", "0.0", "--scope", "circuit", words=("circuit",)),
@@ -730,14 +748,14 @@ def unreadable_files() -> Iterator[Case]:
             yield Case(f"{command}: {kind} for {name}", make, (name, "is a link" if is_link else word))
 
 
-def _with_file(name: str, data: bytes, *arguments: str, words: tuple[str, ...]) -> Case:
+def _with_file(name: str, data: bytes, *arguments: str, words: tuple[str, ...], code: int = 3) -> Case:
     """Return a case of a command and a file of this content."""
 
     def make(at: Path) -> list[object]:
         (at / name).write_bytes(data)
         return [one.replace("AT", str(at)) for one in arguments]
 
-    return Case(f"{' '.join(arguments)[:80]} of {data[:30]!r}", make, words)
+    return Case(f"{' '.join(arguments)[:80]} of {data[:30]!r}", make, words, code)
 
 
 def _named_with_nul(at: Path) -> list[object]:
@@ -752,32 +770,35 @@ UNUSUAL = (
     command(*VERIFY, "--circuit", "AT/no\udcffsuch", words=("AT/no\\udcffsuch: No such file",)),
     command(*VERIFY, "--circuit", "AT/no\udcffsuch", "--json", words=("AT/no\\udcffsuch: No such file",)),
     command(*VERIFY, "--circuit", "AT/" + "x" * 300, words=("File name too long",)),
-    command(*VERIFY, "--circuit", "", words=("Is a directory",)),
+    command(*VERIFY, "--circuit", "", words=("--circuit is empty",), code=2),
     command(*VERIFY, "--out", "AT/new/../model", words=("already exists",)),
     command(*VERIFY, "--out", "/dev/null", words=("/dev/null already exists",)),
-    command(*VERIFY, "--out", "", words=("already exists",)),
-    command(*VERIFY, "--epsilon", "1/" + "9" * 5000, words=("epsilon", "(5005 characters)")),
-    command(*VERIFY, "--epsilon", "1e999999", words=("epsilon",)),
+    command(*VERIFY, "--out", "", words=("--out is empty",), code=2),
+    command(*VERIFY, "--circuit=", words=("--circuit= is empty",), code=2),
+    command(*VERIFY, "--epsilon", "1/" + "9" * 5000, words=("epsilon", "(5005 characters)"), code=2),
+    command(*VERIFY, "--epsilon", "1e999999", words=("epsilon",), code=2),
     command(*VERIFY, "--epsilon", "1", "--positions", "1" * 400, words=("position",)),
-    command(*VERIFY, "--epsilon", "1", "--positions", "0,0", words=("distinct",)),
+    command(*VERIFY, "--epsilon", "1", "--positions", "0,0", words=("distinct",), code=2),
     command(*VERIFY, "--deadline", "1e400", words=("deadline",), code=2),
-    command("verify", "--model", "", "--task", "quotes", words=("sealed",)),
+    command("verify", "--model", "", "--task", "quotes", words=("--model is empty",), code=2),
     command("task", "x" * 5000, words=("there is no task", "(5003 characters)")),
     command("report", "/", "--out", "AT/page.html", words=("/ has no manifest.json",)),
     command("report", "/", words=("/ has no manifest.json",)),
-    command("install", "--model", "AT/model", "--program", "0.0", "--out", "AT/out", words=("--program",)),
-    command("install", "--model", "AT/model", "--program", "9.9=x", "--out", "AT/out", words=("9.9",)),
-    command(*SYNTHESIS, "--head", "9" * 5000 + ".0", words=("--head",)),
+    command("install", "--model", "AT/model", "--program", "0.0", "--out", "AT/out", words=("--program",), code=2),
+    command("install", "--model", "AT/model", "--program", "9.9=x", "--out", "AT/out", words=("9.9",), code=2),
+    command(*SYNTHESIS, "--head", "9" * 5000 + ".0", words=("--head",), code=2),
     command(*SYNTHESIS, "--head", "0.0", "--overlap", "nan", words=("overlap",), code=2),
-    command("cost", "--model", "AT/model", "--task", "quotes", "--circuit", "AT/x", "--circuit", "AT/x", "--circuit", "AT/x", words=("3 circuits for 1 models",)),
+    command("cost", "--model", "AT/model", "--task", "quotes", "--circuit", "AT/x", "--circuit", "AT/x", "--circuit", "AT/x", words=("3 circuits for 1 models",), code=2),
     Case("report: a link to itself", lambda at: (_loop(at / "loop"), ["report", at / "loop"])[1], ("is not a directory",)),
     Case("localise: a recipe that names a file with a null character", _named_with_nul, ("no file has such a name",)),
+    _with_file("l.jsonl", b"", "ledger", "AT/l.jsonl", words=("l.jsonl is empty", "it is no ledger"), code=5),
     _with_file("c.json", b"", "circuit", "AT/c.json", words=("c.json",)),
     _with_file("c.json", b"\xef\xbb\xbf{}", "circuit", "AT/c.json", words=("c.json", "BOM")),
     _with_file("c.json", b'{"layers": NaN}', "circuit", "AT/c.json", words=("NaN is not a number",)),
     _with_file("c.json", b'{"layers": ' + b"9" * 5000 + b"}", "circuit", "AT/c.json", words=("value has 5000 digits",)),
     _with_file("t.toml", b"name = " + b"9" * 5000, "task", "AT/t.toml", words=("value has 5000 digits",)),
-    _with_file("t.toml", b'\xef\xbb\xbfname = "x"', "task", "AT/t.toml", words=("t.toml",)),
+    _with_file("t.toml", b'\xef\xbb\xbfname = "x"', "task", "AT/t.toml", words=("t.toml", "byte order mark (BOM)")),
+    _with_file("p", b"\xef\xbb\xbfdefault 0", "install", "--model", "AT/model", "--program", "0.0=AT/p", "--out", "AT/out", words=("AT/p cannot be used", "BOM")),
     _with_file("p", b"default 0\n\xff", "install", "--model", "AT/model", "--program", "0.0=AT/p", "--out", "AT/out", words=("p is not UTF-8",)),
 )  # fmt: skip
 

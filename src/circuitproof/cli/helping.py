@@ -10,7 +10,7 @@ from circuitproof.errors import UsageError
 
 HELP = {"help_option_names": ["-h", "--help"]}
 """The flags that ask for help, for every command and for the list of them."""
-_GROUPS = {
+GROUPS = {
     "Claim": ("model", "task", "circuit", "properties"),
     "Robustness": ("epsilon", "at", "positions", "method", "budget"),
     "Patterns": ("pattern", "limits", "regions", "listed"),
@@ -30,9 +30,10 @@ class GroupedCommand(TyperCommand):
             super().format_options(ctx, formatter)
             return
         records = {param.name: param.get_help_record(ctx) for param in self.get_params(ctx)}
-        for group, names in _GROUPS.items():
-            with formatter.section(group):
-                formatter.write_dl([found for name in names if (found := records.get(name)) is not None])
+        for group, names in GROUPS.items():
+            if found := [record for name in names if (record := records.get(name)) is not None]:
+                with formatter.section(group):
+                    formatter.write_dl(found)
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
         """Refuse an empty argument: no path, name or number is empty, and Python takes it for this folder."""

@@ -14,7 +14,7 @@ import typer
 
 from circuitproof.cli.helping import HELP
 from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
-from circuitproof.cli.output import kept_exit_code, watched_output
+from circuitproof.cli.output import INTERRUPTS, kept_exit_code, watched_output
 from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError, UsageError
 from circuitproof.extras import missing
 from circuitproof.text.printing import printable
@@ -67,14 +67,8 @@ def main() -> None:
             _run()
     except _Interruption:
         _fail(f"interrupted; {_kept()}")
-    except InvalidError as error:
-        _fail(f"invalid: {error}", ExitCode.INVALID)
-    except UsageError as error:
-        _fail(str(error), ExitCode.USAGE)
-    except OverdueError as error:
-        _fail(str(error), ExitCode.UNDECIDED)
     except CircuitproofError as error:
-        _fail(str(error))
+        _fail(f"{'invalid: ' * isinstance(error, InvalidError)}{error}", _code(error))
     except OSError as error:
         _fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
     except ModuleNotFoundError as error:
@@ -95,6 +89,18 @@ def _run() -> None:
         raise
 
 
+def _code(error: CircuitproofError) -> ExitCode:
+    match error:
+        case InvalidError():
+            return ExitCode.INVALID
+        case UsageError():
+            return ExitCode.USAGE
+        case OverdueError():
+            return ExitCode.UNDECIDED
+        case _:
+            return ExitCode.FAILURE
+
+
 def _asked() -> str:
     """Return the command that was asked for, if any."""
     return next((one for one in sys.argv[1:] if one in COMMANDS), "")
@@ -103,11 +109,13 @@ def _asked() -> str:
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """Let an interrupt end a command with our own exit code; once its answer is told, none changes that."""
-    signal.signal(signal.SIGINT, _interrupt)
+    for number in INTERRUPTS:
+        signal.signal(number, _interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in INTERRUPTS:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:

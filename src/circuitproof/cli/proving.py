@@ -1,5 +1,6 @@
 """Commands that answer a claim, measure how robust decisions are, and find the fewest edges."""
 
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -155,10 +156,13 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     at: At = "logits input",
     positions: Perturbed = "last",
     budget: Parts = 5_000,
-    deadline: Deadline = None,
+    deadline: Deadline = 300.0,
     as_json: AsJson = False,
 ) -> None:
-    """Find how large a perturbation must be to change each decision: exactly, or between proved bounds."""
+    """Find how large a perturbation must be to change each decision: exactly, or between proved bounds.
+
+    The search ends after 300 seconds unless another deadline is given.
+    """
     from circuitproof.lab.runs.radii import find_radii
     from circuitproof.lab.runs.verification import Place
 
@@ -166,6 +170,11 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
         effort = Effort(budget=budget, pace=pace)
         found = find_radii(model, task, circuit, Place(at, positions), effort)
     show_result(found, show_told, as_json=as_json)
+    if found.bounded and pace.clock() < inf:  # no interrupt ended it
+        show_note(
+            f"a prompt's search ended after --budget {budget} parts, or after its share of --deadline "
+            f"{deadline:g} seconds; raise them to learn more"
+        )
     raise Exit(found.exit_code)
 
 
