@@ -26,7 +26,7 @@ from circuitproof.cli.options import (
     TaskName,
 )
 from circuitproof.cli.pacing import paced
-from circuitproof.cli.show import show_note, show_result, show_told
+from circuitproof.cli.show import show_line, show_note, show_result, show_told
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
 from circuitproof.prove.effort import Effort, Method
 from circuitproof.solvers.choices import Branching, Engine
@@ -178,10 +178,25 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     raise Exit(found.exit_code)
 
 
+def _written(found: "Minimality", out: Path) -> str:
+    """Say what a search has written, or why nothing."""
+    if found.bundle is None or found.battery is None:
+        return f"nothing is written to {out}: no circuit was found to claim anything of"
+    claimed = " and ".join(str(prop.kind) for prop in found.battery.claim.properties)
+    return f"{out} holds the bundle: {claimed}"
+
+
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     model: ModelOption,
     task: TaskName,
-    most: Annotated[int, Option("--most", min=1, help="The most edges to try.")] = 4,
+    circuit: Annotated[
+        Path | None,
+        Option("--circuit", help="Search only among the edges of this circuit. [default: the whole model]"),
+    ] = None,
+    most: Annotated[
+        int | None,
+        Option("--most", min=1, help="The most edges to try. [default: as many as the budget allows]"),
+    ] = None,
     budget: Annotated[int, Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
     deadline: Deadline = None,
     out: BundleOut = None,
@@ -192,7 +207,9 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     from circuitproof.prove.verdict import EXIT_CODES
 
     def search(pace: "Pace") -> "Minimality":
-        return find_minimum(model, task, most=most, budget=budget, out=out, pace=pace)
+        return find_minimum(model, task, circuit=circuit, most=most, budget=budget, out=out, pace=pace)
 
     found = show_kept(search, show_told, out, deadline, as_json=as_json)
+    if out is not None and not as_json:
+        show_line(_written(found, out))
     raise Exit(EXIT_CODES[found.verdict])
