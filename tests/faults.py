@@ -674,7 +674,6 @@ FLAGS = (
     command("export-hf", "--model", "AT/none", "--out", "AT/out", words=("none",)),
     command("export-hf", "--model", "AT/model", "--out", "AT/model", words=("already exists",)),
     command("recheck", "AT/none", "--model", "AT/model", "--task", "quotes", words=("none",)),
-    command("recheck", "AT/model/model.json", "--model", "AT/model", "--task", "quotes", words=("model.json",)),
     command("minimal", "--model", "AT/model", "--task", "quotes", "--most", "0", words=("most",), code=2),
     command("radius", "--model", "AT/model", "--task", "brackets", "--at", "head 0.0", words=("head 0.0",), code=2),
     command("extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/model", words=("already exists",)),
@@ -764,6 +763,19 @@ def _named_with_nul(at: Path) -> list[object]:
     return ["localise", at / "recipe.toml", "--out", at / "out"]
 
 
+CANONICAL = b'{"name": "x", "candidates": [1, 2], "domain": {}, "relation": {}}'
+OF_ANOTHER_KIND = (
+    _with_file("x.json", CANONICAL, "circuit", "AT/x.json", words=("x.json is a task (--task), want a circuit (--circuit)",)),
+    _with_file("x.json", json.dumps(GOOD_CIRCUIT).encode(), "task", "AT/x.json", words=("x.json is a circuit", "want a task")),
+    _with_file("x.toml", LISTED_TASK.encode(), "train", "AT/x.toml", words=("x.toml is a task", "want a recipe of a training")),
+    _with_file("x.json", b'{"files": {}}', "circuit", "AT/x.json", words=("is a manifest", "want a circuit")),
+    command("circuit", "AT/model/model.json", words=("is a model's declaration", "want a circuit")),
+    command("task", "AT/model/model.json", words=("is a model's declaration", "want a task")),
+    command("train", str(RECIPES / "toy-localisation.toml"), "--out", "AT/out", words=("is a protocol (circuitproof localise)",)),
+    command("localise", str(RECIPES / "toy.toml"), "--out", "AT/out", words=("is a recipe of a training (circuitproof train)",)),
+    command("run", str(RECIPES / "toy-programs.toml"), "--out", "AT/out", words=("is a recipe of a distillation",)),
+    command("recheck", "AT/model/model.json", "--model", "AT/model", "--task", "quotes", words=("want a certificate of unr",)),
+)  # fmt: skip
 VERIFY = ("verify", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
 UNUSUAL = (
     command(*VERIFY, "--circuit", "AT/no\nsuch", words=("AT/no\\nsuch: No such file",)),
@@ -817,4 +829,4 @@ def cases() -> list[Case]:
         huge_models,
         unreadable_files,
     )
-    return [*(case for make in spoiled for case in make()), *FLAGS, *UNUSUAL]
+    return [*(case for make in spoiled for case in make()), *FLAGS, *OF_ANOTHER_KIND, *UNUSUAL]

@@ -7,6 +7,7 @@ from circuitproof.declare.tasks.catalogue import TASK_NAMES, find_task
 from circuitproof.declare.tasks.task import Task, read_task
 from circuitproof.declare.tasks.written import read_written, read_written_pattern
 from circuitproof.errors import InputError
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import Fields, read_json, read_toml, reading
 
 _FILES = (".toml", ".json")
@@ -34,7 +35,8 @@ def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None =
         return find_task(spec)
     path = Path(spec)
     is_canonical = path.suffix == ".json"
-    with reading(read_json(path) if is_canonical else read_toml(path), str(path)) as fields:
+    content = read_json(path) if is_canonical else read_toml(path)
+    with reading(of_kind(content, str(path), FileKind.TASK), str(path)) as fields:
         return read_task(fields) if is_canonical else _read_written(fields, alphabet, pattern)
 
 
