@@ -339,6 +339,10 @@ TASKS: Mapping[str, tuple[bytes | None, str]] = {
         "a whole number",
     ),
     "of a pattern with an unknown token": (changed(GOOD_TASK, "of [9, 10]", "of [9, 40]"), "task.toml"),
+    "with four right answers in a class": (
+        b'name = "x"\nalphabet = ["a", "b", "c", "d"]\nprompts = [[0], [1], [2], [3]]\nanswers = [0, 1, 2, 3]\nclasses = [0, 0, 0, 0]\n',
+        "class 0 has 4 right answers, a b c d",
+    ),
     "listed with a name twice": (changed(LISTED_TASK, '["a", "b", "c"]', '["a", "b", "a"]'), "a"),
 }
 OF_A_TASK: Mapping[str, Callable[[Path], list[object]]] = {
@@ -702,6 +706,10 @@ FLAGS = (
 )  # fmt: skip
 
 
+IDS_TASK = b'name = "ids"\nprompts = [[9, 1], [10, 1]]\nanswers = [9, 10]\nclasses = [0, 1]\n'
+"""A list of numbers, which leaves the names to the model."""
+
+
 def _fifo(path: Path) -> None:
     path.unlink(missing_ok=True)
     os.mkfifo(path)
@@ -808,6 +816,7 @@ UNUSUAL = (
     _with_file("c.json", b"\xef\xbb\xbf{}", "circuit", "AT/c.json", words=("c.json", "BOM")),
     _with_file("c.json", b'{"layers": NaN}', "circuit", "AT/c.json", words=("NaN is not a number",)),
     _with_file("c.json", b'{"layers": ' + b"9" * 5000 + b"}", "circuit", "AT/c.json", words=("value has 5000 digits",)),
+    _with_file("t.toml", IDS_TASK, "task", "AT/t.toml", words=("t.toml.alphabet is not listed", "give a model")),
     _with_file("t.toml", b"name = " + b"9" * 5000, "task", "AT/t.toml", words=("value has 5000 digits",)),
     _with_file("t.toml", b'\xef\xbb\xbfname = "x"', "task", "AT/t.toml", words=("t.toml", "byte order mark (BOM)")),
     _with_file("p", b"\xef\xbb\xbfdefault 0", "install", "--model", "AT/model", "--program", "0.0=AT/p", "--out", "AT/out", words=("AT/p cannot be used", "BOM")),

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from circuitproof.declare.tasks.alphabet import Alphabet, read_vocabulary
-from circuitproof.declare.tasks.domain import Domain, Prompt
+from circuitproof.declare.tasks.domain import Domain, Prompt, places_of
 from circuitproof.declare.tasks.openers import listed_opener_task
 from circuitproof.declare.tasks.pattern_text import Sets, parse_pattern
 from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
@@ -49,7 +49,7 @@ _LONGEST_NAME = 100
 
 
 def read_written(fields: Fields, model: Alphabet | None) -> Task:
-    """Read a task that lists its prompts or gives templates; `model` are the names of the model's tokens."""
+    """Read a task that lists its prompts or gives templates; `model` names its tokens."""
     alphabet = _read_alphabet(fields, model)
     spelling = Spelling({name: token for token, name in enumerate(alphabet.names)})
     read = _read_templates if fields.has("templates") else _read_listed
@@ -60,12 +60,13 @@ def read_written(fields: Fields, model: Alphabet | None) -> Task:
 
 
 def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
-    if fields.value("alphabet") != _OF_THE_MODEL:
+    """Read the names of tokens; unless they are listed, they are the model's."""
+    if fields.has("alphabet") and fields.value("alphabet") != _OF_THE_MODEL:
         return Alphabet(fields.texts("alphabet"))
     if model is None:
         raise InputError(
-            f"{fields.path('alphabet')} is {_OF_THE_MODEL!r}, but there is no model here that names its "
-            "tokens; list the names, or give a model that has an alphabet"
+            f"{fields.path('alphabet')} is not listed, and there is no model here that names its tokens; "
+            "list the names, or give a model"
         )
     return model
 
@@ -115,6 +116,12 @@ def _tabled(
 ) -> Task:
     """Return the task with these answers and classes; the candidates are the answers that occur."""
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    for label, members in places_of(labels).items():
+        if len(right := dict.fromkeys(answers[x] for x in members if x < len(answers))) > 1:
+            raise InputError(
+                f"{fields.where}: class {label!r} has {len(right)} right answers, {alphabet.text(right)}: "
+                "what must not matter in a class cannot change the answer; give each answer a class of its own"
+            )
     return Task(
         name=_name(fields),
         alphabet=alphabet,
