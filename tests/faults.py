@@ -621,6 +621,8 @@ FLAGS = (
     flags("--epsilon", "1/10", "--at", "embed input", words=("embed",), code=2),
     flags("--epsilon", "1/10", "--at", "mlp 0 output", words=("mlp 0",)),
     flags("--epsilon", "1/10", "--at", "blocks.9.hook_mlp_out", words=("blocks.9",), code=2),
+    flags("--epsilon", "1/10", "--at", "blocks.0.attn.hook_z", words=("inside attention", "'head 0.0 output'"), code=2),
+    flags("--epsilon", "1/10", "--at", "blocks.0.hook_attn_out", words=("name a head, such as 'head 0.0 output'",), code=2),
     flags("--epsilon", "1/10", "--positions", "9999", words=("position",)),
     flags("--epsilon", "1/10", "--positions", "3,2", words=("position",), code=2),
     flags("--epsilon", "1/10", "--positions", "first", words=("position",), code=2),

@@ -120,7 +120,7 @@ def _tabled(
         if len(right := dict.fromkeys(answers[x] for x in members if x < len(answers))) > 1:
             raise InputError(
                 f"{fields.where}: class {label!r} has {len(right)} right answers, {alphabet.text(right)}: "
-                "what must not matter in a class cannot change the answer; give each answer a class of its own"
+                "what must not matter in a class cannot change the answer; give each answer its own class"
             )
     return Task(
         name=_name(fields),

@@ -5,7 +5,7 @@ of queries about one prompt each, as the paper counts: what several queries asse
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -133,9 +133,12 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
     """Count for one model; nothing if there was no time for all of it, since a part would mislead."""
     properties, asking = four_properties(request.epsilon), request.asking
     claim = listed_claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
-    questions = Questions(claim, QueryPlan(asking.branching, batch=1, anchors=asking.anchors))
-    tallies, rulings = list[tuple[Property, Tally]](), list[Ruling]()
     portfolio = Portfolio(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, request.pace)
+    plan = QueryPlan(asking.branching, batch=1, anchors=asking.anchors)
+    if portfolio.solvers:
+        plan = replace(plan, seconds=asking.seconds, pace=request.pace)
+    questions = Questions(claim, plan)
+    tallies, rulings = list[tuple[Property, Tally]](), list[Ruling]()
     for prop in properties:
         obligations = questions.obligations(prop)
         if portfolio.solvers:

@@ -131,7 +131,8 @@ def compare(
     claim: Claim, battery: Battery | None, asking: Asking, pace: Pace = UNHURRIED
 ) -> tuple[Compared, ...]:
     """Put every property of a claim to solvers, and compare with the exact answers if there are any."""
-    questions = Questions(claim, QueryPlan(asking.branching, anchors=asking.anchors))
+    plan = QueryPlan(asking.branching, anchors=asking.anchors, seconds=asking.seconds, pace=pace)
+    questions = Questions(claim, plan)
     portfolio = Portfolio(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, pace)
     answers = [None] * len(claim.properties) if battery is None else battery.answers
     found: list[Compared] = []
