@@ -632,7 +632,7 @@ FLAGS = (
     flags("--property", "lesion identity", words=("circuitproof construct",), code=2),
     flags("--property", "beauty", words=("beauty",), code=2),
     flags("--property", "equivalence", "--epsilon", "1", words=("robustness",), code=2),
-    flags("--pattern", "any{1..2}", words=("pattern",)),
+    flags("--pattern", "any{1..2}", words=("pattern",), code=2),
     flags("--limits", words=("--limits",), code=2),
     flags("--at", "mlp 0 output", words=("--at does nothing here: there is no --epsilon",), code=2),
     flags("--positions", "all", words=("--positions does nothing here",), code=2),

@@ -119,7 +119,7 @@ def test_a_program_that_does_not_fit_is_refused(run, stored, tmp_path, given, se
     (tmp_path / "LATIN").write_bytes(b"default 0 \xff")
     asked = given.replace("=", f"={tmp_path}/")
     code, _, err = run("install", "--model", stored, "--program", asked, "--out", tmp_path / "with")
-    assert code == 3
+    assert code == (2 if sentence.startswith(("want HEAD", "is ou", "is not a node")) else 3)
     assert sentence in err
     assert not (tmp_path / "with").exists()
 

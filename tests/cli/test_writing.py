@@ -41,12 +41,12 @@ GIVEN = {
     "synthesise": (*QUOTES, "--head", "0.0", "--rules", 1, "--members", 1),
     "verify": (*QUOTES, "--circuit", "circuit.json"),
     "verify-pattern": ("--model", "model", "--task-file", "pattern.toml", "--circuit", "circuit.json"),
-    "minimal": ("model", "--task", "quotes", "--most", 2),
-    "install": ("model", "--program", "0.0=quotes.program"),
+    "minimal": ("--model", "model", "--task", "quotes", "--most", 2),
+    "install": ("--model", "model", "--program", "0.0=quotes.program"),
     "report": ("bundle",),
     "figures": ("bundle",),
     "queries": (*QUOTES, "--circuit", "circuit.json", "--property", "equivalence", "--anchors", 1),
-    "export-hf": ("imported",),
+    "export-hf": ("--model", "imported"),
 }
 """What each command is given besides the place of its product."""
 RUNS = {

@@ -8,6 +8,7 @@ from typer import Argument, Exit, Option
 
 from circuitproof.bundle.checker import checker_command
 from circuitproof.cli.options import Against, AsJson, Operations
+from circuitproof.cli.show import show_text
 from circuitproof.errors import InputError
 
 
@@ -28,7 +29,10 @@ def check(  # noqa: PLR0913, PLR0917  # what a bundle can be compared with
     beside = {"--against": against, "--base": base, "--task": task, "--operations": operations}
     words = [f"{flag}={value}" for flag, value in beside.items() if value is not None]
     command = [*checker_command(), *words, *(["--json"] if as_json else []), "--", str(bundle)]
-    code = subprocess.run(command, check=False).returncode  # noqa: S603  # the checker
-    if code < 0:
-        raise InputError(f"the checker was ended by signal {-code} and gave no answer; start it again")
-    raise Exit(code)
+    ended = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)  # noqa: S603  # the checker
+    if ended.returncode < 0:
+        raise InputError(
+            f"the checker was ended by signal {-ended.returncode} and gave no answer; run it again"
+        )
+    show_text(ended.stdout)
+    raise Exit(ended.returncode)

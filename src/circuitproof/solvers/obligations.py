@@ -191,9 +191,8 @@ class Questions:
         frozen, task = self.claim.frozen, self.claim.task
         for places in self._batches(asked):
             prompts = [task.prompts[place] for place in (*sought.beside, *places)]
-            encoding = encode(
-                frozen, task.candidates, sought.circuits, prompts, self.plan.branching, self.plan.until()
-            )
+            how, until = self.plan.branching, self.plan.until()
+            encoding = encode(frozen, task.candidates, sought.circuits, prompts, how, pace=until)
             formulas: dict[Formula, list[int]] = {}
             for place, prompt in enumerate(places, start=len(sought.beside)):
                 formulas.setdefault(sought.formulate(encoding, place, prompt), []).append(prompt)

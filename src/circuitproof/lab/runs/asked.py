@@ -7,7 +7,7 @@ from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError
+from circuitproof.errors import UsageError
 from circuitproof.forward.declaration import Declaration
 from circuitproof.forward.frozen import Frozen, open_model
 
@@ -29,5 +29,5 @@ def asked_task(task: str | Task, model: Declaration, pattern: str | None = None)
     if isinstance(task, str):
         return load_task(task, model.tokens, pattern)
     if pattern is not None:
-        raise InputError(f"--pattern is given, but task {task.name!r} is declared already; leave one out")
+        raise UsageError(f"--pattern is given, but task {task.name!r} is declared already; leave one out")
     return task
