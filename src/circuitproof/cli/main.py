@@ -50,7 +50,7 @@ WAITING = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "1000"}
 By default they look for milliseconds, and of several trainings on the same cores each then keeps the others
 from what it waits for: `benchmarks/waiting.py` measures it.
 """
-_ENDLESS = re.compile(r"\S{300,}")
+_ENDLESS = re.compile(r"\S{300,}(?<![:;,.])")
 
 
 class _Interruption(BaseException):

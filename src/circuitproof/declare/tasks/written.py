@@ -92,7 +92,7 @@ def _name(fields: Fields) -> str:
     """Read what a task is called: a name that can be printed in a line."""
     name = fields.text("name")
     if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
-        raise InputError(f"{fields.path('name')} is {name[:9]!r}, want 1 to {_LONGEST_NAME} printable signs")
+        raise InputError(f"{fields.path('name')} is {name!r}, want 1 to {_LONGEST_NAME} printable signs")
     return name
 
 

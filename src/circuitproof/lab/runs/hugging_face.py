@@ -166,7 +166,7 @@ def _refuse_too_large(out: Path, architecture: Architecture) -> None:
     nearest = nearest_folder(out)
     if size > (free := shutil.disk_usage(nearest).free):
         raise InputError(
-            f"{out} needs {size / 1e6:,.3f} MB for the tensors, {nearest} has {free / 1e6:,.3f} MB left"
+            f"{out} needs {size:,} bytes for the tensors, {nearest} has {free:,} left; make room"
         )
 
 
