@@ -1,7 +1,7 @@
 """Properties about size: of all smaller circuits, just the expected ones decide the task.
 
-What is likely to refute such a property is tried first: an expected circuit that is wrong, and a circuit
-with an edge too many, which still decides the task without that edge. Most other circuits are wrong on one of a few prompts, so they are tried on those
+What is likely to refute such a property is tried first: a circuit with an edge too many still decides the
+task without that edge. Most other circuits are wrong on one of a few prompts, so they are tried on those
 before they are tried on all.
 """
 
@@ -37,7 +37,7 @@ def answer_fewest(claim: Claim, prop: SubsetMinimality | Minimum, pace: Pace) ->
     if expected - frozenset(circuits):
         raise InputError("a circuit said to be minimal has dead edges or reads no prompt; keep its live part")
     known: dict[Circuit, Tree] = {}
-    for batch in _batches(claim, prop, circuits, expected):
+    for batch in _batches(claim, prop, circuits):
         tried = _trees(claim, batch, pace)
         known.update(tried)
         pace.hear("smaller circuits tried", len(known), len(circuits))
@@ -53,15 +53,12 @@ def answer_fewest(claim: Claim, prop: SubsetMinimality | Minimum, pace: Pace) ->
 
 
 def _batches(
-    claim: Claim,
-    prop: SubsetMinimality | Minimum,
-    circuits: Sequence[Circuit],
-    expected: frozenset[Circuit],
+    claim: Claim, prop: SubsetMinimality | Minimum, circuits: Sequence[Circuit]
 ) -> Iterator[Sequence[Circuit]]:
-    """Return all circuits: first the expected ones and those that lack one edge, then the others by size."""
-    shorter = _shortened(claim.circuit, circuits) if isinstance(prop, SubsetMinimality) else ()
-    first = {*shorter, *expected}
-    yield tuple(one for one in circuits if one in first)
+    """Return all circuits, first those that lack one edge of the claim's, then the others size by size."""
+    first = _shortened(claim.circuit, circuits) if isinstance(prop, SubsetMinimality) else ()
+    if first:
+        yield first
     for _, group in groupby((one for one in circuits if one not in first), key=len):
         yield tuple(group)
 
