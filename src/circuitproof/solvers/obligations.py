@@ -10,7 +10,7 @@ from math import inf
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.domain import places_of
-from circuitproof.errors import InputError, NotExactError
+from circuitproof.errors import NotExactError, UsageError
 from circuitproof.prove.balls.disturbed import Disturbed, disturbed_prompts
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import UNHURRIED, Pace
@@ -89,7 +89,7 @@ class Questions:
             case Faithfulness():
                 return self._faithfulness()
             case _:
-                raise InputError(
+                raise UsageError(
                     f"{prop.kind} is not asked of solvers; want equivalence, invariance, necessity, "
                     "robustness or faithfulness, or the exact engine"
                 )

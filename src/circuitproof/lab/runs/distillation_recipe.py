@@ -8,7 +8,7 @@ from typing import Annotated
 
 from circuitproof.declare.programs.candidates import Grammar
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, asked_for
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.heal import TERMS, Draw, Treatment, Weighing
 from circuitproof.lab.distill.migrate import LesionGates
@@ -57,7 +57,8 @@ class DistillationRecipe:
 
     def with_seeds(self, seeds: Sequence[int]) -> "DistillationRecipe":
         """Return the same recipe for other seeds, which makes its runs other runs."""
-        chosen = _read_seeds(Fields({"seeds": list(seeds)}, "command line"))
+        with asked_for():
+            chosen = _read_seeds(Fields({"seeds": list(seeds)}, "command line"))
         return replace(self, seeds=chosen, digest=digest_json([str(self.digest), list(chosen)]))
 
     def source_of(self, seed: int) -> Recipe:

@@ -80,7 +80,7 @@ def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
     """Search, and write the program to `out` or a certificate beside it, and a report in any case."""
     refuse_existing(out, certificate_path(out), report_path(out))
     if request.circuits and len(request.circuits) != len(request.tasks):
-        raise InputError(
+        raise UsageError(
             f"{len(request.circuits)} circuits for {len(request.tasks)} tasks; give one for each, or none"
         )
     stored = load_model(request.model)
@@ -108,7 +108,7 @@ def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
 def _refuse_unknown_brackets(bounds: Bounds, vocabulary: int) -> None:
     for pair in (pair for brackets in bounds.grammar.brackets for pair in brackets.pairs):
         if max(pair) >= vocabulary:
-            raise InputError(
+            raise UsageError(
                 f"--pair {pair[0]}:{pair[1]} names token {max(pair)}, the model has 0 to {vocabulary - 1}"
             )
 
@@ -123,7 +123,8 @@ def parse_brackets(pairs: Sequence[str]) -> tuple[Brackets, ...]:
                 f"--pair is {text!r}, want the tokens of an opener and its closer, such as 11:13"
             )
         found.append((int(match[1]), int(match[2])))
-    return (Brackets(tuple(sorted(set(found)))),) if found else ()
+    with asked_for():
+        return (Brackets(tuple(sorted(set(found)))),) if found else ()
 
 
 def certificate_path(out: Path) -> Path:
