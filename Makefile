@@ -17,7 +17,7 @@ demo: $(READY)
 	$(BIN)/circuitproof localise recipes/toy-localisation.toml --out build/demo --figure build/demo.png --force
 	$(BIN)/python -I -m circuitproof_check build/demo/bundles/quotes --against build/demo/training/model
 	$(BIN)/python -I -m circuitproof_check build/demo/bundles/brackets --against build/demo/training/model
-	-$(BIN)/circuitproof minimal build/demo/training/model --task quotes --out build/demo/bundles/fewest-edges --force
+	-$(BIN)/circuitproof minimal --model build/demo/training/model --task quotes --out build/demo/bundles/fewest-edges --force
 	$(BIN)/circuitproof remove-norm recipes/toy-norm-free.toml --out build/demo/norm-free
 	@$(BIN)/circuitproof report build/demo --out build/demo.html --force || [ $$? = 4 ]  # the fewest edges may be undecided
 

@@ -165,9 +165,19 @@ MODELS: Mapping[str, tuple[Callable[[Path], None], str]] = {
 
 OF_A_MODEL: Mapping[str, Callable[[Path], list[object]]] = {
     "verify": lambda at: ["verify", "--model", at / "model", "--task", "quotes", "--out", at / "out"],
-    "evaluate": lambda at: ["evaluate", at / "model", "--task", "quotes"],
-    "radius": lambda at: ["radius", at / "model", "--task", "quotes"],
-    "minimal": lambda at: ["minimal", at / "model", "--task", "quotes", "--most", 1, "--out", at / "out"],
+    "evaluate": lambda at: ["evaluate", "--model", at / "model", "--task", "quotes"],
+    "radius": lambda at: ["radius", "--model", at / "model", "--task", "quotes"],
+    "minimal": lambda at: [
+        "minimal",
+        "--model",
+        at / "model",
+        "--task",
+        "quotes",
+        "--most",
+        1,
+        "--out",
+        at / "out",
+    ],
     "extract": lambda at: ["extract", "--model", at / "model", "--task", "quotes", "--out", at / "out"],
     "model": lambda at: ["model", at / "model"],
 }
@@ -218,7 +228,7 @@ OF_A_CIRCUIT: Mapping[str, Callable[[Path], list[object]]] = {
     "verify": lambda at: [*OF_A_MODEL["verify"](at), "--circuit", at / "circuit.json"],
     "radius": lambda at: [*OF_A_MODEL["radius"](at), "--circuit", at / "circuit.json"],
     "evaluate": lambda at: [*OF_A_MODEL["evaluate"](at), "--circuit", at / "circuit.json"],
-    "cost": lambda at: ["cost", at / "model", "--task", "quotes", "--circuit", at / "circuit.json"],
+    "cost": lambda at: ["cost", "--model", at / "model", "--task", "quotes", "--circuit", at / "circuit.json"],
     "queries": lambda at: [
         "queries", "--model", at / "model", "--task", "quotes", "--out", at / "out", "--circuit", at / "circuit.json"
     ],
@@ -330,6 +340,10 @@ TASKS: Mapping[str, tuple[bytes | None, str]] = {
         "a whole number",
     ),
     "of a pattern with an unknown token": (changed(GOOD_TASK, "of [9, 10]", "of [9, 40]"), "task.toml"),
+    "with four right answers in a class": (
+        b'name = "x"\nalphabet = ["a", "b", "c", "d"]\nprompts = [[0], [1], [2], [3]]\nanswers = [0, 1, 2, 3]\nclasses = [0, 0, 0, 0]\n',
+        "class 0 has 4 right answers, a b c d",
+    ),
     "listed with a name twice": (changed(LISTED_TASK, '["a", "b", "c"]', '["a", "b", "a"]'), "a"),
 }
 OF_A_TASK: Mapping[str, Callable[[Path], list[object]]] = {
@@ -595,35 +609,56 @@ def _without_the_head(at: Path) -> list[object]:
 
 SYNTHESIS = ("synthesise", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
 FLAGS = (
-    flags("--epsilon", "0", words=("epsilon",)),
-    flags("--epsilon", "-1", words=("epsilon",)),
-    flags("--epsilon", "1/0", words=("epsilon",)),
-    flags("--epsilon", "nan", words=("epsilon",)),
-    flags("--epsilon", "inf", words=("epsilon",)),
-    flags("--epsilon", "1_000", words=("epsilon",)),
-    flags("--epsilon", "١", words=("epsilon",)),  # noqa: RUF001  # a digit of another script
-    flags("--epsilon", "", words=("epsilon",)),
-    flags("--epsilon", "1/10", "--at", "mlp 7 output", words=("mlp 7",)),
-    flags("--epsilon", "1/10", "--at", "nowhere", words=("nowhere",)),
-    flags("--epsilon", "1/10", "--at", "embed input", words=("embed",)),
+    flags("--epsilon", "0", words=("epsilon",), code=2),
+    flags("--epsilon", "-1", words=("epsilon",), code=2),
+    flags("--epsilon", "1/0", words=("epsilon",), code=2),
+    flags("--epsilon", "nan", words=("epsilon",), code=2),
+    flags("--epsilon", "inf", words=("epsilon",), code=2),
+    flags("--epsilon", "1_000", words=("epsilon",), code=2),
+    flags("--epsilon", "١", words=("epsilon",), code=2),  # noqa: RUF001  # a digit of another script
+    flags("--epsilon", "", words=("epsilon",), code=2),
+    flags("--epsilon", "1/10", "--at", "mlp 7 output", words=("mlp 7",), code=2),
+    flags("--epsilon", "1/10", "--at", "nowhere", words=("nowhere",), code=2),
+    flags("--epsilon", "1/10", "--at", "embed input", words=("embed",), code=2),
     flags("--epsilon", "1/10", "--at", "mlp 0 output", words=("mlp 0",)),
-    flags("--epsilon", "1/10", "--at", "blocks.9.hook_mlp_out", words=("blocks.9",)),
+    flags("--epsilon", "1/10", "--at", "blocks.9.hook_mlp_out", words=("blocks.9",), code=2),
+    flags("--epsilon", "1/10", "--at", "blocks.0.attn.hook_z", words=("inside attention", "'head 0.0 output'"), code=2),
+    flags("--epsilon", "1/10", "--at", "blocks.0.hook_attn_out", words=("name a head, such as 'head 0.0 output'",), code=2),
     flags("--epsilon", "1/10", "--positions", "9999", words=("position",)),
-    flags("--epsilon", "1/10", "--positions", "3,2", words=("position",)),
-    flags("--epsilon", "1/10", "--positions", "first", words=("position",)),
+    flags("--epsilon", "1/10", "--positions", "3,2", words=("position",), code=2),
+    flags("--epsilon", "1/10", "--positions", "first", words=("position",), code=2),
     flags("--epsilon", "1/10", "--positions", "0", words=("reach",)),
-    flags("--property", "robustness", words=("epsilon",)),
-    flags("--property", "minimum", words=("circuitproof minimal",)),
-    flags("--property", "lesion identity", words=("circuitproof construct",)),
+    flags("--property", "robustness", words=("epsilon",), code=2),
+    flags("--property", "minimum", words=("circuitproof minimal",), code=2),
+    flags("--property", "lesion identity", words=("circuitproof construct",), code=2),
     flags("--property", "beauty", words=("beauty",), code=2),
-    flags("--property", "equivalence", "--epsilon", "1", words=("robustness",)),
-    flags("--pattern", "any{1..2}", words=("pattern",)),
-    flags("--limits", words=("--limits",)),
+    flags("--property", "equivalence", "--epsilon", "1", words=("robustness",), code=2),
+    flags("--pattern", "any{1..2}", words=("pattern",), code=2),
+    flags("--limits", words=("--limits",), code=2),
+    flags("--at", "mlp 0 output", words=("--at does nothing here: there is no --epsilon",), code=2),
+    flags("--positions", "all", words=("--positions does nothing here",), code=2),
+    flags("--method", "branch", words=("--method does nothing here",), code=2),
+    flags("--budget", "3", words=("--budget does nothing here",), code=2),
+    flags("--anchors", "3", words=("--anchors does nothing here: no solver is asked",), code=2),
+    flags("--seconds", "3", words=("--seconds does nothing here",), code=2),
+    flags("--branches", "traced", words=("--branches does nothing here",), code=2),
+    flags("--engine", "all", "--measure-floats", words=("--measure-floats does nothing here",), code=2),
+    flags("--engine", "z3", "--epsilon", "1", "--budget", "3", words=("--budget does nothing here",), code=2),
+    flags("--regions", "7", words=("--regions is given, but task 'quotes' lists its prompts",), code=2),
+    flags("--listed", "7", words=("--listed is given, but task 'quotes' lists its prompts",), code=2),
+    flags("--engine", "z3", words=("no evidence",), code=2),
+    command("queries", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--at", "mlp 0 input", words=("--at does nothing",), code=2),
+    command("cost", "--model", "AT/model", "--task", "quotes", "--circuit", "AT/c", "--seconds", "3", words=("--seconds does nothing",), code=2),
+    command("cost", "--model", "AT/model", "--task", "quotes", "--circuit", "AT/c", "--epsilon", "nan", words=("--epsilon is 'nan'",), code=2),
+    command("cost", "--model", "AT/model", "--circuit", "AT/c", words=("--task",), code=2),
+    command("evaluate", "--model", "AT/model", words=("--task",), code=2),
+    command("minimal", "AT/model", "--task", "quotes", words=("--model",), code=2),
     flags("--regions", "0", words=("regions",), code=2),
     flags("--budget", "many", words=("budget",), code=2),
     flags("--seconds", "inf", "--engine", "all", words=("seconds",), code=2),
     flags("--seconds", "nan", "--engine", "all", words=("seconds",), code=2),
     flags("--seconds", "0", "--engine", "all", words=("seconds",), code=2),
+    flags("--engine", "all", "--property", "subset minimality", words=("is not asked of solvers",), code=2),
     flags("--engine", "prolog", words=("engine",), code=2),
     flags("--colour", words=("--colour",), code=2),
     flags("--task", "nothing", words=("nothing",)),
@@ -642,46 +677,52 @@ FLAGS = (
     command("import-hf", "AT/none", "--out", "AT/out", words=("none is not a directory",)),
     command("import-hf", "AT/model", "--out", "AT/out", words=("config.json",)),
     command("import-hf", "AT/model", "--out", "AT/model", words=("already exists",)),
-    command("import-hf", "AT/model", "--revision", "main", "--out", "AT/out", words=("--revision",)),
-    command("export-hf", "AT/model", "--out", "AT/out", words=("GPT-2's format cannot hold this model",)),
-    command("export-hf", "AT/none", "--out", "AT/out", words=("none",)),
-    command("export-hf", "AT/model", "--out", "AT/model", words=("already exists",)),
+    command("import-hf", "AT/model", "--revision", "main", "--out", "AT/out", words=("--revision",), code=2),
+    command("export-hf", "--model", "AT/model", "--out", "AT/out", words=("GPT-2's format cannot hold this model",)),
+    command("export-hf", "--model", "AT/none", "--out", "AT/out", words=("none",)),
+    command("export-hf", "--model", "AT/model", "--out", "AT/model", words=("already exists",)),
     command("recheck", "AT/none", "--model", "AT/model", "--task", "quotes", words=("none",)),
-    command("recheck", "AT/model/model.json", "--model", "AT/model", "--task", "quotes", words=("model.json",)),
-    command("minimal", "AT/model", "--task", "quotes", "--most", "0", words=("most",), code=2),
-    command("logits", "AT/model", words=("--prompt",), code=2),
-    command("logits", "AT/model", "--prompt", "", words=("0 tokens",)),
-    command("logits", "AT/model", "--prompt", "1 99", words=("99", "no token")),
-    command("logits", "AT/model", "--prompt", "1", "--candidates", " ", words=("candidate",)),
+    command("logits", "--model", "AT/model", words=("--prompt",), code=2),
+    command("logits", "--model", "AT/model", "--prompt", "", words=("0 tokens",)),
+    command("logits", "--model", "AT/model", "--prompt", "1 99", words=("99", "no token")),
+    command("logits", "--model", "AT/model", "--prompt", "1", "--candidates", " ", words=("candidate",)),
     command("model", "AT/model", "--compare", "AT/none.json", words=("none.json",)),
     command("model", "AT/model", "--compare", "AT/model/model.json", words=("tokens",)),
     command("model", "AT/model", "--compare", "AT/model/weights.safetensors", words=("lacks logits",)),
     command("model", "AT/model", "--within", "1", words=("--compare",), code=2),
-    command("radius", "AT/model", "--task", "brackets", "--at", "head 0.0", words=("head 0.0",)),
+    command("minimal", "--model", "AT/model", "--task", "quotes", "--most", "0", words=("most",), code=2),
+    command("radius", "--model", "AT/model", "--task", "brackets", "--at", "head 0.0", words=("head 0.0",), code=2),
     command("extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/model", words=("already exists",)),
     Case("extract: a report that is there", _reported, ("AT/out.report.json already exists",)),
     command("localise", str(RECIPES / "toy-localisation.toml"), "--out", "AT/out", "--figure", "AT/model", words=("AT/model already exists",)),
     command("import-hf", "nobody/nothing", "--out", "AT/out", words=("nobody/nothing is no directory here", "name a directory")),
     command(
-        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "-1", words=("threshold",)
+        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "-1", words=("threshold",), code=2
     ),
     command(
-        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "nan", words=("threshold",)
+        "extract", "--model", "AT/model", "--task", "quotes", "--out", "AT/out", "--threshold", "nan", words=("threshold",), code=2
     ),
-    command(*SYNTHESIS, "--head", "7.0", words=("7.0",)),
-    command(*SYNTHESIS, "--head", "mlp 0", words=("mlp 0",)),
-    command(*SYNTHESIS, "--head", "0.0", "--pair", "11", words=("--pair",)),
-    command(*SYNTHESIS, "--head", "0.0", "--pair", "11:99", words=("99",)),
-    command(*SYNTHESIS, "--head", "0.0", "--pair", "11:11", words=("11",)),
-    command(*SYNTHESIS, "--head", "0.0", "--scope", "circuit", words=("circuit",)),
+    command(*SYNTHESIS, "--head", "7.0", words=("7.0",), code=2),
+    command(*SYNTHESIS, "--head", "mlp 0", words=("mlp 0",), code=2),
+    command(*SYNTHESIS, "--head", "0.0", "--pair", "11", words=("--pair",), code=2),
+    command(*SYNTHESIS, "--head", "0.0", "--pair", "11:99", words=("99",), code=2),
+    command(*SYNTHESIS, "--head", "0.0", "--pair", "11:11", words=("11",), code=2),
+    command(*SYNTHESIS, "--head", "0.0", "--scope", "circuit", words=("circuit",), code=2),
     Case("synthesise: a circuit without the head", _without_the_head, ("no circuit uses head 0.0",)),
+    command(*SYNTHESIS, "--head", "0.0", "--circuit", "AT/a", "--circuit", "AT/b", words=("2 circuits for 1 tasks",), code=2),
+    command("distill", str(RECIPES / "toy-programs.toml"), "--seed", "-1", "--out", "AT/out", words=("seeds[0] is -1",), code=2),
+    command("localise", str(RECIPES / "toy-localisation.toml"), "--out", "AT/out", "--figure", "AT/x.txt", words=("want one that ends in .png or .svg",), code=2),
     command(*SYNTHESIS, "--head", "0.0", "--circuit", "AT/none.json", words=("none.json",)),
-    command("cost", "AT/model", "--task", "quotes", "--circuit", "AT/none.json", words=("none.json",)),
-    command("install", "AT/model", "--program", "0.0=AT/none", "--out", "AT/out", words=("none",)),
+    command("cost", "--model", "AT/model", "--task", "quotes", "--circuit", "AT/none.json", words=("none.json",)),
+    command("install", "--model", "AT/model", "--program", "0.0=AT/none", "--out", "AT/out", words=("none",)),
     command("verify", "--model", "AT/model", "--task", "quotes", "--out", "AT/model/model.json/x", words=("model.json",)),
     command("verify", "--model", "AT/model", "--task", "quotes", "--out", "/proc/x", words=("/proc/x",)),
     command("train", "AT/model/model.json", "--out", "AT/out", words=("model.json",)),
 )  # fmt: skip
+
+
+IDS_TASK = b'name = "ids"\nprompts = [[9, 1], [10, 1]]\nanswers = [9, 10]\nclasses = [0, 1]\n'
+"""A list of numbers, which leaves the names to the model."""
 
 
 def _fifo(path: Path) -> None:
@@ -707,7 +748,7 @@ OF_A_FILE: Mapping[str, tuple[str, list[str]]] = {
     "task": ("task.toml", ["task", "FILE"]),
     "ledger": ("ledger.jsonl", ["ledger", "FILE"]),
     "recheck": ("certificate.json", ["recheck", "FILE", "--model", "AT/model", "--task", "quotes"]),
-    "install": ("program.txt", ["install", "AT/model", "--program", "0.0=FILE", "--out", "AT/out"]),
+    "install": ("program.txt", ["install", "--model", "AT/model", "--program", "0.0=FILE", "--out", "AT/out"]),
     "train": ("recipe.toml", ["train", "FILE", "--out", "AT/out"]),
     "localise": ("recipe.toml", ["localise", "FILE", "--out", "AT/out"]),
     "run": ("recipe.toml", ["run", "FILE", "--out", "AT/out"]),
@@ -729,14 +770,14 @@ def unreadable_files() -> Iterator[Case]:
             yield Case(f"{command}: {kind} for {name}", make, (name, "is a link" if is_link else word))
 
 
-def _with_file(name: str, data: bytes, *arguments: str, words: tuple[str, ...]) -> Case:
+def _with_file(name: str, data: bytes, *arguments: str, words: tuple[str, ...], code: int = 3) -> Case:
     """Return a case of a command and a file of this content."""
 
     def make(at: Path) -> list[object]:
         (at / name).write_bytes(data)
         return [one.replace("AT", str(at)) for one in arguments]
 
-    return Case(f"{' '.join(arguments)[:80]} of {data[:30]!r}", make, words)
+    return Case(f"{' '.join(arguments)[:80]} of {data[:30]!r}", make, words, code)
 
 
 def _named_with_nul(at: Path) -> list[object]:
@@ -745,39 +786,59 @@ def _named_with_nul(at: Path) -> list[object]:
     return ["localise", at / "recipe.toml", "--out", at / "out"]
 
 
+CANONICAL = b'{"name": "x", "candidates": [1, 2], "domain": {}, "relation": {}}'
+OF_ANOTHER_KIND = (
+    _with_file("x.json", CANONICAL, "circuit", "AT/x.json", words=("x.json is a task (--task), want a circuit (--circuit)",)),
+    _with_file("x.json", json.dumps(GOOD_CIRCUIT).encode(), "task", "AT/x.json", words=("x.json is a circuit", "want a task")),
+    _with_file("x.toml", LISTED_TASK.encode(), "train", "AT/x.toml", words=("x.toml is a task", "want a recipe of a training")),
+    _with_file("x.json", b'{"files": {}}', "circuit", "AT/x.json", words=("is a manifest", "want a circuit")),
+    command("circuit", "AT/model/model.json", words=("is a model's declaration", "want a circuit")),
+    command("task", "AT/model/model.json", words=("is a model's declaration", "want a task")),
+    command("train", str(RECIPES / "toy-localisation.toml"), "--out", "AT/out", words=("is a protocol (circuitproof localise)",)),
+    command("localise", str(RECIPES / "toy.toml"), "--out", "AT/out", words=("is a recipe of a training (circuitproof train)",)),
+    command("run", str(RECIPES / "toy-programs.toml"), "--out", "AT/out", words=("is a recipe of a distillation",)),
+    command("recheck", "AT/model/model.json", "--model", "AT/model", "--task", "quotes", words=("want a certificate of unr",)),
+)  # fmt: skip
 VERIFY = ("verify", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
 UNUSUAL = (
     command(*VERIFY, "--circuit", "AT/no\nsuch", words=("AT/no\\nsuch: No such file",)),
     command(*VERIFY, "--circuit", "AT/no\udcffsuch", words=("AT/no\\udcffsuch: No such file",)),
     command(*VERIFY, "--circuit", "AT/no\udcffsuch", "--json", words=("AT/no\\udcffsuch: No such file",)),
     command(*VERIFY, "--circuit", "AT/" + "x" * 300, words=("File name too long",)),
-    command(*VERIFY, "--circuit", "", words=("Is a directory",)),
+    command(*VERIFY[:-1], "AT/" + "x" * 300, words=("File name too long; names have at most 255 bytes",)),
+    command(*VERIFY[:-1], "AT/" + "y/" * 3000, words=("File name too long",)),
+    command("circuit", "AT/" + "x" * 5000, words=("characters): File name too long",)),
+    command(*VERIFY, "--circuit", "", words=("--circuit is empty",), code=2),
     command(*VERIFY, "--out", "AT/new/../model", words=("already exists",)),
     command(*VERIFY, "--out", "/dev/null", words=("/dev/null already exists",)),
-    command(*VERIFY, "--out", "", words=("already exists",)),
-    command(*VERIFY, "--epsilon", "1/" + "9" * 5000, words=("epsilon", "(5005 characters)")),
-    command(*VERIFY, "--epsilon", "1e999999", words=("epsilon",)),
+    command(*VERIFY, "--out", "", words=("--out is empty",), code=2),
+    command(*VERIFY, "--circuit=", words=("--circuit= is empty",), code=2),
+    command(*VERIFY, "--epsilon", "1/" + "9" * 5000, words=("epsilon", "(5004 characters),"), code=2),
+    command(*VERIFY, "--epsilon", "1e999999", words=("epsilon",), code=2),
     command(*VERIFY, "--epsilon", "1", "--positions", "1" * 400, words=("position",)),
-    command(*VERIFY, "--epsilon", "1", "--positions", "0,0", words=("distinct",)),
+    command(*VERIFY, "--epsilon", "1", "--positions", "0,0", words=("distinct",), code=2),
     command(*VERIFY, "--deadline", "1e400", words=("deadline",), code=2),
-    command("verify", "--model", "", "--task", "quotes", words=("sealed",)),
-    command("task", "x" * 5000, words=("there is no task", "(5003 characters)")),
+    command("verify", "--model", "", "--task", "quotes", words=("--model is empty",), code=2),
+    command("task", "x" * 5000, words=("there is no task", "(5002 characters);")),
     command("report", "/", "--out", "AT/page.html", words=("/ has no manifest.json",)),
     command("report", "/", words=("/ has no manifest.json",)),
-    command("install", "AT/model", "--program", "0.0", "--out", "AT/out", words=("--program",)),
-    command("install", "AT/model", "--program", "9.9=x", "--out", "AT/out", words=("9.9",)),
-    command(*SYNTHESIS, "--head", "9" * 5000 + ".0", words=("--head",)),
+    command("install", "--model", "AT/model", "--program", "0.0", "--out", "AT/out", words=("--program",), code=2),
+    command("install", "--model", "AT/model", "--program", "9.9=x", "--out", "AT/out", words=("9.9",), code=2),
+    command(*SYNTHESIS, "--head", "9" * 5000 + ".0", words=("--head",), code=2),
     command(*SYNTHESIS, "--head", "0.0", "--overlap", "nan", words=("overlap",), code=2),
-    command("cost", "AT/model", "--circuit", "AT/x", "--circuit", "AT/x", "--circuit", "AT/x", words=("3 circuits for 1 models",)),
+    command("cost", "--model", "AT/model", "--task", "quotes", "--circuit", "AT/x", "--circuit", "AT/x", "--circuit", "AT/x", words=("3 circuits for 1 models",), code=2),
     Case("report: a link to itself", lambda at: (_loop(at / "loop"), ["report", at / "loop"])[1], ("is not a directory",)),
     Case("localise: a recipe that names a file with a null character", _named_with_nul, ("no file has such a name",)),
+    _with_file("l.jsonl", b"", "ledger", "AT/l.jsonl", words=("l.jsonl is empty", "it is no ledger"), code=5),
     _with_file("c.json", b"", "circuit", "AT/c.json", words=("c.json",)),
     _with_file("c.json", b"\xef\xbb\xbf{}", "circuit", "AT/c.json", words=("c.json", "BOM")),
     _with_file("c.json", b'{"layers": NaN}', "circuit", "AT/c.json", words=("NaN is not a number",)),
     _with_file("c.json", b'{"layers": ' + b"9" * 5000 + b"}", "circuit", "AT/c.json", words=("value has 5000 digits",)),
+    _with_file("t.toml", IDS_TASK, "task", "AT/t.toml", words=("t.toml.alphabet is not listed", "give a model")),
     _with_file("t.toml", b"name = " + b"9" * 5000, "task", "AT/t.toml", words=("value has 5000 digits",)),
-    _with_file("t.toml", b'\xef\xbb\xbfname = "x"', "task", "AT/t.toml", words=("t.toml",)),
-    _with_file("p", b"default 0\n\xff", "install", "AT/model", "--program", "0.0=AT/p", "--out", "AT/out", words=("p is not UTF-8",)),
+    _with_file("t.toml", b'\xef\xbb\xbfname = "x"', "task", "AT/t.toml", words=("t.toml", "byte order mark (BOM)")),
+    _with_file("p", b"\xef\xbb\xbfdefault 0", "install", "--model", "AT/model", "--program", "0.0=AT/p", "--out", "AT/out", words=("AT/p cannot be used", "BOM")),
+    _with_file("p", b"default 0\n\xff", "install", "--model", "AT/model", "--program", "0.0=AT/p", "--out", "AT/out", words=("p is not UTF-8",)),
 )  # fmt: skip
 
 
@@ -878,4 +939,4 @@ def cases() -> list[Case]:
         unreadable_files,
         spoiled_claims,
     )
-    return [*(case for make in spoiled for case in make()), *FLAGS, *UNUSUAL]
+    return [*(case for make in spoiled for case in make()), *FLAGS, *OF_ANOTHER_KIND, *UNUSUAL]

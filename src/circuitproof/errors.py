@@ -34,6 +34,10 @@ class InputError(CircuitproofError):
     """A file or value from outside cannot be used: mend or replace it."""
 
 
+class UsageError(InputError):
+    """What is asked for contradicts itself or is misspelt: mend the options or arguments."""
+
+
 class InvalidError(InputError):
     """Something written before does not hold, a ledger or a certificate: do not rely on it."""
 
@@ -69,3 +73,12 @@ def keeping(found: object) -> Generator[None, None, None]:
         yield
     except CircuitproofError as error:
         raise UnwrittenError(str(error), found) from error
+
+
+@contextmanager
+def asked_for() -> Generator[None, None, None]:
+    """Let what cannot be used be a mistake of who asks: it stands in the call, and not in a file."""
+    try:
+        yield
+    except (InputError, DeclarationError) as error:
+        raise UsageError(str(error)) from error

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 import circuitproof as cp
-from circuitproof.lab.runs import checker
 
 
 def test_a_bundle_is_judged_by_the_stranger(model, answers):
@@ -70,6 +69,6 @@ def test_the_checker_has_as_long_as_it_is_given(monkeypatch, answers):
         cp.check(answers, deadline=1e-6)
     with pytest.raises(cp.InputError, match="the checker gave no answer: usage"):
         cp.check(answers, operations=-1)
-    monkeypatch.setattr(checker, "find_spec", lambda _: None)
+    monkeypatch.setattr("circuitproof.bundle.checker.find_spec", lambda _: None)
     with pytest.raises(cp.InputError, match="is not installed; install circuitproof again"):
         cp.check(answers)

@@ -51,8 +51,8 @@ def test_the_json_is_the_report(run, tmp_path):
     [
         (["--rule", "beauty"], 2, "Invalid value for '--rule'"),
         (["--threshold", "much"], 2, "Invalid value for '--threshold'"),
-        (["--threshold", "-1"], 3, "circuitproof: threshold is -1.0, want a number of nats, not negative"),
-        (["--threshold", "nan"], 3, "circuitproof: threshold is nan, want a number of nats, not negative"),
+        (["--threshold", "-1"], 2, "circuitproof: threshold is -1.0, want a number of nats, not negative"),
+        (["--threshold", "nan"], 2, "circuitproof: threshold is nan, want a number of nats, not negative"),
         (["--task", "verse"], 3, "circuitproof: there is no task 'verse'"),
     ],
 )

@@ -15,7 +15,7 @@ OF_QUOTES = ("--model", "model", "--task", "quotes", "--out", "out")
 COMMANDS = {
     "verify": (*OF_QUOTES, "--circuit", "circuit.json"),
     "verify by all": (*OF_QUOTES, "--circuit", "circuit.json", "--engine", "all", "--anchors", 1),
-    "minimal": ("model", "--task", "quotes", "--most", 2, "--out", "out"),
+    "minimal": ("--model", "model", "--task", "quotes", "--most", 2, "--out", "out"),
     "extract": OF_QUOTES,
     "synthesise": (*OF_QUOTES, "--head", "0.0", "--rules", 1, "--members", 1),
 }

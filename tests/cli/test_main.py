@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -8,14 +9,18 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import pytest
 from safetensors.numpy import load_file
 
 from circuitproof import __version__
+from circuitproof.cli.examples import EXAMPLES
+from circuitproof.cli.helping import GROUPS
 from circuitproof.cli.lazy import COMMANDS
 from circuitproof.cli.main import WAITING, main
+from circuitproof.cli.output import INTERRUPTS
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.tasks.alphabet import TOY
@@ -87,6 +92,29 @@ def test_every_command_has_help_and_json(run, command):
     result = run(*command, "--help")
     assert result.code == 0
     assert "--json" in result.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_an_example_that_its_options_allow(run, command):
+    """Who asks for help wants a line to start from, and one that the command takes."""
+    shown = run(command, "-h").out
+    assert f"Example:\n    {EXAMPLES[command]}" in shown
+    name, *words = shlex.split(EXAMPLES[command])[1:]
+    assert name == command
+    assert all(f"{word} " in shown for word in words if word.startswith("--"))
+    assert EXAMPLES.keys() == COMMANDS.keys()
+
+
+def test_the_options_of_verify_stand_in_groups(run):
+    """Each once, by what it is about; none is left out."""
+    shown = run("verify", "-h").out
+    titles = ("Claim:", "Robustness:", "Patterns:", "Solvers:", "Output:", "Example:")
+    places = [shown.index(f"\n{' ' * (title == 'Example:') * 2}{title}") for title in titles]
+    assert places == sorted(places)
+    assert "all of its edges" in " ".join(shown.split())
+    parameters = signature(import_module("circuitproof.cli.proving").verify).parameters
+    grouped = [name for group in GROUPS.values() for name in group]
+    assert sorted(grouped) == sorted([*parameters.keys() - {"context"}, "force", "help"])
 
 
 def imported_by(*arguments: str) -> set[str]:
@@ -172,14 +200,14 @@ def test_names_are_printed_as_they_are(run, tmp_path, name):
     result = run("train", recipe, "--out", tmp_path / name)
     assert result.code == 0
     assert f"{name}/model holds" in result.err
-    result = run("evaluate", tmp_path / name / "model")
+    result = run("evaluate", "--model", tmp_path / name / "model", "--task", "quotes")
     assert result.code == 0
     assert f"{name}/model, measured in FP32" in result.out
 
 
 def test_evaluation_is_a_table_for_people(run, model):
     """Each task with the model and three circuits."""
-    result = run("evaluate", model)
+    result = run("evaluate", "--model", model, "--task", "quotes", "--task", "brackets")
     assert result.code == 0
     for word in ("quotes", "brackets", "all edges", "no edges", "worst margin", "/128"):
         assert word in result.out
@@ -187,7 +215,7 @@ def test_evaluation_is_a_table_for_people(run, model):
 
 def test_evaluation_is_json_for_programs(run, model, circuit):
     """Chosen tasks and circuits only."""
-    result = run("evaluate", model, "--task", "quotes", "--circuit", circuit, "--json")
+    result = run("evaluate", "--model", model, "--task", "quotes", "--circuit", circuit, "--json")
     assert result.code == 0
     assert [(row["task"], row["circuit"], row["edges"]) for row in result.json] == [
         ("quotes", "model", 9),
@@ -286,7 +314,7 @@ def test_a_bad_release_is_one_sentence_and_exit_code_3(run, tmp_path, files, sen
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["evaluate", "nowhere"],
+        ["evaluate", "--model", "nowhere", "--task", "quotes"],
         ["circuit", "nowhere.json"],
         ["import-release", "nowhere", "--out", "out"],
         ["train", "nowhere.toml"],
@@ -334,7 +362,7 @@ def test_an_interrupted_training_says_so_with_exit_code_3(tmp_path):
 @pytest.fixture
 def standing_in(monkeypatch, capsys):
     """Return what runs something in the place of a command, with interrupts as they are."""
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in INTERRUPTS}
 
     def run_command(command: str, app: Callable[[], object]) -> Result:
         monkeypatch.setattr(sys, "argv", ["circuitproof", command])
@@ -344,15 +372,17 @@ def standing_in(monkeypatch, capsys):
         return Result(end.value.code, *capsys.readouterr())
 
     yield run_command
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(
     ("command", "kept"), [("train", "run the same command again to go on"), ("task", "the rest is lost")]
 )
-def test_an_interrupt_says_what_is_true_of_its_command(standing_in, command, kept):
-    """Only what is resumed is told to go on."""
-    ended = standing_in(command, lambda: signal.raise_signal(signal.SIGINT))
+@pytest.mark.parametrize("number", INTERRUPTS)
+def test_an_interrupt_says_what_is_true_of_its_command(standing_in, command, kept, number):
+    """Only what is resumed is told to go on, whether a person or a scheduler interrupts."""
+    ended = standing_in(command, lambda: signal.raise_signal(number))
     assert ended.code == 3
     assert kept in ended.err
 
@@ -360,7 +390,7 @@ def test_an_interrupt_says_what_is_true_of_its_command(standing_in, command, kep
 def test_an_interrupt_after_the_answer_changes_nothing(standing_in):
     """The exit code says what was told; Python takes a while to end."""
     assert standing_in("task", lambda: sys.exit(1)).code == 1
-    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    assert all(signal.getsignal(number) is signal.SIG_IGN for number in INTERRUPTS)
 
 
 def test_threads_wait_as_the_user_says_or_else_asleep(standing_in, monkeypatch):
@@ -382,15 +412,15 @@ def test_a_crash_is_a_failure_and_not_a_refutation(standing_in):
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["task", "quotes"], ["task", "quotes", "--json"], ["--version"]]
 )
-@pytest.mark.parametrize("shell", ["| true", "> /dev/full", ">&-"])
-def test_output_that_cannot_be_written_is_a_failure_and_no_answer(arguments, shell):
-    """A closed pipe and a full disk have exit code 3 and a sentence, whoever was writing."""
+@pytest.mark.parametrize(("shell", "is_told"), [("| true", False), ("> /dev/full", True), (">&-", True)])
+def test_output_that_cannot_be_written_is_a_failure_and_no_answer(arguments, shell, is_told):
+    """Exit code 3, whoever was writing, and a sentence, but not after `| head`: nobody wants to read on."""
     command = f"{sys.executable} -m circuitproof.cli.main {' '.join(arguments)}"
     script = f"set -o pipefail; ({command}; exit $?) {shell}; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", script], check=False, capture_output=True, text=True)  # noqa: S603, S607
     assert ended.returncode == 3
-    assert ended.stderr.startswith("circuitproof: standard output cannot be written: ")
-    assert len(ended.stderr.splitlines()) == 1
+    assert ended.stderr.startswith("circuitproof: standard output cannot be written: " if is_told else "")
+    assert len(ended.stderr.splitlines()) == is_told
 
 
 @pytest.mark.parametrize("streams", ["> /dev/full", "2> /dev/full", "> /dev/full 2> /dev/full", ">&- 2>&-"])

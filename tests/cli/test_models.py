@@ -82,7 +82,13 @@ def test_a_program_is_installed_from_its_file(run, stored, tmp_path):
     """Queries and keys are gone, all else is the same, and the model can be verified."""
     (tmp_path / "quotes.program").write_text(PROGRAM)
     code, out, err = run(
-        "install", stored, "--program", f"0.0={tmp_path}/quotes.program", "--out", tmp_path / "with"
+        "install",
+        "--model",
+        stored,
+        "--program",
+        f"0.0={tmp_path}/quotes.program",
+        "--out",
+        tmp_path / "with",
     )
     assert (code, err) == (0, "")
     assert "head 0.0" in out
@@ -112,8 +118,8 @@ def test_a_program_that_does_not_fit_is_refused(run, stored, tmp_path, given, se
     (tmp_path / "OTHER").write_text(PROGRAM.replace("10", "99"))
     (tmp_path / "LATIN").write_bytes(b"default 0 \xff")
     asked = given.replace("=", f"={tmp_path}/")
-    code, _, err = run("install", stored, "--program", asked, "--out", tmp_path / "with")
-    assert code == 3
+    code, _, err = run("install", "--model", stored, "--program", asked, "--out", tmp_path / "with")
+    assert code == (2 if sentence.startswith(("want HEAD", "is ou", "is not a node")) else 3)
     assert sentence in err
     assert not (tmp_path / "with").exists()
 
@@ -142,9 +148,12 @@ def test_a_gpt2_is_imported_told_and_exported(run, tmp_path):
     code, out, err = run("verify", "--model", tmp_path / "model", "--task", _task(tmp_path))
     assert (code, out) == (3, "")
     assert "LayerNorm has no exact value" in err
-    code, out, _ = run("export-hf", tmp_path / "model", "--out", tmp_path / "back", "--json")
+    code, out, _ = run("export-hf", "--model", tmp_path / "model", "--out", tmp_path / "back", "--json")
     assert (code, json.loads(out)["directory"]) == (0, str(tmp_path / "back"))
-    assert "as a Hugging Face GPT-2" in run("export-hf", tmp_path / "model", "--out", tmp_path / "more")[1]
+    assert (
+        "as a Hugging Face GPT-2"
+        in run("export-hf", "--model", tmp_path / "model", "--out", tmp_path / "more")[1]
+    )
     back = load_file(tmp_path / "back" / "model.safetensors")
     assert all(np.array_equal(back[f"transformer.{name}"], one) for name, one in gpt2_tensors().items())
 

@@ -4,6 +4,7 @@ import signal
 
 import pytest
 
+from circuitproof.cli.output import INTERRUPTS
 from circuitproof.cli.pacing import paced
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
@@ -14,9 +15,9 @@ from terminals import on_terminal
 INSIDE = ("--at", "head 0.0 input", "--positions", "all")
 LONG = {
     "verify": ("--model", "model", "--task", "quotes", "--epsilon", "1/3", "--out", "out"),
-    "radius": ("model", "--task", "quotes", *INSIDE),
-    "minimal": ("model", "--task", "quotes", "--out", "out"),
-    "cost": ("model", "--task", "quotes", "--circuit", "circuit.json"),
+    "radius": ("--model", "model", "--task", "quotes", *INSIDE),
+    "minimal": ("--model", "model", "--task", "quotes", "--out", "out"),
+    "cost": ("--model", "model", "--task", "quotes", "--circuit", "circuit.json"),
     "queries": ("--model", "model", "--task", "quotes", "--out", "out"),
     "extract": ("--model", "model", "--task", "quotes", "--out", "out"),
     "synthesise": ("--model", "model", "--task", "quotes", "--head", "0.0", "--out", "out"),
@@ -71,7 +72,7 @@ ENDLESS = {
     "verify": ("--model", "model", "--task", "quotes", "--epsilon", "1/3", *INSIDE, "--out", "out"),
     "radius": LONG["radius"],
     "synthesise": (*LONG["synthesise"], "--rules", "3", "--members", "3", "--budget", "100000000"),
-    "cost": ("model", "--task", "quotes", "--circuit", "circuit.json", "--engine", "all"),
+    "cost": ("--model", "model", "--task", "quotes", "--circuit", "circuit.json", "--engine", "all"),
     "queries": LONG["queries"],
 }
 """Commands that take long, or as long as an interrupt needs."""
@@ -91,16 +92,17 @@ def test_an_interrupt_on_a_terminal_is_answered_and_ends_with_what_is_known(here
         assert check(here / "out")[0] is Outcome.INCOMPLETE
 
 
-def test_the_first_interrupt_is_a_deadline_and_the_second_is_what_it_was_before(capsys):
+@pytest.mark.parametrize("number", INTERRUPTS)
+def test_the_first_interrupt_is_a_deadline_and_the_second_is_what_it_was_before(capsys, number):
     """What is proved so far is told; who wants an end at once gets it."""
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.getsignal(number)
     with paced(None, as_json=False) as pace:
         assert not pace.is_over
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         assert pace.is_over
         assert pace.left == 0
-        assert signal.getsignal(signal.SIGINT) is before
-    assert signal.getsignal(signal.SIGINT) is before
+        assert signal.getsignal(number) is before
+    assert signal.getsignal(number) is before
     assert "interrupted: ending with what is known so far; interrupt again" in capsys.readouterr().err
 
 

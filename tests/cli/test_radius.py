@@ -14,8 +14,7 @@ def run(monkeypatch, capsys, tmp_path):
     save_model(tmp_path / "model", StoredModel(quote_model(), TOY))
 
     def run_command(command, *arguments):
-        named = ["--model", tmp_path / "model"] if command == "verify" else [tmp_path / "model"]
-        given = ["circuitproof", command, *named, "--task", "quotes", *arguments]
+        given = ["circuitproof", command, "--model", tmp_path / "model", "--task", "quotes", *arguments]
         monkeypatch.setattr("sys.argv", list(map(str, given)))
         with pytest.raises(SystemExit) as stop:
             main()
@@ -60,7 +59,7 @@ def test_robustness_inside_the_circuit_is_named_by_its_place(run):
 
 
 def test_an_ambiguous_hook_is_refused_in_a_sentence(run):
-    """Exit code 3, and what to name instead."""
+    """Exit code 2, and what to name instead."""
     code, _, err = run("radius", "--at", "blocks.0.hook_attn_out")
-    assert code == 3
+    assert code == 2
     assert "it is the sum of 1 heads and a bias; name a head, such as 'head 0.0 output'" in err

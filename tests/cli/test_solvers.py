@@ -84,8 +84,8 @@ def test_queries_are_written_to_a_folder(run, files):
 
 def test_costs_stand_beside_the_papers(run, files):
     """One command for the table."""
-    models = (files / "model", files / "model")
-    arguments = ("cost", *models, "--circuit", files / "circuit.json", "--anchors", "2")
+    models = ("--model", files / "model") * 2
+    arguments = ("cost", *models, "--task", "quotes", "--circuit", files / "circuit.json", "--anchors", "2")
     code, out, _ = run(*arguments)
     assert code == 0
     assert "program-mediated (model)" in out

@@ -7,6 +7,7 @@ from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.text.canonical import canonical_json, digest_file
+from faults import IDS_TASK
 from hand_models import quote_model
 
 PATTERN = """
@@ -85,9 +86,9 @@ def test_an_unknown_task_is_refused_with_those_that_are_known(run):
     "command",
     [
         ["verify", "--model", "MODEL", "--epsilon", "1/3"],
-        ["minimal", "MODEL"],
-        ["radius", "MODEL"],
-        ["evaluate", "MODEL"],
+        ["minimal", "--model", "MODEL"],
+        ["radius", "--model", "MODEL"],
+        ["evaluate", "--model", "MODEL"],
         ["extract", "--model", "MODEL", "--objective", "program", "--out", "OUT"],
         ["synthesise", "--model", "MODEL", "--head", "0.0", "--rules", "1", "--out", "OUT"],
     ],
@@ -127,6 +128,18 @@ def test_a_written_task_and_its_declaration_are_one_task(run, tmp_path):
     assert lines[:3] == ["candidates: 0 (a), 1 (b)", "right answers: 0 (a), 1 (b)", "classes: 2"]
     assert told == f"first: 2 prompts, digest {digest_file(declared)}"
     assert run("task", declared)[1].splitlines()[0] == told
+
+
+@pytest.mark.parametrize(("alphabet", "named"), [(TOY, "'"), (None, "<9>")])
+def test_a_list_of_numbers_needs_no_alphabet(run, tmp_path, alphabet, named):
+    """The model's is the default; where its tokens have no names, they are its vocabulary's numbers."""
+    (tmp_path / "task.toml").write_bytes(IDS_TASK)
+    save_model(tmp_path / "model", StoredModel(quote_model(), alphabet))
+    code, out, _ = run("task", tmp_path / "task.toml", "--model", tmp_path / "model")
+    assert code == 0
+    assert f"9 ({named})" in out
+    code, out, err = run("verify", "--model", tmp_path / "model", "--task", tmp_path / "task.toml")
+    assert code in {0, 1}, err
 
 
 def test_a_file_that_leaves_names_to_the_model_is_told_with_the_model(run, tmp_path):

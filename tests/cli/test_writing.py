@@ -41,12 +41,12 @@ GIVEN = {
     "synthesise": (*QUOTES, "--head", "0.0", "--rules", 1, "--members", 1),
     "verify": (*QUOTES, "--circuit", "circuit.json"),
     "verify-pattern": ("--model", "model", "--task-file", "pattern.toml", "--circuit", "circuit.json"),
-    "minimal": ("model", "--task", "quotes", "--most", 2),
-    "install": ("model", "--program", "0.0=quotes.program"),
+    "minimal": ("--model", "model", "--task", "quotes", "--most", 2),
+    "install": ("--model", "model", "--program", "0.0=quotes.program"),
     "report": ("bundle",),
     "figures": ("bundle",),
     "queries": (*QUOTES, "--circuit", "circuit.json", "--property", "equivalence", "--anchors", 1),
-    "export-hf": ("imported",),
+    "export-hf": ("--model", "imported"),
 }
 """What each command is given besides the place of its product."""
 RUNS = {
@@ -230,7 +230,8 @@ def test_what_is_read_is_not_replaced_by_what_is_made_of_it(here, run):
     """A model cannot be its own source: it is there again after the refusal."""
     before = contents(here)
     assert is_refused(
-        run("install", "model", "--program", "0.0=quotes.program", "--out", "model", "--force"), "model"
+        run("install", "--model", "model", "--program", "0.0=quotes.program", "--out", "model", "--force"),
+        "model",
     )
     assert contents(here) == before
 

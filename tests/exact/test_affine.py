@@ -145,7 +145,7 @@ def test_products_of_two_perturbed_things_are_not_forms():
     """They have no value here, which is an answer with its own type."""
     affine = Affine(Region(Fraction(1)), (Fraction(0),) * WIDTH)
     row = moving([Fraction(1)] * WIDTH)
-    with pytest.raises(NotExactError, match="a perturbed query meets a perturbed key"):
+    with pytest.raises(NotExactError, match=r"query meets a perturbed key.*ask after the attention"):
         affine.scores(row, row, [(0, (0,))], Fraction(1))
     weights = (Forms(grid_of_fractions([[Fraction(1)]], 1), {0: Grid(UNIT.numbers[:, :1], 0, (1,) * WIDTH)}),)
     with pytest.raises(NotExactError, match="perturbed weights meet perturbed values"):

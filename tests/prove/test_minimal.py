@@ -6,20 +6,34 @@ from random import Random
 
 import pytest
 
-from circuitproof.declare.circuits.circuit import circuit_of, empty
+from circuitproof.declare.circuits.circuit import circuit_of, empty, whole
 from circuitproof.declare.circuits.graph import EMBED, Head
 from circuitproof.declare.circuits.smaller import circuits_of_size
 from circuitproof.declare.programs.text import parse
+from circuitproof.declare.tasks.catalogue import find_task
 from circuitproof.errors import InputError
 from circuitproof.forward.frozen import open_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import CircuitSplit, OneCircuit, PromptSplit, Replay
 from circuitproof.prove.fold import fold
-from circuitproof.prove.minimal import search_minimum, try_circuits
+from circuitproof.prove.minimal import Bound, search_minimum, try_circuits
 from circuitproof.prove.properties import Equivalence, Minimum, SubsetMinimality
 from circuitproof.prove.verdict import Verdict
-from hand_models import ADDED, ADDER, ADDER_TASK, PLAIN, READ_OFF, adder_claim, build, freeze, table_task
+from hand_models import (
+    ADDED,
+    ADDER,
+    ADDER_TASK,
+    PLAIN,
+    QUOTE_EDGES,
+    READ_OFF,
+    adder_claim,
+    build,
+    freeze,
+    quote_model,
+    table_task,
+)
 from hand_models import circuit_of as hand_circuit
 from models import random_model, tiny_architecture
 from random_claims import Spelled, Theme, random_program, random_sizes, random_tensors
@@ -115,6 +129,39 @@ def test_a_size_with_too_many_circuits_is_not_begun():
     assert len(search.trials) == 1
 
 
+@pytest.mark.parametrize(
+    ("bounds", "ended_by"),
+    [({"most": 2}, Bound.MOST), ({"budget": 1}, Bound.BUDGET), ({}, None)],
+)
+def test_a_search_says_which_bound_ended_it(bounds, ended_by):
+    """Without a bound on the edges it goes on until something will do."""
+    search = search_minimum(freeze(build(ADDER)), ADDER_TASK, **{"budget": 1000, **bounds})
+    assert search.ended_by is ended_by
+    assert bool(search.minimum) is (ended_by is None)
+
+
+def test_a_search_among_the_edges_of_a_circuit_tries_no_others():
+    """Where all of its parts are refuted, that is known and not a lack of anything."""
+    frozen, kept = freeze(build(ADDER)), hand_circuit(["embed -> logits", "mlp 0 -> logits"])
+    search = search_minimum(frozen, ADDER_TASK, budget=1000, among=kept)
+    assert (search.minimum, search.ended_by) == ((), Bound.EDGES)
+    assert all(set(trial.circuit) <= set(kept) for trial in search.trials)
+    whole_adder = search_minimum(frozen, ADDER_TASK, budget=1000, among=hand_circuit(ADDED))
+    assert whole_adder.minimum == (hand_circuit(ADDED),)
+
+
+def test_subset_minimality_tries_first_what_is_likely_to_refute_it():
+    """A circuit with an edge too many is refuted without its many other parts."""
+    frozen = freeze(quote_model())
+    claim = Claim(frozen, whole(frozen.graph), find_task("quotes"), (SubsetMinimality(),))
+    heard: list[tuple[str, int, int]] = []
+    (answer,) = prove(claim, Effort(pace=Pace(hear=lambda *told: heard.append(told)))).answers
+    assert answer.verdict is Verdict.REFUTED
+    assert answer.evidence.circuit == hand_circuit(QUOTE_EDGES)
+    tried = [(done, total) for what, done, total in heard if what == "smaller circuits tried"]
+    assert tried == [(len(claim.circuit.lesions()), claim.obligations(SubsetMinimality()))]
+
+
 def test_a_search_that_finds_nothing_says_how_far_it_came():
     """Every circuit of at most two edges is refuted: the fewest are at least three."""
     search = search_minimum(freeze(build(ADDER)), ADDER_TASK, most=2, budget=1000)
@@ -170,6 +217,15 @@ def test_a_claimed_minimum_that_lists_a_wrong_circuit_is_refuted():
     assert isinstance(answer.evidence, OneCircuit)
     assert answer.evidence.circuit == chain
     assert isinstance(answer.evidence.evidence, Replay)
+
+
+def one_prompt(seed):
+    """Return a random model, a task of one prompt that embed does not decide, and its minimum circuits."""
+    frozen = freeze(random_model(tiny_architecture(), seed))
+    (direct,) = circuits_of_size(frozen.graph, frozen.graph.edges(), 1, {EMBED})
+    (decided,) = fold(frozen, (0, 1), [direct], [(0,)]).of(direct)
+    task = table_task({(0,): 1 - decided.winner})
+    return frozen, task, search_minimum(frozen, task, most=3, budget=1000).minimum
 
 
 def test_a_claimed_minimum_that_misses_a_circuit_is_refuted():

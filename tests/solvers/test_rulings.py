@@ -1,9 +1,11 @@
 """How answers are counted, with solvers that answer what the test wants."""
 
+import itertools
 from fractions import Fraction
 
 import pytest
 
+from circuitproof.prove.effort import Pace
 from circuitproof.prove.properties import Equivalence, Necessity, Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching
@@ -37,6 +39,16 @@ def test_silence_and_failure_leave_a_property_open(answer):
         assert (ruling.verdict, ruling.met, ruling.refuted) == (Verdict.UNDECIDED, 0, 0)
         assert ruling.open
         assert ruling.open[0].endswith(("timeout", "it broke"))
+
+
+@pytest.mark.parametrize(("prop", "count"), [(Equivalence(), 4), (EPSILON, 4)])
+def test_a_solvers_time_passes_while_its_query_is_written(prop, count):
+    """A query of many terms is given up as one that a solver takes too long for: open, and no error."""
+    clock = itertools.count().__next__
+    plan = QueryPlan(batch=2, seconds=3, pace=Pace(clock=clock))
+    (ruling,) = hear([watched_z3()], prop, count, plan).rulings
+    assert ruling.verdict is Verdict.UNDECIDED
+    assert any("its query took too long to write" in why for why in ruling.open)
 
 
 def test_a_proof_needs_every_obligation():

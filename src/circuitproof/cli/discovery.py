@@ -9,7 +9,7 @@ from typer import Argument, Exit, Option
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import AsJson, Deadline, ModelOption, ModelOut, Out, TaskName
 from circuitproof.cli.show import show_json, show_line, show_note, show_told
-from circuitproof.errors import ExitCode
+from circuitproof.errors import ExitCode, asked_for
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
 from circuitproof.text.replacing import OneFile
 
@@ -51,9 +51,15 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     from circuitproof.lab.runs.extraction import extract as extract_circuit
 
     chosen = tuple(threshold or THRESHOLDS)
-    method = Method(
-        objective=objective, granularity=granularity, order=order, search=search, rule=rule, thresholds=chosen
-    )
+    with asked_for():
+        method = Method(
+            objective=objective,
+            granularity=granularity,
+            order=order,
+            search=search,
+            rule=rule,
+            thresholds=chosen,
+        )
     work = partial(extract_circuit, model, task, method, out)
     found = show_kept(work, show_told, out, deadline, as_json=as_json)
     if not as_json:

@@ -53,6 +53,7 @@ COMMANDS = {
     "ledger": Entry("localisation", _LOOK),
     "report": Entry("viewing", _SHARE),
     "figures": Entry("viewing", _SHARE),
+    "check": Entry("checking", _SHARE),
     "recheck": Entry("synthesis", _SHARE),
     "queries": Entry("solvers", _SHARE),
     "export-hf": Entry("models", _SHARE),
@@ -91,11 +92,15 @@ def _help(name: str) -> str:
 
 
 def _load(name: str) -> object:
+    from circuitproof.cli.examples import EXAMPLES
+    from circuitproof.cli.helping import HELP, GroupedCommand
     from circuitproof.cli.writing import guarded
 
     module = import_module(f"circuitproof.cli.{COMMANDS[name].module}")
     if (group := getattr(module, "group", None)) is not None:
         return get_command(group)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name)(guarded(getattr(module, name.replace("-", "_"))))
+    example = f"\b\nExample:\n  {EXAMPLES[name]}"
+    command = alone.command(name, cls=GroupedCommand, context_settings=HELP, epilog=example)
+    command(guarded(getattr(module, name.replace("-", "_"))))
     return get_command(alone)

@@ -48,13 +48,15 @@ def ledger(
     as_json: AsJson = False,
 ) -> None:
     """Check a ledger's chain and list what was declared, looked at, burned and measured."""
-    from circuitproof.errors import InputError
+    from circuitproof.errors import InputError, InvalidError
     from circuitproof.lab.runs.ledger import Ledger
     from circuitproof.text.canonical import Digest
 
     if not file.exists():
         raise InputError(f"cannot read {file}: there is no such ledger")
     opened = Ledger(file)
+    if not opened.entries():
+        raise InvalidError(f"{file} is empty, and a ledger begins with a declaration: it is no ledger")
     if head is not None:
         opened.require(Digest(head))
     if as_json:

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from typer import Option
 
-from circuitproof.cli.options import AsJson, CircuitFile, ModelPath
+from circuitproof.cli.options import AsJson, CircuitFile, ModelOption
 from circuitproof.cli.show import show_result, show_told
 
 
 def logits(
-    path: ModelPath,
+    path: ModelOption,
     prompt: Annotated[
         list[str], Option("--prompt", help="Tokens by name or number, between blanks; repeat for several.")
     ],
@@ -22,10 +22,7 @@ def logits(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the exact logits after prompts, as rationals and as the nearest doubles.
-
-    For example: circuitproof logits run/model --prompt "1 9 5" --prompt "1 10 6" --candidates "9 10"
-    """
+    """Tell the exact logits after prompts, as rationals and as the nearest doubles."""
     from circuitproof.lab.runs.logits import find_logits
 
     asked = None if candidates is None else candidates.split()

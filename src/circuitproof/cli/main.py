@@ -12,15 +12,17 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from circuitproof.cli.helping import HELP
 from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
-from circuitproof.cli.output import kept_exit_code, watched_output
-from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError
+from circuitproof.cli.output import INTERRUPTS, kept_exit_code, watched_output
+from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError, UsageError
 from circuitproof.extras import missing
 from circuitproof.text.printing import printable
 from circuitproof.version import __version__
 
 app = typer.Typer(
     cls=LazyGroup,
+    context_settings=HELP,
     invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -48,7 +50,7 @@ WAITING = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "1000"}
 By default they look for milliseconds, and of several trainings on the same cores each then keeps the others
 from what it waits for: `benchmarks/waiting.py` measures it.
 """
-_ENDLESS = re.compile(r"\S{300,}")
+_ENDLESS = re.compile(r"\S{300,}(?<![:;,.])")
 
 
 class _Interruption(BaseException):
@@ -65,12 +67,8 @@ def main() -> None:
             _run()
     except _Interruption:
         _fail(f"interrupted; {_kept()}")
-    except InvalidError as error:
-        _fail(f"invalid: {error}", ExitCode.INVALID)
-    except OverdueError as error:
-        _fail(str(error), ExitCode.UNDECIDED)
     except CircuitproofError as error:
-        _fail(str(error))
+        _fail(f"{'invalid: ' * isinstance(error, InvalidError)}{error}", _code(error))
     except OSError as error:
         _fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
     except ModuleNotFoundError as error:
@@ -91,6 +89,18 @@ def _run() -> None:
         raise
 
 
+def _code(error: CircuitproofError) -> ExitCode:
+    match error:
+        case InvalidError():
+            return ExitCode.INVALID
+        case UsageError():
+            return ExitCode.USAGE
+        case OverdueError():
+            return ExitCode.UNDECIDED
+        case _:
+            return ExitCode.FAILURE
+
+
 def _asked() -> str:
     """Return the command that was asked for, if any."""
     return next((one for one in sys.argv[1:] if one in COMMANDS), "")
@@ -99,11 +109,13 @@ def _asked() -> str:
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """Let an interrupt end a command with our own exit code; once its answer is told, none changes that."""
-    signal.signal(signal.SIGINT, _interrupt)
+    for number in INTERRUPTS:
+        signal.signal(number, _interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in INTERRUPTS:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 from typer import Argument, BadParameter, Exit, Option
 
-from circuitproof.cli.options import AsJson, ModelOut, ModelPath, Out
+from circuitproof.cli.options import AsJson, ModelOption, ModelOut, ModelPath, Out
 from circuitproof.cli.show import show_json, show_line, show_result, show_text
 from circuitproof.text.canonical import readable_json
 from circuitproof.text.reading import alone
@@ -37,10 +37,7 @@ def model(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read a whole model directory and say what it holds; docs/models.md has the layout.
-
-    For example: circuitproof model DIR --compare logits.safetensors --within 1e-4
-    """
+    """Read a whole model directory and say what it holds; docs/models.md has the layout."""
     from circuitproof.lab.runs.models import describe, seal_model
 
     if within is not None and compare is None:
@@ -69,7 +66,7 @@ def _show_compared(described: "Described", file: Path, within: Fraction | None, 
 
 
 def install(
-    path: ModelPath,
+    model: ModelOption,
     program: Annotated[
         list[str],
         Option(
@@ -84,7 +81,7 @@ def install(
     """Write a copy of a model in which programs stand in the place of heads' queries and keys."""
     from circuitproof.lab.runs.models import install as install_programs
 
-    names = [str(head) for head in install_programs(path, program, out)]
+    names = [str(head) for head in install_programs(model, program, out)]
     if as_json:
         show_json({"model": out, "programs": names})
     else:
@@ -137,16 +134,16 @@ def import_hf(
 
 
 def export_hf(
-    path: ModelPath, out: Annotated[Out, Folder("GPT-2 of Hugging Face's", _GPT2)], as_json: AsJson = False
+    model: ModelOption, out: Annotated[Out, Folder("GPT-2 of Hugging Face's", _GPT2)], as_json: AsJson = False
 ) -> None:
     """Write a model as Hugging Face stores a GPT-2, if its operators are GPT-2's."""
     from circuitproof.lab.runs.hugging_face import export_hf as convert
 
-    convert(path, out)
+    convert(model, out)
     if as_json:
-        show_json({"model": path, "directory": out})
+        show_json({"model": model, "directory": out})
     else:
-        show_line(f"{out} holds {path} as a Hugging Face GPT-2")
+        show_line(f"{out} holds {model} as a Hugging Face GPT-2")
 
 
 def _show(found: "Described") -> None:

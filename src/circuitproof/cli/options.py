@@ -22,6 +22,10 @@ def drawing_of(what: str) -> Any:  # noqa: ANN401  # as Option itself
     return Option("--figure", help=f"Draw the {what} into this .png or .svg.")
 
 
+Against = Annotated[Path | None, Option("--against", help="The model directory that it must be about.")]
+Operations = Annotated[
+    int | None, Option("--operations", min=1, help="How much work checking may be, as in the checker.")
+]
 AsJson = Annotated[bool, Option("--json", help="Print the result as JSON, for programs.")]
 ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model directory.")]
 _OUT = Option("--out", help="Where the result is written.")
@@ -40,9 +44,6 @@ RunFolder = Annotated[
     Path | None, Option("--out", help="The run's folder. [default: build/NAME]"), Continued()
 ]
 _TASK = "A task by name, or its file (.toml or .json)"
-TaskNames = Annotated[
-    list[str] | None, Option("--task", help=f"{_TASK}; repeat for several. [default: all that are shipped]")
-]
 Tasks = Annotated[list[str], Option("--task", help=f"{_TASK}; repeat for several.")]
 CircuitFiles = Annotated[
     list[Path] | None,
@@ -65,7 +66,9 @@ Perturbed = Annotated[
 Parts = Annotated[int, Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
 ModelOption = Annotated[Path, Option("--model", help="A model directory.")]
 TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False)]
-CircuitFile = Annotated[Path | None, Option("--circuit", help="A circuit file. [default: all edges]")]
+CircuitFile = Annotated[
+    Path | None, Option("--circuit", help="A circuit file. [default: the whole model, all edges]")
+]
 Properties = Annotated[
     list[Kind] | None,
     Option(

@@ -1,6 +1,7 @@
 """Standard output that cannot be written is a failure with a sentence, never an answer."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -8,7 +9,10 @@ from errno import EBADF
 from io import StringIO
 from typing import Any, TextIO
 
-from circuitproof.errors import OutputError
+from circuitproof.errors import ExitCode, OutputError
+
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+"""The signals that end work with what is known so far: of a person at a terminal, and of a scheduler."""
 
 
 class _Closed(StringIO):
@@ -65,6 +69,8 @@ def kept_exit_code() -> Iterator[None]:
 def _telling() -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError as error:
+        raise SystemExit(ExitCode.FAILURE) from error  # as after `| head`: nobody reads on, nothing is amiss
     except OSError as error:
         raise OutputError(f"standard output cannot be written: {error.strerror}") from error
 

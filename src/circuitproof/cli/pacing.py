@@ -10,6 +10,7 @@ from math import inf
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from circuitproof.cli.output import INTERRUPTS
 from circuitproof.cli.show import progress_bars, show_note
 from circuitproof.prove.effort import Pace
 
@@ -52,15 +53,20 @@ def _shown_in(bars: "Progress", pace: Pace) -> Callable[[str, int, int], None]:
 @contextmanager
 def _interrupted(tell: Callable[[str], None]) -> Iterator[Callable[[], float]]:
     """Return a clock that the first interrupt sets to the end of time."""
-    before, came = signal.getsignal(signal.SIGINT), list[int]()
+    before, came = {number: signal.getsignal(number) for number in INTERRUPTS}, list[int]()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def hear(number: int, _frame: FrameType | None) -> None:
         came.append(number)
-        signal.signal(signal.SIGINT, before)
+        restore()
         tell("interrupted: ending with what is known so far; interrupt again to end at once")
 
-    signal.signal(signal.SIGINT, hear)
+    for number in INTERRUPTS:
+        signal.signal(number, hear)
     try:
         yield lambda: inf if came else time.monotonic()
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()

@@ -1,10 +1,12 @@
 """Commands that answer a claim, measure how robust decisions are, and find the fewest edges."""
 
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-from typer import Exit, Option
+from typer import Context, Exit, Option
 
+from circuitproof.cli.helping import given, refuse_idle
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
     AsJson,
@@ -16,7 +18,6 @@ from circuitproof.cli.options import (
     Limits,
     Listed,
     ModelOption,
-    ModelPath,
     Parts,
     PatternText,
     Perturbed,
@@ -25,7 +26,7 @@ from circuitproof.cli.options import (
     TaskName,
 )
 from circuitproof.cli.pacing import paced
-from circuitproof.cli.show import show_note, show_result, show_told
+from circuitproof.cli.show import show_line, show_note, show_result, show_told
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
 from circuitproof.prove.effort import Effort, Method
 from circuitproof.solvers.choices import Branching, Engine
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
+    context: Context,
     model: ModelOption,
     task: TaskName,
     circuit: CircuitFile = None,
@@ -63,9 +65,13 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger."""
+    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger.
+
+    Without a circuit, the claim is about the whole model: all of its edges.
+    """
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
 
+    _refuse_idle(context, epsilon, engine)
     request = Request(
         model=model,
         circuit=circuit,
@@ -76,6 +82,8 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         measures_floats=measure_floats,
         pattern=pattern,
         find_limits=limits,
+        only_of_patterns=given(context, "regions", "listed"),
+        only_of_lists=given(context, "method", "budget"),
     )
     if engine is not Engine.EXACT:
         from circuitproof.lab.runs.cross_check import Asking
@@ -83,6 +91,18 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
         show_cross_check(request, asking, out, deadline, as_json=as_json)
     _show_answers(request, out, deadline, as_json=as_json)
+
+
+def _refuse_idle(context: Context, epsilon: str | None, engine: Engine) -> None:
+    """Refuse options that do nothing without an epsilon, without a solver, or with one."""
+    if epsilon is None:
+        refuse_idle(given(context, "at", "positions", "method", "budget"), "there is no --epsilon")
+    if engine is Engine.EXACT:
+        refuse_idle(given(context, "anchors", "seconds", "branches"), "no solver is asked (--engine)")
+        return
+    refuse_idle(given(context, "measure_floats", "limits"), f"--engine {engine} only compares answers")
+    if not engine.is_exact:
+        refuse_idle(given(context, "method", "budget"), f"--engine {engine} leaves the exact engine out")
 
 
 def _show_answers(request: "Request", out: Path | None, deadline: float | None, *, as_json: bool) -> NoReturn:
@@ -97,6 +117,7 @@ def _show_answers(request: "Request", out: Path | None, deadline: float | None, 
 
 
 def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
+    context: Context,
     model: ModelOption,
     task: Annotated[Path, Option("--task-file", help="A task file.")],
     pattern: PatternText = None,
@@ -112,6 +133,7 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
 ) -> None:
     """Prove or refute what a circuit does on every prompt of a pattern: the same as verify --task FILE."""
     verify(
+        context,
         model,
         str(task),
         circuit,
@@ -128,16 +150,19 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
-    model: ModelPath,
+    model: ModelOption,
     task: TaskName,
     circuit: CircuitFile = None,
     at: At = "logits input",
     positions: Perturbed = "last",
     budget: Parts = 5_000,
-    deadline: Deadline = None,
+    deadline: Deadline = 300.0,
     as_json: AsJson = False,
 ) -> None:
-    """Find how large a perturbation must be to change each decision: exactly, or between proved bounds."""
+    """Find how large a perturbation must be to change each decision: exactly, or between proved bounds.
+
+    The search ends after 300 seconds unless another deadline is given.
+    """
     from circuitproof.lab.runs.radii import find_radii
     from circuitproof.lab.runs.verification import Place
 
@@ -145,13 +170,33 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
         effort = Effort(budget=budget, pace=pace)
         found = find_radii(model, task, circuit, Place(at, positions), effort)
     show_result(found, show_told, as_json=as_json)
+    if found.bounded and pace.clock() < inf:  # no interrupt ended it
+        show_note(
+            f"a prompt's search ended after --budget {budget} parts, or after its share of --deadline "
+            f"{deadline:g} seconds; raise them to learn more"
+        )
     raise Exit(found.exit_code)
 
 
+def _written(found: "Minimality", out: Path) -> str:
+    """Say what a search has written, or why nothing."""
+    if found.bundle is None or found.battery is None:
+        return f"nothing is written to {out}: no circuit was found to claim anything of"
+    claimed = " and ".join(str(prop.kind) for prop in found.battery.claim.properties)
+    return f"{out} holds the bundle: {claimed}"
+
+
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
-    model: ModelPath,
+    model: ModelOption,
     task: TaskName,
-    most: Annotated[int, Option("--most", min=1, help="The most edges to try.")] = 4,
+    circuit: Annotated[
+        Path | None,
+        Option("--circuit", help="Search only among the edges of this circuit. [default: the whole model]"),
+    ] = None,
+    most: Annotated[
+        int | None,
+        Option("--most", min=1, help="The most edges to try. [default: as many as the budget allows]"),
+    ] = None,
     budget: Annotated[int, Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
     deadline: Deadline = None,
     out: BundleOut = None,
@@ -162,7 +207,9 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     from circuitproof.prove.verdict import EXIT_CODES
 
     def search(pace: "Pace") -> "Minimality":
-        return find_minimum(model, task, most=most, budget=budget, out=out, pace=pace)
+        return find_minimum(model, task, circuit=circuit, most=most, budget=budget, out=out, pace=pace)
 
     found = show_kept(search, show_told, out, deadline, as_json=as_json)
+    if out is not None and not as_json:
+        show_line(_written(found, out))
     raise Exit(EXIT_CODES[found.verdict])

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-from typer import Argument, Exit, Option
+from typer import Context, Exit, Option
 
+from circuitproof.cli.helping import given, refuse_idle
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
     AsJson,
@@ -20,10 +21,10 @@ from circuitproof.cli.options import (
 )
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_line, show_result, show_table
-from circuitproof.errors import ExitCode
+from circuitproof.errors import ExitCode, asked_for
 from circuitproof.prove.properties import Kind
 from circuitproof.solvers.choices import Branching, Engine
-from circuitproof.text.reading import Fields
+from circuitproof.text.reading import alone
 from circuitproof.text.replacing import Folder
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def _show_compared(found: "CrossCheck") -> None:
 
 
 def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
+    context: Context,
     model: ModelOption,
     task: TaskName,
     out: Annotated[Out, Folder("folder of queries", ("*.smt2",))],
@@ -97,6 +99,8 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     from circuitproof.lab.runs.cross_check import Asking, write_queries
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
 
+    if epsilon is None:
+        refuse_idle(given(context, "at", "positions"), "there is no --epsilon")
     asked, place = parse_properties(properties or [], epsilon), Place(at, positions)
     request = Request(model=model, circuit=circuit, task=task, properties=asked, place=place)
     asking = Asking(engine=Engine.ALL, branching=branches, anchors=anchors)
@@ -107,11 +111,12 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
-    models: Annotated[list[Path], Argument(metavar="MODEL...", help="Model directories.")],
+    context: Context,
+    models: Annotated[list[Path], Option("--model", help="A model directory; repeat for several.")],
     circuits: Annotated[
         list[Path], Option("--circuit", help="A circuit for all models, or one for each, in order.")
     ],
-    task: TaskName = "quotes",
+    task: TaskName,
     epsilon: Annotated[str, Option("--epsilon", help="The size of perturbations.")] = "1/100",
     anchors: Anchors = None,
     branches: Branched = Branching.TRACED,
@@ -126,12 +131,16 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
     from circuitproof.lab.runs.cost import CostRequest, count_costs
     from circuitproof.lab.runs.cross_check import Asking
 
+    if engine is Engine.EXACT:
+        refuse_idle(given(context, "seconds"), "no solver is asked (--engine)")
+    with asked_for():
+        size = alone(epsilon, "--epsilon").rational("")
     with paced(deadline, as_json=as_json) as pace:
         request = CostRequest(
             models=tuple(models),
             circuits=tuple(circuits),
             task=task,
-            epsilon=Fields({"epsilon": epsilon}, "command line").rational("epsilon"),
+            epsilon=size,
             asking=Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds),
             pace=pace,
         )

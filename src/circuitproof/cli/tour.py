@@ -24,10 +24,7 @@ def tour(
     is_opened: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check a proof that comes with the package, look at it, and see a changed number refused.
-
-    Example: circuitproof tour
-    """
+    """Check a proof that comes with the package, look at it, and see a changed number refused."""
     from circuitproof.view.touring import SHIPPED, take_tour
     from circuitproof_check.main import Outcome
 

@@ -6,16 +6,12 @@ from typing import Annotated, cast
 
 from typer import Argument, Context, Exit, Option
 
-from circuitproof.cli.options import AsJson, Deadline, Out
+from circuitproof.cli.options import Against, AsJson, Deadline, Operations, Out
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_json, show_line, show_result, show_said, show_text
 from circuitproof.text.replacing import Folder, OneFile
 
 ShownPath = Annotated[Path, Argument(metavar="PATH", help="A bundle directory or a run folder.")]
-Against = Annotated[Path | None, Option("--against", help="The model directory that it must be about.")]
-Operations = Annotated[
-    int | None, Option("--operations", min=1, help="How much work checking may be, as in the checker.")
-]
 TaskFile = Annotated[Path | None, Option("--task", help="The declaration of its task, as JSON.")]
 
 

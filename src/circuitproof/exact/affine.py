@@ -55,6 +55,11 @@ class Forms:
 
 Scores: TypeAlias = tuple[Forms, ...]
 """Scores or weights of attention, a single row of forms per context."""
+_INSTEAD = (
+    "ask after the attention (--at 'head L.H output', 'mlp L input' or 'logits input'), "
+    "or perturb fewer positions (--positions)"
+)
+"""What can be asked where a perturbation inside attention cannot."""
 
 
 class BendError(Exception):
@@ -165,7 +170,9 @@ def _scores(queries: Forms, keys: Forms, context: tuple[int, Sequence[int]], sca
     """Return the products of a query with its keys: linear unless both depend on the perturbation."""
     query, chosen = context
     if query in queries.slopes and any(key in keys.slopes for key in chosen):
-        raise NotExactError("a perturbed query meets a perturbed key: their product is not linear")
+        raise NotExactError(
+            f"a perturbed query meets a perturbed key: their product is not linear; {_INSTEAD}"
+        )
     picked = keys.constant.take(chosen).transposed()
     asked = queries.constant.take([query])
     if query in queries.slopes:
@@ -195,7 +202,9 @@ def _beside(columns: Sequence[Grid | None]) -> Grid | None:
 def _weighed(weights: Forms, keys: Sequence[int], values: Forms) -> Forms:
     """Return the weighted sum of values: linear unless weights and values depend on the perturbation."""
     if not weights.is_constant and any(key in values.slopes for key in keys):
-        raise NotExactError("perturbed weights meet perturbed values: their product is not linear")
+        raise NotExactError(
+            f"perturbed weights meet perturbed values: their product is not linear; {_INSTEAD}"
+        )
     (constant,) = weights.constant.fractions()
     row: RationalRow = tuple((key, weight) for key, weight in zip(keys, constant, strict=True) if weight)
     total = Exact().mix([row], values.constant)

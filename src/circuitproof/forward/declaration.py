@@ -13,7 +13,7 @@ from circuitproof.declare.circuits.graph import Head, Mlp, Node
 from circuitproof.declare.operators import inexact_name
 from circuitproof.declare.programs.lines import parse_lines, to_lines
 from circuitproof.declare.programs.syntax import Program
-from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
 from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
@@ -46,6 +46,11 @@ class Declaration:
             raise DeclarationError(f"{len(self.alphabet)} tokens have names, but the vocabulary has {size}")
 
     @property
+    def tokens(self) -> Alphabet:
+        """Return the names of all tokens, for tasks that leave them to the model: without names, numbers."""
+        return self.alphabet or sparse_alphabet(self.architecture.vocabulary, {})
+
+    @property
     def inexact_operator(self) -> str | None:
         """Return what keeps the whole model from being computed exactly, if anything does."""
         return self.inexact_among(self.architecture.graph.nodes())
@@ -63,7 +68,7 @@ class Declaration:
 
     def listed_task(self, asked: str | Task) -> Task:
         """Return a task, or that of a name or file, which lists its prompts and fits the model."""
-        task = load_task(asked, self.alphabet) if isinstance(asked, str) else asked
+        task = load_task(asked, self.tokens) if isinstance(asked, str) else asked
         task.refuse_pattern()
         self.refuse_unfit(task)
         return task

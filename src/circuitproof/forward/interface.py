@@ -136,6 +136,11 @@ def _hooked(layer: int, hook: str, graph: Graph, positions: Positions) -> Interf
         reason = (
             f"it is the sum of {graph.heads} heads and a bias; name a head, such as 'head {layer}.0 output'"
         )
+    elif hook.startswith("attn."):
+        reason = (
+            "inside attention products are not linear; want a head's side, such as "
+            f"'head {layer}.0 input' or 'head {layer}.0 output'"
+        )
     else:
         reason = "want hook_mlp_in, hook_mlp_out, or the first or last residual"
     raise InputError(f"blocks.{layer}.{hook} is no single place of ours: {reason}")

@@ -121,13 +121,15 @@ class Claim:
                 assert_never(prop)
 
     def variants(self) -> tuple[Variant, ...]:
-        """Return these circuits and, for necessity, the lesions with a shared bias kept."""
-        return (*self.circuits(), *self.kept_biases().values())
+        """Return the circuits that are computed on every prompt; smaller ones are tried, not all computed."""
+        needed = [one for prop in self.properties for one in self.variants_of(prop)]
+        return tuple(dict.fromkeys((self.circuit, *needed)))
 
     def variants_of(self, prop: Property) -> tuple[Variant, ...]:
-        """Return those of them that one property needs."""
+        """Return those of them that one property needs; necessity wants lesions with a shared bias kept."""
         kept = self.kept_biases().values() if isinstance(prop, Necessity) else ()
-        return (self.circuit, *self._other_circuits(prop), *kept)
+        is_tried = isinstance(prop, SubsetMinimality | Minimum)
+        return (self.circuit, *(() if is_tried else self._other_circuits(prop)), *kept)
 
     def obligations(self, prop: Property) -> int:
         """Return how many obligations a property has: prompts, or classes, edges or circuits of a list."""
@@ -162,13 +164,16 @@ def bias_kept(frozen: Frozen, circuit: Circuit, edge: Edge) -> BiasKept | None:
     return BiasKept(circuit.without(edge), edge.target, layer) if len(rivals) == 1 else None
 
 
-def contenders(frozen: Frozen, task: Task, edges: Sequence[Edge], size: int) -> tuple[Circuit, ...]:
-    """Return the circuits of so many edges that may decide a task, in order of edges.
+def contenders(
+    frozen: Frozen, task: Task, edges: Sequence[Edge], size: int, most: int | None = None
+) -> tuple[Circuit, ...]:
+    """Return the circuits of so many edges that may decide a task, in order of edges, or `most` of them.
 
     A circuit that reads no prompt has the same logits for all: it is left out where two answers are right.
     """
     is_varied = len(task.right_answers()) > 1
-    return circuits_of_size(frozen.graph, edges, size, readers(frozen.programs) if is_varied else None)
+    fed_by = readers(frozen.programs) if is_varied else None
+    return circuits_of_size(frozen.graph, edges, size, fed_by, most)
 
 
 def refuse_other_graph(frozen: Frozen, circuit: Circuit) -> None:

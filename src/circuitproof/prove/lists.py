@@ -5,25 +5,23 @@ from dataclasses import replace
 from itertools import chain
 from typing import assert_never
 
-from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Edge
-from circuitproof.errors import InputError
 from circuitproof.prove.balls.answers import answer_ball
 from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.balls.robustness import radii, violation
 from circuitproof.prove.claim import Claim, bias_kept
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import (
-    CircuitSplit,
     EdgeSplit,
     FoldLeaf,
-    OneCircuit,
     OneEdge,
     Open,
     PromptSplit,
     Replay,
     Replayed,
 )
+from circuitproof.prove.fewest import answer_fewest
 from circuitproof.prove.findings import EdgeWitnesses, Findings
 from circuitproof.prove.fold import Folded, changes_nothing, fold
 from circuitproof.prove.identity import answer_identity
@@ -80,10 +78,8 @@ def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Ans
             return _robustness(claim, folded, prop, effort)
         case Faithfulness():
             return _faithfulness(claim, folded)
-        case SubsetMinimality():
-            return _fewest(claim, folded, prop, frozenset({claim.circuit}))
-        case Minimum(circuits):
-            return _fewest(claim, folded, prop, frozenset(circuits))
+        case SubsetMinimality() | Minimum():
+            return answer_fewest(claim, prop, effort.pace)
         case LesionIdentity():
             return answer_identity(claim.frozen, prop)
         case _:
@@ -175,30 +171,3 @@ def _robustness(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) 
     leaves = [FoldLeaf(fold, radius=sizes.get(x)) for x, fold in enumerate(found)]
     eta = violation(found[failing[0]], rows, prop.epsilon) if failing else None
     return _for_every_prompt(claim, prop, leaves, failing, eta)
-
-
-def _fewest(
-    claim: Claim, folded: Folded, prop: SubsetMinimality | Minimum, expected: frozenset[Circuit]
-) -> Answer:
-    """Answer that of all smaller circuits just the expected ones decide the task."""
-    circuits = claim.smaller_circuits(prop)
-    trees = [_trial(claim, folded, circuit) for circuit in circuits]
-    surprising = [
-        OneCircuit(circuit, tree)
-        for circuit, tree in zip(circuits, trees, strict=True)
-        if isinstance(tree, PromptSplit) != (circuit in expected)
-    ]
-    if expected - frozenset(circuits):
-        raise InputError("a circuit said to be minimal has dead edges or reads no prompt; keep its live part")
-    outcome: Outcome = Refuted(surprising[0]) if surprising else Proved(CircuitSplit(tuple(trees)))
-    return Answer(prop, outcome, len(circuits), len(circuits) - len(surprising), Findings())
-
-
-def _trial(claim: Claim, folded: Folded, circuit: Circuit) -> Replay | PromptSplit:
-    """Return a prompt that a circuit decides wrong, or the folds of all prompts, which it decides right."""
-    wanted = claim.task.decisions()
-    leaves = [FoldLeaf(fold) for fold in folded.of(circuit)]
-    for x, leaf in enumerate(leaves):
-        if leaf.fold.decision != frozenset({wanted[x]}):
-            return Replay((Replayed(claim.task.prompts[x], leaf),))
-    return PromptSplit(tuple(leaves))

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.claim import contenders
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.fold import fold
+from circuitproof.prove.fold import Fold, fold
 
 _ANCHORS = 8
 """So many prompts are tried first; most circuits that are wrong are wrong on one of them."""
@@ -20,10 +21,26 @@ class Trial:
 
     circuit: Circuit
     refuting: int | None
+    """The place of a prompt that it decides wrong."""
+    folds: tuple[Fold, ...]
+    """The fold of that prompt, or of all prompts, in order, if there is none."""
 
     @property
     def is_equivalent(self) -> bool:
         return self.refuting is None
+
+
+class Bound(StrEnum):
+    """What can end a search before it finds a circuit."""
+
+    MOST = "most"
+    """No circuit of more edges was to be tried."""
+    BUDGET = "budget"
+    """There are more circuits of the next size than may be tried."""
+    TIME = "time"
+    """Not all circuits of a size were tried."""
+    EDGES = "edges"
+    """There is none of more edges: all circuits are refuted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +52,39 @@ class FewestEdges:
     trials: tuple[Trial, ...]
     minimum: tuple[Circuit, ...]
     """All circuits of the smallest size that suffices, or none if the search ended before."""
+    ended_by: Bound | None = None
+    """What ended it before, if it did."""
 
 
-def search_minimum(
-    frozen: Frozen, task: Task, *, most: int, budget: int, pace: Pace = UNHURRIED
+def search_minimum(  # noqa: PLR0913  # a search has these bounds
+    frozen: Frozen,
+    task: Task,
+    *,
+    budget: int,
+    most: int | None = None,
+    among: Circuit | None = None,
+    pace: Pace = UNHURRIED,
 ) -> FewestEdges:
     """Try all circuits of no edge, of one, of two, until some suffice; at most `most` edges each.
 
-    A size with more than `budget` circuits is not begun, and one that there is no time for is not finished:
-    what is refuted so far is the proved lower bound.
+    `among` is the circuit whose edges may be kept; without one, all of the model. A size with more than
+    `budget` circuits is not begun, and one that there is no time for is not finished: what is refuted so far
+    is the proved lower bound.
     """
+    edges = frozen.graph.edges() if among is None else tuple(among)
+    last = len(edges) if most is None else min(most, len(edges))
     trials: list[Trial] = []
-    for size in range(most + 1):
-        circuits = contenders(frozen, task, frozen.graph.edges(), size)
+    for size in range(last + 1):
+        circuits = contenders(frozen, task, edges, size, budget + 1)
         if len(circuits) > budget:
-            return FewestEdges(size, tuple(trials), ())
+            return FewestEdges(size, tuple(trials), (), Bound.BUDGET)
         found = try_circuits(frozen, task, circuits, pace)
         trials.extend(found)
         if len(found) < len(circuits):
-            return FewestEdges(size, tuple(trials), ())
+            return FewestEdges(size, tuple(trials), (), Bound.TIME)
         if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent):
             return FewestEdges(size, tuple(trials), minimum)
-    return FewestEdges(most + 1, tuple(trials), ())
+    return FewestEdges(last + 1, tuple(trials), (), Bound.EDGES if last == len(edges) else Bound.MOST)
 
 
 def try_circuits(
@@ -78,7 +106,8 @@ def _try(
     folded = fold(frozen, task.candidates, circuits, prompts, pace)
     trials: list[Trial] = []
     for circuit in filter(folded.places.__contains__, circuits):
-        pairs = zip(places, folded.of(circuit), strict=True)
-        wrong = (place for place, found in pairs if found.decision != frozenset({wanted[place]}))
-        trials.append(Trial(circuit, next(wrong, None)))
+        folds = folded.of(circuit)
+        pairs = zip(places, folds, strict=True)
+        wrong = ((x, (found,)) for x, found in pairs if found.decision != frozenset({wanted[x]}))
+        trials.append(Trial(circuit, *next(wrong, (None, folds))))
     return trials

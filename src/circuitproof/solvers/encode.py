@@ -15,10 +15,12 @@ from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.balls.disturbed import Disturbed
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.solvers.arithmetic import SumRows, Symbolic, Value, Weights
 from circuitproof.solvers.assertions import Assertion, AssertionLog, Naming, Source
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.pieces import Unknowns
+from circuitproof.solvers.table import Terms
 from circuitproof.solvers.terms import Sum, Variable
 
 Logits: TypeAlias = tuple[Sum, ...]
@@ -45,17 +47,19 @@ class Ball:
     bounds: tuple[Assertion, ...]
 
 
-def encode(
+def encode(  # noqa: PLR0913  # circuits on prompts, how, and until when
     frozen: Frozen,
     candidates: tuple[int, ...],
     circuits: Sequence[Circuit],
     prompts: Sequence[Prompt],
     branching: Branching = Branching.KEPT,
+    *,
+    pace: Pace = UNHURRIED,
 ) -> Encoding:
     """Return circuits on prompts with every intermediate number, constants included, as a variable."""
     cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
     rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
-    arithmetic = Symbolic(AssertionLog(Naming.EVERYTHING))
+    arithmetic = Symbolic(AssertionLog(Naming.EVERYTHING, Terms(pace)))
     if branching is Branching.TRACED:
         arithmetic.trace = _branches(lambda exact: Forward(frozen, cells, exact, candidates), {})
     outputs = _symbolic(Forward(frozen, cells, arithmetic, candidates), arithmetic, {})
@@ -63,13 +67,13 @@ def encode(
     return Encoding(arithmetic.log, logits)
 
 
-def encode_ball(prompt: Disturbed, epsilon: Fraction, branching: Branching) -> Ball:
+def encode_ball(prompt: Disturbed, epsilon: Fraction, branching: Branching, pace: Pace = UNHURRIED) -> Ball:
     """Return a prompt's logits under every perturbation of at most `epsilon` per coordinate.
 
     What the perturbation does not reach stays known, and comparisons that come out alike all over the ball
     are decided at once. The ball itself is asserted.
     """
-    arithmetic = Symbolic(AssertionLog(Naming.BRANCHES), Unknowns.IMPLIED)
+    arithmetic = Symbolic(AssertionLog(Naming.BRANCHES, Terms(pace)), Unknowns.IMPLIED)
     terms = arithmetic.log.terms
     before = _symbolic(prompt.forward(arithmetic), arithmetic, prompt.still)
     eta = tuple(terms.variable("eta") for _ in range(prompt.variables))

@@ -1,17 +1,19 @@
 """From a claim's property to what solvers are asked: the negated property per prompt, class or edge."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import zip_longest
+from math import inf
 
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.domain import places_of
-from circuitproof.errors import InputError, NotExactError
+from circuitproof.errors import NotExactError, UsageError
 from circuitproof.prove.balls.disturbed import Disturbed, disturbed_prompts
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import Folded, fold
 from circuitproof.prove.properties import (
     Equivalence,
@@ -36,6 +38,14 @@ class QueryPlan:
     """How many prompts one query asks about; a query about perturbations asks about one."""
     anchors: int | None = None
     """How many prompts are asked about, spread over the answers; all of them unless told."""
+    seconds: float = inf
+    """How long writing one query may take."""
+    pace: Pace = UNHURRIED
+    """Until when queries are written, and on which clock."""
+
+    def until(self) -> Pace:
+        """Return the pace of writing a query that is begun now."""
+        return replace(self.pace, deadline=min(self.pace.deadline, self.pace.clock() + self.seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +89,7 @@ class Questions:
             case Faithfulness():
                 return self._faithfulness()
             case _:
-                raise InputError(
+                raise UsageError(
                     f"{prop.kind} is not asked of solvers; want equivalence, invariance, necessity, "
                     "robustness or faithfulness, or the exact engine"
                 )
@@ -181,7 +191,8 @@ class Questions:
         frozen, task = self.claim.frozen, self.claim.task
         for places in self._batches(asked):
             prompts = [task.prompts[place] for place in (*sought.beside, *places)]
-            encoding = encode(frozen, task.candidates, sought.circuits, prompts, self.plan.branching)
+            how, until = self.plan.branching, self.plan.until()
+            encoding = encode(frozen, task.candidates, sought.circuits, prompts, how, pace=until)
             formulas: dict[Formula, list[int]] = {}
             for place, prompt in enumerate(places, start=len(sought.beside)):
                 formulas.setdefault(sought.formulate(encoding, place, prompt), []).append(prompt)
@@ -205,7 +216,7 @@ class Questions:
         ]
 
     def _ball(self, prop: Robustness, prompt: Disturbed, places: tuple[int, ...]) -> Iterator[Query]:
-        ball = encode_ball(prompt, prop.epsilon, self.plan.branching)
+        ball = encode_ball(prompt, prop.epsilon, self.plan.branching, self.plan.until())
         terms = ball.log.terms
         formula = terms.negation(alike(terms, ball.undisturbed, ball.disturbed))
 

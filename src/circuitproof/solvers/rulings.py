@@ -1,12 +1,12 @@
 """Putting obligations to solvers: every solution is replayed exactly, every silence is counted as open."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
-from circuitproof.errors import CircuitproofError
+from circuitproof.errors import CircuitproofError, OverdueError
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.properties import Property
 from circuitproof.prove.verdict import Verdict
@@ -94,9 +94,10 @@ class Portfolio:
         cost, begin = Tally(), time.perf_counter()
         waiting = {ruling.solver: ruling for ruling in rulings}
         gaps: dict[str, str] = {}
-        for query in obligation.queries():
-            if self.pace.is_over:
-                gaps |= dict.fromkeys(waiting, f"{obligation.name}: the work was ended first")
+        for query in _written(obligation):
+            if self.pace.is_over or query is None:
+                why = "the work was ended first" if self.pace.is_over else "its query took too long to write"
+                gaps |= dict.fromkeys(waiting, f"{obligation.name}: {why}")
                 break
             text = query_text(query)
             cost += tally(query, time.perf_counter() - begin)
@@ -158,6 +159,14 @@ class Portfolio:
                 return found
             case _:
                 assert_never(found)
+
+
+def _written(obligation: Obligation) -> Iterator[Query | None]:
+    """Return the queries of an obligation, and nothing in the place of one that there is no time to write."""
+    try:
+        yield from obligation.queries()
+    except OverdueError:
+        yield None
 
 
 def refuse_contradiction(query: Query, results: dict[str, Result]) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
+from circuitproof.errors import OverdueError
+from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.solvers.terms import (
     Atom,
     Choice,
@@ -35,6 +37,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class Terms:
     """The table of all terms made so far."""
 
+    pace: Pace = UNHURRIED
+    """Until when terms are made."""
     true: Truth = field(default_factory=lambda: Truth(value=True))
     false: Truth = field(default_factory=lambda: Truth(value=False))
     ranges: dict[Variable, Range] = field(default_factory=dict[Variable, Range])
@@ -65,6 +69,8 @@ class Terms:
 
     def combine(self, terms: Iterable[tuple[Sum, Fraction]], constant: Fraction = _ZERO) -> Sum:
         """Return the sum of terms, each times its factor, plus a constant."""
+        if self.pace.is_over:
+            raise OverdueError("the time for a query ended while it was written")
         parts: dict[Atom, Fraction] = {}
         for term, factor in terms:
             if factor and term.constant:

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from circuitproof.errors import InputError
-from circuitproof.text.canonical import nearest_folder, refuse_existing
+from circuitproof.text.canonical import digest_bytes, nearest_folder, refuse_existing
+
+_LONGEST, _LONGEST_PATH = 255, 4000
+"""The bytes of a file's name that usual disks take, and of a path, with room for the files beneath it."""
 
 
 @contextmanager
@@ -20,14 +23,25 @@ def claimed(path: Path | None) -> Generator[None, None, None]:
     if path is None:
         yield
         return
+    _refuse_long(path)
     folder = nearest_folder(path)
     name = ".".join(path.absolute().relative_to(folder).parts)
-    lock = folder / f".{name}.lock"
+    kept = name if len(os.fsencode(name)) <= _LONGEST // 2 else str(digest_bytes(os.fsencode(name)))
+    lock = folder / f".{kept}.lock"
     with locked(lock, f"{path} is being written by another command; wait for it or choose another place"):
         try:
             yield
         finally:
             lock.unlink(missing_ok=True)
+
+
+def _refuse_long(path: Path) -> None:
+    """Refuse a path that no disk takes before the work, not after it."""
+    whole = os.fsencode(path.absolute())
+    if max(map(len, whole.split(b"/"))) > _LONGEST or len(whole) > _LONGEST_PATH:
+        raise InputError(
+            f"{path}: File name too long; names have at most {_LONGEST} bytes, paths {_LONGEST_PATH}"
+        )
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import tomllib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
@@ -210,7 +211,7 @@ def parse_json(content: bytes, where: str) -> object:
     """Return the JSON value in `content`, read as `read_json` reads a file."""
     try:
         return json.loads(
-            content.decode(),
+            _decoded(content),
             parse_float=_decimal,
             parse_constant=_refuse_constant,
             object_pairs_hook=_unique_keys,
@@ -222,7 +223,7 @@ def parse_json(content: bytes, where: str) -> object:
 def read_toml(path: Path) -> object:
     """Return the TOML table in a file."""
     try:
-        return tomllib.loads(read_bytes(path).decode())
+        return tomllib.loads(_decoded(read_bytes(path)))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not usable TOML: {_reason(error)}") from error
 
@@ -241,9 +242,18 @@ def read_bytes(path: Path) -> bytes:
 def read_text(path: Path) -> str:
     """Return the text of a file, which must be UTF-8."""
     try:
-        return read_bytes(path).decode()
+        return _decoded(read_bytes(path))
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text: byte {error.start} cannot be read") from error
+    except ValueError as error:
+        raise InputError(f"{path} cannot be used: {error}") from error
+
+
+def _decoded(content: bytes) -> str:
+    """Return UTF-8 text; a byte order mark, which some editors write, is no part of any format here."""
+    if content.startswith(BOM_UTF8):
+        raise ValueError("it begins with a byte order mark (BOM); save it as UTF-8 without one")
+    return content.decode()
 
 
 def write_rational(value: Fraction) -> str:

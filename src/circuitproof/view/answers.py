@@ -20,8 +20,10 @@ from circuitproof.view.words import pattern_words, property_name
 
 def claim_title(claim: Claim, verdict: Verdict) -> str:
     """Return what an answered claim is about: the task and its digest, edges, ablation, verdict."""
-    edges, task = len(claim.circuit), claim.task
-    return f"{task.name} {str(task.digest)[:12]}: {edges} edges, ablation {claim.circuit.ablation}, {verdict}"
+    task, edges = claim.task, f"{len(claim.circuit)} edges"
+    if len(claim.circuit) == len(claim.frozen.graph.edges()):
+        edges = f"the whole model, all {edges}"
+    return f"{task.name} {str(task.digest)[:12]}: {edges}, ablation {claim.circuit.ablation}, {verdict}"
 
 
 def answers_table(title: str, battery: Battery) -> Table:

@@ -9,7 +9,7 @@ name = "first"
 alphabet = ["a", "b", "c"]
 prompts = ["a b", [1, "c"], [2, 0]]
 answers = ["a", 1, "c"]
-classes = ["x", 4, "x"]
+classes = ["x", 4, "y"]
 """
 OPENERS = """
 name = "openers"
@@ -30,7 +30,7 @@ def test_prompts_answers_and_classes_are_names_or_numbers(tmp_path):
     task = written(tmp_path, LISTED)
     assert task.domain.prompts == ((0, 1), (1, 2), (2, 0))
     assert task.domain.strata == ("a", "b", "c")
-    assert (task.answer, task.relation) == (AnswerTable((0, 1, 2)), ClassTable((0, 1, 0)))
+    assert (task.answer, task.relation) == (AnswerTable((0, 1, 2)), ClassTable((0, 1, 2)))
     assert task.candidates == (0, 1, 2)
 
 
@@ -56,11 +56,17 @@ def test_candidates_can_be_more_than_the_answers(tmp_path):
         (LISTED, '"a b"', '"b c"', r"prompts 0 and 1 are both \(1, 2\); list each prompt once"),
         (LISTED, '"a b"', '""', "prompt 0 is .*, want at least one token"),
         (LISTED, '"a b"', "[0, 3]", "prompt token 3 is unknown; the alphabet has tokens 0 to 2"),
+        (
+            LISTED,
+            '["x", 4, "y"]',
+            '["x", 4, "x"]',
+            "class 'x' has 2 right answers, a c: what must",
+        ),
         (LISTED, '["a", 1, "c"]', '["a", 1]', "answers has 2 entries for 3 prompts; give one per prompt"),
         (LISTED, '["a", 1, "c"]', '["a", true, "c"]', r"answers\[1\] is True, want a token's number"),
         (LISTED, '["a", 1, "c"]', '["a", "a", "a"]', r"candidates are \(0,\), want two or more"),
-        (LISTED, '["x", 4, "x"]', '["x", 4]', "2 classes for 3 prompts; give one per prompt"),
-        (LISTED, '["x", 4, "x"]', '["x", 4, 0.5]', "classes has 0.5, want whole numbers or names"),
+        (LISTED, '["x", 4, "y"]', '["x", 4]', "2 classes for 3 prompts; give one per prompt"),
+        (LISTED, '["x", 4, "y"]', '["x", 4, 0.5]', "classes has 0.5, want whole numbers or names"),
         (LISTED, '["a", "b", "c"]', '["a", "b", "a"]', "the name 'a' stands for two tokens"),
         (LISTED, '["a", "b", "c"]', '"others"', "alphabet is the string 'others', want a list"),
         (LISTED, "classes", "clases", "classes is missing"),

@@ -10,7 +10,7 @@ import torch
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.errors import DeclarationError, InputError, NumericError
+from circuitproof.errors import InputError, NumericError, UsageError
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.release import import_release
@@ -245,7 +245,7 @@ def test_an_epsilon_that_is_no_rational_is_refused(epsilon):
 @pytest.mark.parametrize("epsilon", ["0", "-1/100", "0.0", "-0"])
 def test_an_epsilon_that_is_not_positive_is_refused(epsilon):
     """Robustness to nothing is no robustness."""
-    with pytest.raises(DeclarationError, match="want a positive rational such as 1/100"):
+    with pytest.raises(UsageError, match="want a positive rational such as 1/100"):
         parse_properties([], epsilon)
 
 

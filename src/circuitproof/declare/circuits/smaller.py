@@ -2,18 +2,23 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import combinations
+from itertools import combinations, islice
 
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of
 from circuitproof.declare.circuits.graph import LOGITS, Edge, Graph, Node
 
 
 def circuits_of_size(
-    graph: Graph, edges: Iterable[Edge], size: int, fed_by: AbstractSet[Node] | None = None
+    graph: Graph,
+    edges: Iterable[Edge],
+    size: int,
+    fed_by: AbstractSet[Node] | None = None,
+    most: int | None = None,
 ) -> tuple[Circuit, ...]:
     """Return the live circuits of exactly `size` of the given edges, or those that one of some nodes feeds.
 
-    They are in the order of their edges, as sequences of edges sorted by source and then by target.
+    They are in the order of their edges, as sequences of edges sorted by source and then by target. Where
+    there are more than `most`, any `most` of them are returned.
 
     >>> graph = Graph(1, 1)
     >>> [" & ".join(map(str, circuit)) for circuit in circuits_of_size(graph, graph.edges(), 1)]
@@ -23,11 +28,12 @@ def circuits_of_size(
     for edge in sorted(edges, key=lambda edge: edge.place):
         into.setdefault(edge.target, []).append(edge)
     targets = sorted(into, key=lambda node: node.place, reverse=True)
-    found = [
-        circuit_of(graph, chosen)
+    grown = (
+        chosen
         for chosen in _grow(into, targets, frozenset({LOGITS}), size)
         if fed_by is None or any(edge.source in fed_by for edge in chosen)
-    ]
+    )
+    found = [circuit_of(graph, chosen) for chosen in islice(grown, most)]
     return tuple(sorted(found, key=lambda circuit: [edge.place for edge in circuit]))
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from circuitproof.declare.circuits.circuit import Ablation, Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp, Node
 from circuitproof.errors import InputError
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import Fields, about, read_json, reading
 
 _NAMES = re.compile(
@@ -35,7 +36,7 @@ _SHOWN = 40
 
 def load_circuit(path: Path) -> Circuit:
     """Read a circuit file in any of the three spellings."""
-    return parse_circuit(read_json(path), str(path))
+    return parse_circuit(of_kind(read_json(path), str(path), FileKind.CIRCUIT), str(path))
 
 
 def parse_circuit(content: object, where: str) -> Circuit:

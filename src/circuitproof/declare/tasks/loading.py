@@ -6,7 +6,8 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.catalogue import TASK_NAMES, find_task
 from circuitproof.declare.tasks.task import Task, read_task
 from circuitproof.declare.tasks.written import read_written, read_written_pattern
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, UsageError
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import Fields, read_json, read_toml, reading
 
 _FILES = (".toml", ".json")
@@ -29,12 +30,13 @@ def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None =
     takes the place of that of a TOML file.
     """
     if pattern is not None and Path(spec).suffix != ".toml":
-        raise InputError(f"--pattern is given, but {spec} is no TOML file about a pattern; leave one out")
+        raise UsageError(f"--pattern is given, but {spec} is no TOML file about a pattern; leave one out")
     if not is_task_file(spec):
         return find_task(spec)
     path = Path(spec)
     is_canonical = path.suffix == ".json"
-    with reading(read_json(path) if is_canonical else read_toml(path), str(path)) as fields:
+    content = read_json(path) if is_canonical else read_toml(path)
+    with reading(of_kind(content, str(path), FileKind.TASK), str(path)) as fields:
         return read_task(fields) if is_canonical else _read_written(fields, alphabet, pattern)
 
 
@@ -58,7 +60,7 @@ def _read_written(fields: Fields, alphabet: Alphabet | None, pattern: str | None
         case ["prompts"] | ["templates"] if pattern is None:
             return read_written(fields, alphabet)
         case ["prompts"] | ["templates"]:
-            raise InputError(f"--pattern is given, but {fields.where} lists its prompts; leave one out")
+            raise UsageError(f"--pattern is given, but {fields.where} lists its prompts; leave one out")
         case forms:
             raise InputError(
                 f"{fields.where} has {' and '.join(forms) or 'no prompts'}, want one of prompts, templates, "

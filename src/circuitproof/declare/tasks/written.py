@@ -4,7 +4,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 
 from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
-from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.domain import Domain, places_of
 from circuitproof.declare.tasks.openers import listed_opener_task
 from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
@@ -21,7 +21,7 @@ _LONGEST_NAME = 100
 
 
 def read_written(fields: Fields, model: Alphabet | None) -> Task:
-    """Read a task that lists its prompts or gives templates; `model` are the names of the model's tokens."""
+    """Read a task that lists its prompts or gives templates; `model` names its tokens."""
     alphabet = _read_alphabet(fields, model)
     spelling = spelling_of(alphabet, is_text=fields.value("alphabet") == _TEXT)
     read = _read_templates if fields.has("templates") else _read_listed
@@ -32,13 +32,14 @@ def read_written(fields: Fields, model: Alphabet | None) -> Task:
 
 
 def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
-    asked = fields.value("alphabet")
+    """Read the names of tokens; unless they are listed, they are the model's."""
+    asked = fields.value("alphabet") if fields.has("alphabet") else _OF_THE_MODEL
     if asked not in (_OF_THE_MODEL, _TEXT):
         return Alphabet(fields.texts("alphabet"))
     if model is None:
         raise InputError(
-            f"{fields.path('alphabet')} is {asked!r}, but there is no model here that names its "
-            "tokens; list the names, or give a model that has an alphabet"
+            f"{fields.path('alphabet')} is not listed, and there is no model here that names its tokens; "
+            "list the names, or give a model"
         )
     if asked == _TEXT and model.encode is None:
         raise InputError(
@@ -69,7 +70,7 @@ def _name(fields: Fields) -> str:
     """Read what a task is called: a name that can be printed in a line."""
     name = fields.text("name")
     if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
-        raise InputError(f"{fields.path('name')} is {name[:9]!r}, want 1 to {_LONGEST_NAME} printable signs")
+        raise InputError(f"{fields.path('name')} is {name!r}, want 1 to {_LONGEST_NAME} printable signs")
     return name
 
 
@@ -93,6 +94,12 @@ def _tabled(
 ) -> Task:
     """Return the task with these answers and classes; the candidates are the answers that occur."""
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    for label, members in places_of(labels).items():
+        if len(right := dict.fromkeys(answers[x] for x in members if x < len(answers))) > 1:
+            raise InputError(
+                f"{fields.where}: class {label!r} has {len(right)} right answers, {alphabet.text(right)}: "
+                "what must not matter in a class cannot change the answer; give each answer its own class"
+            )
     return Task(
         name=_name(fields),
         alphabet=alphabet,

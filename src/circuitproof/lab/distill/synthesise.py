@@ -26,7 +26,7 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.candidates import Language, Word, words_of
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import DeclarationError, InputError, OverdueError
+from circuitproof.errors import DeclarationError, InputError, OverdueError, UsageError
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.distill.choices import Growth, Scope
 from circuitproof.lab.distill.decide import Decider, Refutation, growing, with_program
@@ -109,7 +109,7 @@ def _asked(frozen: Frozen, circuit: Circuit | None, scope: Scope) -> tuple[Circu
     if scope is Scope.MODEL or (circuit is None and scope is Scope.BOTH):
         return (everything,)
     if circuit is None:
-        raise InputError("circuits alone are to accept programs, but a task has none; give its circuit")
+        raise UsageError("circuits alone are to accept programs, but a task has none; give its circuit")
     return (circuit,) if scope is Scope.CIRCUIT else (everything, circuit)
 
 

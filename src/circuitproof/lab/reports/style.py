@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, UsageError
 from circuitproof.text.canonical import refuse_unwritable, write_file
 from circuitproof.view.words import shown_text
 
@@ -65,7 +65,7 @@ def refuse_undrawable(path: Path | None) -> None:
         if path.is_dir():
             raise InputError(f"{path} is a folder, want the name of a figure; choose another place")
         if path.suffix not in _FORMATS:
-            raise InputError(f"{path} is no name of a figure: want one that ends in .png or .svg")
+            raise UsageError(f"{path} is no name of a figure: want one that ends in .png or .svg")
         refuse_unwritable(path)
         with _look():
             pass

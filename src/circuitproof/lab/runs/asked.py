@@ -7,7 +7,7 @@ from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError
+from circuitproof.errors import UsageError
 from circuitproof.forward.declaration import Declaration
 from circuitproof.forward.frozen import Frozen, open_model
 
@@ -27,7 +27,7 @@ def asked_circuit(circuit: Path | Circuit | None, graph: Graph) -> Circuit:
 def asked_task(task: str | Task, model: Declaration, pattern: str | None = None) -> Task:
     """Return the task of a name or a file, or one that is at hand."""
     if isinstance(task, str):
-        return load_task(task, model.alphabet, pattern)
+        return load_task(task, model.tokens, pattern)
     if pattern is not None:
-        raise InputError(f"--pattern is given, but task {task.name!r} is declared already; leave one out")
+        raise UsageError(f"--pattern is given, but task {task.name!r} is declared already; leave one out")
     return task

@@ -5,13 +5,12 @@ folder or its environment has a part in the answer.
 """
 
 import subprocess
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from circuitproof.bundle.checker import checker_command
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.text.canonical import readable_json
@@ -28,10 +27,7 @@ def declared(task: Task) -> Generator[Path, None, None]:
 
 def run_checker(words: Sequence[str], deadline: float | None = None) -> str:
     """Return what the checker prints, given the words of its command line."""
-    spec = find_spec("circuitproof_check")
-    if spec is None or spec.origin is None:
-        raise InputError("the checker, circuitproof_check, is not installed; install circuitproof again")
-    command = [sys.executable, "-I", "-S", str(Path(spec.origin).parent), *words]
+    command = [*checker_command(), *words]
     try:
         ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=deadline)  # noqa: S603  # the checker
     except subprocess.TimeoutExpired as error:

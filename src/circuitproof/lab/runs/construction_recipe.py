@@ -26,6 +26,7 @@ from circuitproof.lab.train.loop import Seed
 from circuitproof.lab.train.windows import Windows
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Positive, Radius
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import (
     Fields,
     read_bytes,
@@ -103,7 +104,7 @@ class Construction:
 def load_construction(path: Path, base: Path | None = None) -> Construction:
     """Read a construction; paths in it are relative to its own folder. `base` replaces the declared one."""
     codec = codec_in(path.parent)
-    with reading(read_toml(path), path.name) as fields:
+    with reading(of_kind(read_toml(path), path.name, FileKind.CONSTRUCTION), path.name) as fields:
         declared = _read_base(codec, fields)
         source = base or declared
         encoder, salt = read_encoder(fields, path.parent), fields.text("salt")

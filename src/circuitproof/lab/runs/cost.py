@@ -5,13 +5,13 @@ of queries about one prompt each, as the paper counts: what several queries asse
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.errors import InputError, OverdueError
+from circuitproof.errors import OverdueError, UsageError
 from circuitproof.lab.runs.cross_check import Asking
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
@@ -117,7 +117,7 @@ class CostRequest:
 def count_costs(request: CostRequest) -> Costs:
     """Count what the four properties assert for each model, and let solvers answer if they are asked."""
     if len(request.circuits) not in (1, len(request.models)):
-        raise InputError(
+        raise UsageError(
             f"{len(request.circuits)} circuits for {len(request.models)} models; give one for all or one each"
         )
     circuits = request.circuits * (len(request.models) if len(request.circuits) == 1 else 1)
@@ -133,9 +133,12 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
     """Count for one model; nothing if there was no time for all of it, since a part would mislead."""
     properties, asking = four_properties(request.epsilon), request.asking
     claim = listed_claim_of(Request(model=model, circuit=circuit, task=request.task, properties=properties))
-    questions = Questions(claim, QueryPlan(asking.branching, batch=1, anchors=asking.anchors))
-    tallies, rulings = list[tuple[Property, Tally]](), list[Ruling]()
     portfolio = Portfolio(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, request.pace)
+    plan = QueryPlan(asking.branching, batch=1, anchors=asking.anchors)
+    if portfolio.solvers:
+        plan = replace(plan, seconds=asking.seconds, pace=request.pace)
+    questions = Questions(claim, plan)
+    tallies, rulings = list[tuple[Property, Tally]](), list[Ruling]()
     for prop in properties:
         obligations = questions.obligations(prop)
         if portfolio.solvers:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.errors import InputError, OverdueError, keeping
+from circuitproof.errors import OverdueError, UsageError, keeping
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
@@ -104,7 +104,7 @@ class CrossCheck:
 def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossCheck:
     """Answer a claim by the engines asked for; a contradiction is an error that leaves its query behind."""
     if out is not None and not asking.engine.is_exact:
-        raise InputError("a solver's answer is no evidence that a stranger can check; use exact or all")
+        raise UsageError("a solver's answer is no evidence that a stranger can check; use exact or all")
     refuse_existing(out, asking.reproduction)
     for name in asking.engine.solvers:
         find_solver(name)
@@ -131,7 +131,8 @@ def compare(
     claim: Claim, battery: Battery | None, asking: Asking, pace: Pace = UNHURRIED
 ) -> tuple[Compared, ...]:
     """Put every property of a claim to solvers, and compare with the exact answers if there are any."""
-    questions = Questions(claim, QueryPlan(asking.branching, anchors=asking.anchors))
+    plan = QueryPlan(asking.branching, anchors=asking.anchors, seconds=asking.seconds, pace=pace)
+    questions = Questions(claim, plan)
     portfolio = Portfolio(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, pace)
     answers = [None] * len(claim.properties) if battery is None else battery.answers
     found: list[Compared] = []

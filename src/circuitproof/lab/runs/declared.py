@@ -53,7 +53,7 @@ class DeclaredTask:
 
 def find_declared(spec: str, model: Path | None = None) -> DeclaredTask:
     """Return a task by its name or file; `model` names the tokens of a file that leaves that to it."""
-    task = load_task(spec, None if model is None else read_declaration(model).alphabet)
+    task = load_task(spec, None if model is None else read_declaration(model).tokens)
     pattern = print_pattern(task.domain) if isinstance(task.domain, Pattern) else None
     answers = task.answers_by_class()
     return DeclaredTask(task, pattern, tuple(sorted(frozenset[int]().union(*answers.values()))), len(answers))

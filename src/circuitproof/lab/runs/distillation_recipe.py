@@ -8,7 +8,7 @@ from typing import Annotated
 
 from circuitproof.declare.programs.candidates import Grammar
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, asked_for
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.heal import TERMS, Draw, Treatment, Weighing
 from circuitproof.lab.distill.migrate import LesionGates
@@ -18,6 +18,7 @@ from circuitproof.lab.runs.recipe import Recipe, TasksSource, codec_in
 from circuitproof.lab.train.loop import Seed, TrainingPlan
 from circuitproof.text.canonical import Digest, digest_file, digest_json, digest_together
 from circuitproof.text.codec import Codec, FolderName, Key
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 
 
@@ -56,7 +57,8 @@ class DistillationRecipe:
 
     def with_seeds(self, seeds: Sequence[int]) -> "DistillationRecipe":
         """Return the same recipe for other seeds, which makes its runs other runs."""
-        chosen = _read_seeds(Fields({"seeds": list(seeds)}, "command line"))
+        with asked_for():
+            chosen = _read_seeds(Fields({"seeds": list(seeds)}, "command line"))
         return replace(self, seeds=chosen, digest=digest_json([str(self.digest), list(chosen)]))
 
     def source_of(self, seed: int) -> Recipe:
@@ -69,7 +71,7 @@ def load_distillation_recipe(path: Path) -> DistillationRecipe:
     """Read the recipe of a distillation; paths in it are relative to its own folder."""
     readers = {Method: _read_method, Bounds: _read_bounds, Therapy: _read_therapy}
     codec = codec_in(path.parent).knowing(readers)
-    with reading(read_toml(path), path.name) as fields:
+    with reading(of_kind(read_toml(path), path.name, FileKind.DISTILLATION), path.name) as fields:
         source = codec.value(Recipe, fields, "source")
         with reading_part(fields, "gates") as part:
             gates, epsilon = codec.record(LesionGates, part), codec.positive(part, "epsilon")

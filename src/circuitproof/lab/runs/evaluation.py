@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit, empty, whole
 from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.catalogue import TASK_NAMES
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import Score, score_circuits
@@ -35,11 +34,11 @@ Named: TypeAlias = tuple[str, Circuit]
 
 
 def evaluate(model: Path, tasks: Sequence[str], files: Sequence[Path]) -> tuple[CircuitScore, ...]:
-    """Return a row per task and circuit; without tasks all of them, without circuits three telling ones."""
+    """Return a row per task and circuit; without circuits, three telling ones."""
     stored = load_model(model)
     circuits = [(str(path), load_circuit(path)) for path in files]
     rows: list[CircuitScore] = []
-    for name in tasks or TASK_NAMES:
+    for name in tasks:
         task = stored.declaration.listed_task(name)
         with about(str(model)):
             rows.extend(_rows(stored.model, task, circuits or telling_circuits(stored.model, task)))

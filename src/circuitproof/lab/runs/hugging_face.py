@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from circuitproof.bundle.tensors import safetensors_header
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.tasks.alphabet import Alphabet, sparse_alphabet
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, UsageError
 from circuitproof.forward.declaration import DECLARATION, NO_PROGRAMS, WEIGHTS, Declaration
 from circuitproof.forward.frozen import BYTES_PER_NUMBER, Frozen, open_model
 from circuitproof.lab.model.gpt2_format import Place, place_of, read_config, their_shapes, to_config
@@ -41,7 +41,7 @@ _MASK = re.compile(r"h\.[0-9]+\.attn\.(masked_)?bias")
 def locate(source: str, revision: str | None = None) -> Path:
     """Return the directory that is meant: one that is there, or one of the Hub by its name."""
     if (path := Path(source)).is_dir() and revision is not None:
-        raise InputError(f"{source} is a directory, which has no revision {revision}; leave --revision out")
+        raise UsageError(f"{source} is a directory, which has no revision {revision}; leave --revision out")
     if path.is_dir():
         return path
     if not _NAME.fullmatch(source) or path.exists():
@@ -166,7 +166,7 @@ def _refuse_too_large(out: Path, architecture: Architecture) -> None:
     nearest = nearest_folder(out)
     if size > (free := shutil.disk_usage(nearest).free):
         raise InputError(
-            f"{out} needs {size / 1e9:.1f} GB for the tensors, {nearest} has {free / 1e9:.1f} GB left"
+            f"{out} needs {size:,} bytes for the tensors, {nearest} has {free:,} left; make room"
         )
 
 

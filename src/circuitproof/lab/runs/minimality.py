@@ -1,20 +1,22 @@
 """The fewest edges that suffice: search, claim, prove and bundle."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.readers import reads_prompt
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.circuits.readers import constant_edges, reads_prompt
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, keeping
 from circuitproof.forward.frozen import Frozen
-from circuitproof.lab.runs.asked import asked_model
+from circuitproof.lab.runs.asked import asked_circuit, asked_model
 from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
+from circuitproof.prove.claim import Claim, refuse_misfit
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
-from circuitproof.prove.minimal import FewestEdges, search_minimum
-from circuitproof.prove.properties import Equivalence, Minimum
+from circuitproof.prove.minimal import Bound, FewestEdges, search_minimum
+from circuitproof.prove.properties import Equivalence, Minimum, SubsetMinimality
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.view.answers import drawn
@@ -33,18 +35,23 @@ class Minimality(Told):
     """The proof that the circuits found are the minimum, if any were found."""
     bundle: Path | None = None
     """Where the bundle was written, if it was."""
+    among: Circuit | None = None
+    """The circuit among whose edges was searched, if not among all of the model."""
 
     @property
     def verdict(self) -> Verdict:
-        """Return proved where the minimum is known, undecided where only a lower bound is."""
-        return Verdict.UNDECIDED if self.battery is None else self.battery.verdict
+        """Return proved where the minimum is known, refuted where no circuit will do, or else undecided."""
+        if self.battery is not None:
+            return self.battery.verdict
+        return Verdict.REFUTED if self.search.ended_by is Bound.EDGES else Verdict.UNDECIDED
 
     def told(self) -> Iterator[Said]:
-        """Return the minimum circuits, or how far the search came."""
+        """Return the minimum circuits, or how far the search came and what ended it."""
         search, tried = self.search, len(self.search.trials)
+        if self.among is not None:
+            yield f"searched only among the {len(self.among)} edges of the circuit that is given"
         if not search.minimum or self.battery is None:
-            below = search.refuted_below
-            yield f"undecided: {tried} circuits were tried, all of fewer than {below} edges are refuted"
+            yield f"{self.verdict}: {tried} circuits were tried, {_end(search)}"
             return
         size, count = len(search.minimum[0]), len(search.minimum)
         if self.verdict is Verdict.UNDECIDED:
@@ -52,7 +59,7 @@ class Minimality(Told):
             return
         yield f"{self.verdict}: {size} edges are the fewest; of {tried} circuits tried, {count} will do"
         for circuit in search.minimum:
-            yield "  " + ", ".join(map(str, circuit))
+            yield "  " + ", ".join(_marked(circuit, self.battery.claim.frozen.programs))
         for circuit in search.minimum[:_DRAWN]:
             yield drawn(circuit, self.battery.claim.frozen.programs)
 
@@ -61,35 +68,74 @@ class Minimality(Told):
             "verdict": str(self.verdict),
             "lower_bound": self.search.refuted_below,
             "circuits_tried": len(self.search.trials),
+            "ended_by": None if self.search.ended_by is None else str(self.search.ended_by),
+            "among": None if self.among is None else [str(edge) for edge in self.among],
+            "bundle": None if self.bundle is None else str(self.bundle),
             "minimum": [[str(edge) for edge in circuit] for circuit in self.search.minimum],
         }
+
+
+def _end(search: FewestEdges) -> str:
+    """Say what is refuted, what ended the search, and how it goes on."""
+    below = f"all of fewer than {search.refuted_below} edges are refuted"
+    match search.ended_by:
+        case Bound.MOST:
+            return f"{below}; --most ended the search: give a larger one, or leave it out"
+        case Bound.BUDGET:
+            return (
+                f"{below}; of {search.refuted_below} edges there are more than --budget allows: "
+                "give a larger one, or a --circuit among whose edges to search"
+            )
+        case Bound.TIME:
+            return (
+                f"{below}; the work was ended before all of {search.refuted_below} were tried: give more time"
+            )
+        case _:
+            return "which are all that there are: none decides the task, so look at what the model decides"
+
+
+def _marked(circuit: Circuit, programs: Iterable[Head]) -> Iterator[str]:
+    """Return a circuit's edges, those that carry the same at every position of every prompt marked."""
+    constant = constant_edges(circuit, programs)
+    return (
+        f"{edge} (a constant: its source reads nothing)" if edge in constant else f"{edge}"
+        for edge in circuit
+    )
 
 
 def find_minimum(  # noqa: PLR0913  # a search has these bounds
     model: Path | Frozen,
     task: str | Task,
     *,
-    most: int,
     budget: int,
     out: Path | None,
+    most: int | None = None,
+    circuit: Path | Circuit | None = None,
     pace: Pace = UNHURRIED,
 ) -> Minimality:
-    """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle."""
+    """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle.
+
+    With a `circuit`, the search is among its edges alone. The bundle then proves that the circuit found
+    decides the task and that no part of it does: a claim of the minimum speaks of all edges of the model.
+    """
     refuse_existing(out)
     frozen = asked_model(model)
     asked = frozen.declaration.listed_task(task)
-    search = search_minimum(frozen, asked, most=most, budget=budget, pace=pace)
+    among = None if circuit is None else asked_circuit(circuit, frozen.graph)
+    if among is not None:
+        refuse_misfit(frozen, among, (Equivalence(),))
+    search = search_minimum(frozen, asked, most=most, budget=budget, among=among, pace=pace)
     if not search.minimum:
-        return Minimality(search, None)
+        return Minimality(search, None, among=among)
     own = next((one for one in search.minimum if reads_prompt(one, frozen.programs)), None)
     if own is None:
         raise InputError(
             f"every prompt has the same right answer, and {len(search.minimum[0])} edges that read no prompt "
             "give it; ask for the fewest edges of a task with two answers"
         )
-    claim = Claim(frozen, own, asked, (Equivalence(), Minimum(search.minimum)))
-    battery = prove(claim, Effort(pace=pace))
+    fewest = Minimum(search.minimum) if among is None else SubsetMinimality()
+    battery = prove(Claim(frozen, own, asked, (Equivalence(), fewest)), Effort(pace=pace))
     if out is not None:
-        with keeping(Minimality(search, battery)):
+        with keeping(Minimality(search, battery, among=among)):
             write_bundle(out, battery)
-    return Minimality(search, battery, out)
+    return Minimality(search, battery, out, among)

@@ -15,7 +15,7 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.spelling import parse_head
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.programs.text import parse
-from circuitproof.errors import InputError
+from circuitproof.errors import InputError, UsageError, asked_for
 from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration
 from circuitproof.forward.frozen import Frozen, open_model, open_unsealed, refuse_other_shapes
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing
@@ -124,7 +124,7 @@ def install(model: Path, given: Sequence[str], out: Path) -> tuple[Head, ...]:
     frozen = open_model(model)
     programs = dict(_read_program(one, frozen) for one in given)
     if len(programs) < len(given):
-        raise InputError(f"{len(given)} programs for {len(programs)} heads, want one for each head")
+        raise UsageError(f"{len(given)} programs for {len(programs)} heads, want one for each head")
     declaration = replace(frozen.declaration, programs={**frozen.programs, **programs})
     files = {name: read_bytes(model / name) for name in read_manifest(model) if name != WEIGHTS}
     files[DECLARATION] = readable_json(declaration.to_json())
@@ -136,5 +136,7 @@ def install(model: Path, given: Sequence[str], out: Path) -> tuple[Head, ...]:
 def _read_program(given: str, frozen: Frozen) -> tuple[Head, Program]:
     name, equals, file = given.partition("=")
     if not (equals and file):
-        raise InputError(f"--program is {given!r}, want HEAD=FILE such as 1.0=quotes.program")
-    return parse_head(name, frozen.graph, "--program"), parse(read_text(Path(file)), file)
+        raise UsageError(f"--program is {given!r}, want HEAD=FILE such as 1.0=quotes.program")
+    with asked_for():
+        head = parse_head(name, frozen.graph, "--program")
+    return head, parse(read_text(Path(file)), file)

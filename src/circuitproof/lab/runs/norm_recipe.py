@@ -10,6 +10,7 @@ from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.lab.train.norm_schedule import Schedule
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import FolderName, Key
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import read_toml, reading
 
 
@@ -30,7 +31,7 @@ class NormRecipe:
 def load_norm_recipe(path: Path) -> NormRecipe:
     """Read the recipe of a removal; paths in it are relative to its own folder."""
     codec = codec_in(path.parent)
-    with reading(read_toml(path), path.name) as fields:
+    with reading(of_kind(read_toml(path), path.name, FileKind.REMOVAL), path.name) as fields:
         source = codec.value(Recipe, fields, "source")
         plan = codec.part(TrainingPlan, fields, "training", seed=read_seed(fields), initial_deviation=0.0)
         digest = digest_together(digest_file(path), source.digest)

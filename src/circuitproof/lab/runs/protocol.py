@@ -18,6 +18,7 @@ from circuitproof.lab.runs.recipe import Recipe, codec_in
 from circuitproof.lab.train.tokenizer import gpt2_tokenizer
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Radius
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
@@ -63,7 +64,7 @@ class Protocol:
 def load_protocol(path: Path) -> Protocol:
     """Read a protocol; paths in it are relative to its own folder."""
     codec = codec_in(path.parent)
-    with reading(read_toml(path), path.name) as fields:
+    with reading(of_kind(read_toml(path), path.name, FileKind.PROTOCOL), path.name) as fields:
         with reading_part(fields, "model") as part:
             model = _read_model(codec, part)
         with reading_part(fields, "method") as part:

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.distill.unrealisable import Unrealisable, read_unrealisable, recheck
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import read_json, reading
 
 
 def recheck_certificate(file: Path, model: Path, tasks: Sequence[str]) -> Unrealisable:
     """Read a certificate and accept it about a model and tasks, or refuse it with a sentence."""
-    with reading(read_json(file), str(file)) as fields:
+    with reading(of_kind(read_json(file), str(file), FileKind.UNREALISABLE), str(file)) as fields:
         certificate = read_unrealisable(fields)
     frozen = open_model(model)
     recheck(certificate, frozen, [frozen.declaration.listed_task(task) for task in tasks])

@@ -14,6 +14,7 @@ from circuitproof.lab.train.loop import SEEDS, TrainingPlan
 from circuitproof.lab.train.tokenised import BytePairs, CorpusSource
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Key
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 
 
@@ -53,7 +54,7 @@ class Recipe:
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe; paths in it are relative to its own folder."""
     codec = codec_in(path.parent)
-    with reading(read_toml(path), path.name) as fields:
+    with reading(of_kind(read_toml(path), path.name, FileKind.TRAINING), path.name) as fields:
         architecture = codec.value(Architecture, fields, "architecture")
         plan = codec.part(TrainingPlan, fields, "training", seed=read_seed(fields))
         given = {"architecture": architecture, "plan": plan, "digest": digest_file(path)}

@@ -21,6 +21,7 @@ from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.lab.train.tokenised import Bytes, CorpusSource
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Key, Positive, Radius, Range
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 
 
@@ -116,7 +117,7 @@ def load_study(path: Path) -> Study:
     codec = codec_in(path.parent).knowing(
         {NormRecipe: lambda fields, key: load_norm_recipe(path.parent / fields.text(key))}
     )
-    with reading(read_toml(path), path.name) as fields:
+    with reading(of_kind(read_toml(path), path.name, FileKind.STUDY), path.name) as fields:
         removal = codec.value(NormRecipe, fields, "removal")
         tasks = fields.each("tasks", lambda part: _read_task(codec, part))
         with reading_part(fields, "localisation") as part:

@@ -18,6 +18,7 @@ from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.solvers.choices import SolverName
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import Codec, Count, FolderName, Key, Positive
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 from circuitproof.text.sealed import MANIFEST
 
@@ -91,7 +92,7 @@ class SurrogateRecipe:
 
 def load_surrogate_recipe(path: Path) -> SurrogateRecipe:
     """Read a recipe; paths in it are relative to its own folder."""
-    with reading(read_toml(path), path.name) as fields:
+    with reading(of_kind(read_toml(path), path.name, FileKind.SURROGATE), path.name) as fields:
         seed = read_seed(fields)
         studies = fields.each("studies", lambda part: _read_study(part, path.parent, seed))
         names = [study.question.name for study in studies]

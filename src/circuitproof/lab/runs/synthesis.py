@@ -10,7 +10,7 @@ from typing import assert_never
 from circuitproof.declare.circuits.spelling import load_circuit, parse_head
 from circuitproof.declare.programs.atoms import Brackets
 from circuitproof.declare.programs.text import to_text
-from circuitproof.errors import InputError, keeping
+from circuitproof.errors import InputError, UsageError, asked_for, keeping
 from circuitproof.lab.distill.choices import Scope
 from circuitproof.lab.distill.synthesis import Bounds, Realised, Synthesis, Unfinished
 from circuitproof.lab.distill.synthesise import synthesise as search
@@ -80,14 +80,15 @@ def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
     """Search, and write the program to `out` or a certificate beside it, and a report in any case."""
     refuse_existing(out, certificate_path(out), report_path(out))
     if request.circuits and len(request.circuits) != len(request.tasks):
-        raise InputError(
+        raise UsageError(
             f"{len(request.circuits)} circuits for {len(request.tasks)} tasks; give one for each, or none"
         )
     stored = load_model(request.model)
     tasks = [stored.declaration.listed_task(task) for task in request.tasks]
     names = [task.name for task in tasks]
     circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))
-    head = parse_head(request.head, stored.model.graph, "--head")
+    with asked_for():
+        head = parse_head(request.head, stored.model.graph, "--head")
     _refuse_unknown_brackets(request.bounds, stored.model.architecture.vocabulary)
     is_used = any(head in circuit.live().nodes() for circuit in circuits.values())
     if request.bounds.scope is Scope.CIRCUIT and circuits and not is_used:
@@ -107,7 +108,7 @@ def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
 def _refuse_unknown_brackets(bounds: Bounds, vocabulary: int) -> None:
     for pair in (pair for brackets in bounds.grammar.brackets for pair in brackets.pairs):
         if max(pair) >= vocabulary:
-            raise InputError(
+            raise UsageError(
                 f"--pair {pair[0]}:{pair[1]} names token {max(pair)}, the model has 0 to {vocabulary - 1}"
             )
 
@@ -118,11 +119,12 @@ def parse_brackets(pairs: Sequence[str]) -> tuple[Brackets, ...]:
     for text in pairs:
         match = _PAIR.fullmatch(text)
         if match is None:
-            raise InputError(
+            raise UsageError(
                 f"--pair is {text!r}, want the tokens of an opener and its closer, such as 11:13"
             )
         found.append((int(match[1]), int(match[2])))
-    return (Brackets(tuple(sorted(set(found)))),) if found else ()
+    with asked_for():
+        return (Brackets(tuple(sorted(set(found)))),) if found else ()
 
 
 def certificate_path(out: Path) -> Path:

@@ -11,6 +11,7 @@ from circuitproof.lab.train.loop import Seed
 from circuitproof.lab.train.tokenised import CorpusSource
 from circuitproof.text.canonical import Digest, digest_file, digest_json, digest_together
 from circuitproof.text.codec import FolderName, Positive
+from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import read_toml, reading
 
 
@@ -90,7 +91,7 @@ def load_variants_recipe(path: Path) -> VariantsRecipe:
     codec = codec_in(path.parent).knowing(
         {NormRecipe: lambda fields, key: load_norm_recipe(path.parent / fields.text(key))}
     )
-    with reading(read_toml(path), path.name) as fields:
+    with reading(of_kind(read_toml(path), path.name, FileKind.VARIANTS), path.name) as fields:
         recipe = codec.record(VariantsRecipe, fields, digest=digest_file(path))
     _refuse_misfit(recipe, path.name)
     removed = () if recipe.removal is None else (recipe.removal.recipe.digest,)

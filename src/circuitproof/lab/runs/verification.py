@@ -15,7 +15,7 @@ from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import CircuitproofError, InputError, keeping
+from circuitproof.errors import CircuitproofError, UsageError, asked_for, keeping
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
 from circuitproof.lab.runs.asked import asked_circuit, asked_model, asked_task
@@ -56,7 +56,8 @@ class Place:
     positions: str = Span.LAST
 
     def interface(self, graph: Graph) -> Interface:
-        return parse_interface(self.at, graph, parse_positions(self.positions))
+        with asked_for():
+            return parse_interface(self.at, graph, parse_positions(self.positions))
 
     def of(self, prop: Property, graph: Graph) -> Property:
         """Return a property with the place that robustness is about."""
@@ -82,6 +83,11 @@ class Request:
     """The text of a pattern, where it is not the task file's own."""
     find_limits: bool = False
     """Whether to look for the largest part of a pattern on which a refuted claim is true."""
+
+    only_of_patterns: tuple[str, ...] = ()
+    """Options that were given and do nothing unless the task is about a pattern."""
+    only_of_lists: tuple[str, ...] = ()
+    """The same, unless the task lists its prompts."""
 
     def at(self, pace: Pace) -> "Request":
         """Return the same request, to be answered at a pace."""
@@ -229,16 +235,18 @@ def claim_of(request: Request) -> Claim:
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
     task = asked_task(request.task, frozen.declaration, request.pattern)
     if isinstance(task.domain, Domain):
-        _refuse_unasked(request.find_limits, "--limits", task.name, "lists its prompts")
+        unasked = ("--limits",) if request.find_limits else request.only_of_patterns
+        _refuse_unasked(unasked, task.name, "lists its prompts")
         frozen.declaration.refuse_unfit(task)
     else:
-        _refuse_unasked(request.measures_floats, "--measure-floats", task.name, "is about a pattern")
+        unasked = ("--measure-floats",) if request.measures_floats else request.only_of_lists
+        _refuse_unasked(unasked, task.name, "is about a pattern")
     return Claim(frozen, circuit, task, properties)
 
 
-def _refuse_unasked(is_given: bool, flag: str, task: str, why: str) -> None:  # noqa: FBT001  # the flag itself
-    if is_given:
-        raise InputError(f"{flag} is given, but task {task!r} {why}; leave it out")
+def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:
+    if flags:
+        raise UsageError(f"{flags[0]} is given, but task {task!r} {why}; leave it out")
 
 
 def parse_properties(
@@ -246,12 +254,13 @@ def parse_properties(
 ) -> tuple[Property, ...]:
     """Return the properties asked for; of none, those of the paper, robustness only with an epsilon."""
     if epsilon is None and Kind.ROBUSTNESS in kinds:
-        raise InputError("robustness wants an epsilon, a positive rational such as 1/100")
+        raise UsageError("robustness wants an epsilon, a positive rational such as 1/100")
     if epsilon is not None and kinds and Kind.ROBUSTNESS not in kinds:
-        raise InputError("an epsilon is given, but robustness is not among the properties asked for")
+        raise UsageError("an epsilon is given, but robustness is not among the properties asked for")
     chosen = tuple(kinds) or _PAPER
     asked = Fields({"epsilon": epsilon}, where)
-    robust = (Robustness(asked.rational("epsilon")),) if epsilon is not None else ()
+    with asked_for():
+        robust = (Robustness(asked.rational("epsilon")),) if epsilon is not None else ()
     plain = {
         Kind.EQUIVALENCE: Equivalence(),
         Kind.INVARIANCE: Invariance(),
@@ -260,9 +269,9 @@ def parse_properties(
         Kind.SUBSET_MINIMALITY: SubsetMinimality(),
     }
     if Kind.MINIMUM in kinds:
-        raise InputError("the minimum is searched for, not claimed: use circuitproof minimal")
+        raise UsageError("the minimum is searched for, not claimed: use circuitproof minimal")
     if Kind.LESION_IDENTITY in kinds:
-        raise InputError("a lesion identity is claimed of a model and its base: use circuitproof construct")
+        raise UsageError("a lesion identity is claimed of a model and its base: use circuitproof construct")
     named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
     return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(prop.kind)))
 
