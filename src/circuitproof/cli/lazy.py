@@ -27,6 +27,7 @@ COMMANDS = {
     "circuit": Entry("discovery", _IN),
     "import-release": Entry("discovery", _IN),
     "import-hf": Entry("models", _IN),
+    "import-tracr": Entry("models", _IN),
     "train": Entry("training", _IN, resumes=True),
     "variants": Entry("variants", _IN, resumes=True),
     "evaluate": Entry("training", _FIND),
