@@ -30,7 +30,7 @@ class TracrImport:
     """What stands in the place of what."""
     prompts: int
     right: int
-    """On so many of them the import decides as RASP's interpreter does; each of them, or nothing is written."""
+    """On so many of them the import decides as RASP's interpreter does: all, or nothing is written."""
     largest_difference: float
     """Of a candidate's logit, between the import, computed exactly, and Tracr's own forward in FP32."""
     largest_logit: float

@@ -36,6 +36,9 @@ PROGRAMS = {
     ),
     "count-less-freq": LibraryProgram(lambda at: at.lib.make_count_less_freq(2), ("a", "b", "c"), 4),
     "frac-prevs": LibraryProgram(lambda at: at.lib.make_frac_prevs(at.rasp.tokens == "x"), ("x", "y"), 5),
+    "detect-pattern": LibraryProgram(
+        lambda at: at.lib.detect_pattern(at.rasp.tokens, "ab"), ("a", "b", "c"), 4
+    ),
     "pair-balance": LibraryProgram(
         lambda at: at.lib.make_pair_balance(at.rasp.tokens, "(", ")"), ("(", ")"), 5
     ),
