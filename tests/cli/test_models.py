@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from circuitproof.lab.runs import hugging_face_gate
 from circuitproof.text.codec import to_json
 from gpt2_files import gpt2_tensors, write_gpt2
 from hand_models import quote_model
-from places import DOCS
+from places import COMPILED, DOCS
 
 PROGRAM = "default 0\nadd 1 when key_token in {9, 10}\notherwise self\n"
 
@@ -161,6 +162,24 @@ def test_an_import_says_how_far_the_logits_differ(run, tmp_path, monkeypatch):
     )
     code, out, _ = run("import-hf", source, "--out", tmp_path / "other", "--compare", "--json")
     assert json.loads(out)["compared"] == to_json(found)
+
+
+def test_a_compiled_program_is_imported_and_told(run, tmp_path):
+    """With the replacement by its name and what it changes; the task stands beside the model."""
+    code, out, err = run("import-tracr", COMPILED / "pair-balance.safetensors", "--out", tmp_path / "model")
+    assert (code, err) == (0, "")
+    assert "pair-balance, compiled by Tracr" in out
+    assert "softmax by sparsemax: logits differ by at most" in out
+    assert run("task", tmp_path / "model" / "task.json")[0] == 0
+    found = run("import-tracr", COMPILED / "length.safetensors", "--out", tmp_path / "more", "--json")
+    assert json.loads(found[1])["prompts"] == 120
+
+
+@pytest.mark.skipif(find_spec("tracr") is not None, reason="Tracr is installed here")
+def test_compiling_a_program_says_which_extra_it_needs(run, tmp_path):
+    """Tracr and jax are no part of the product: only a program's name asks for them."""
+    code, _, err = run("import-tracr", "length", "--out", tmp_path / "model")
+    assert (code, "pip install 'circuitproof[tracr]'" in err) == (3, True)
 
 
 def _task(folder):

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,9 +19,9 @@ from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import NO_PROGRAMS, Declaration
-from circuitproof.text.canonical import canonical_json
+from circuitproof.text.canonical import canonical_json, reading_file
 from circuitproof.text.codec import Codec, Count, record_to_json
-from circuitproof.text.reading import about, parse_json, reading
+from circuitproof.text.reading import about, alone, parse_json, reading
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 
@@ -31,6 +30,7 @@ NONE = "none"
 _METADATA = "tracr"
 _TOKENS, _POSITIONS = "token_embed/embeddings", "pos_embed/embeddings"
 _UNEMBED, _RECORDED = "unembed", "recorded"
+_QUERIES, _HIDDEN = "transformer/layer_0/attn/query/b", "transformer/layer_0/mlp/linear_1/b"
 
 
 class Readout(StrEnum):
@@ -69,8 +69,8 @@ class Compiled:
     tensors: Mapping[str, Floats]
 
     def __post_init__(self) -> None:
-        spoken, directions = self.interface, self._tensor(_UNEMBED).shape[1:]
-        wanted = (len(spoken.values),) if spoken.readout is Readout.CATEGORY else (1,)
+        spoken, (_, directions) = self.interface, self._sizes(_UNEMBED, 2)
+        wanted = len(spoken.values) if spoken.readout is Readout.CATEGORY else 1
         if directions != wanted:
             raise InputError(f"tensor {_UNEMBED} has {directions} directions, its readout wants {wanted}")
         shapes = self._shapes()
@@ -80,8 +80,8 @@ class Compiled:
         if unknown := sorted(self.tensors.keys() - shapes.keys()):
             raise InputError(f"tensor {unknown[0]} is unknown; Tracr's models do not have it")
         for name, tensor in self.tensors.items():
-            if tensor.dtype != np.float32 or not np.isfinite(tensor).all():
-                raise InputError(f"tensor {name} holds other numbers than finite FP32")
+            if not np.isfinite(tensor).all():
+                raise InputError(f"tensor {name} holds a NaN or an infinite number")
 
     def to_bytes(self) -> bytes:
         """Return the file."""
@@ -102,7 +102,7 @@ class Compiled:
     @property
     def declaration(self) -> Declaration:
         """Return what the model is, with sparsemax in the place of softmax."""
-        (context, width), head_width = self._tensor(_POSITIONS).shape, self._head_width
+        (context, width), head_width = self._sizes(_POSITIONS, 2), self._head_width
         architecture = Architecture(
             vocabulary=len(self.alphabet),
             context=context,
@@ -110,7 +110,7 @@ class Compiled:
             heads=self.interface.heads,
             width=width,
             head_width=head_width,
-            mlp_width=self._tensor("transformer/layer_0/mlp/linear_1/b").shape[0],
+            mlp_width=self._sizes(_HIDDEN, 1)[0],
             norm=NoNorm(),
             attention=Attention.SPARSEMAX,
             attention_scale=inverse_root(head_width),
@@ -161,10 +161,11 @@ class Compiled:
         if spoken.readout is Readout.CATEGORY:
             weights, biases = np.eye(len(spoken.values)), np.zeros(len(spoken.values))
         else:
-            values = np.array([float(Fraction(value)) for value in spoken.values])
+            values = np.array([float(alone(one, "a value").rational("")) for one in spoken.values])
             weights, biases = 2 * values[:, None], -(values**2)
         none = np.zeros((has_none, weights.shape[1])), np.full(has_none, 0.5)
-        return np.float32(np.concatenate([weights, none[0]])), np.float32(np.concatenate([biases, none[1]]))
+        whole = np.concatenate([weights, none[0]]), np.concatenate([biases, none[1]])
+        return whole[0].astype(np.float32), whole[1].astype(np.float32)
 
     def recorded_logits(self) -> npt.NDArray[np.float64]:
         """Return the candidates' logits of the original with softmax, a row for each prompt."""
@@ -177,19 +178,16 @@ class Compiled:
 
     @property
     def _head_width(self) -> int:
-        width, rest = divmod(len(self._tensor("transformer/layer_0/attn/query/b")), self.interface.heads)
+        width, rest = divmod(self._sizes(_QUERIES, 1)[0], self.interface.heads)
         if rest or not width:
             raise InputError(f"{self.interface.heads} heads do not divide the queries of layer 0")
         return width
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of every tensor, as the sizes of a few of them demand."""
-        spoken, (context, width) = self.interface, self._tensor(_POSITIONS).shape[:2]
-        inner, hidden = (
-            self._head_width * spoken.heads,
-            len(self._tensor("transformer/layer_0/mlp/linear_1/b")),
-        )
-        directions = self._tensor(_UNEMBED).shape[1]
+        spoken, (context, width) = self.interface, self._sizes(_POSITIONS, 2)
+        inner, (hidden,) = self._head_width * spoken.heads, self._sizes(_HIDDEN, 1)
+        directions = self._sizes(_UNEMBED, 2)[1]
         shapes: dict[str, tuple[int, ...]] = {
             _TOKENS: (len(spoken.tokens), width),
             _POSITIONS: (context, width),
@@ -223,6 +221,11 @@ class Compiled:
             yield f"mlp.{layer}.{ours}.weight", self._tensor(f"transformer/layer_{layer}/mlp/{theirs}/w").T
             yield f"mlp.{layer}.{ours}.bias", self._tensor(f"transformer/layer_{layer}/mlp/{theirs}/b")
 
+    def _sizes(self, name: str, count: int) -> tuple[int, ...]:
+        if len(shape := self._tensor(name).shape) != count or 0 in shape:
+            raise InputError(f"tensor {name} has shape {shape}, want {count} sizes above 0")
+        return shape
+
     def _tensor(self, name: str) -> Floats:
         if name not in self.tensors:
             raise InputError(f"tensor {name} is missing, which a compiled program has")
@@ -232,10 +235,13 @@ class Compiled:
 def load_compiled(path: Path) -> Compiled:
     """Read the file of a compiled program; shapes and names must be those of one."""
     try:
-        with safe_open(path, framework="numpy") as file:
+        with reading_file(path), path.open("rb"), safe_open(path, framework="numpy") as file:
             written = (file.metadata() or {}).get(_METADATA)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a mapping
-    except (SafetensorError, OSError) as error:
+            kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118  # no mapping
+            if other := [name for name, kind in kinds.items() if kind != "F32"]:
+                raise InputError(f"{path}: tensor {other[0]} is {kinds[other[0]]}, want F32")
+            tensors = {name: file.get_tensor(name) for name in kinds}
+    except SafetensorError as error:
         raise InputError(f"{path} is not a usable safetensors file: {error}") from error
     if written is None:
         raise InputError(f"{path} is no compiled program: its metadata has no {_METADATA!r}")

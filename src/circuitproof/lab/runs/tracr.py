@@ -13,7 +13,13 @@ from circuitproof.forward.frozen import open_unsealed
 from circuitproof.lab.model.tracr_format import Compiled, Readout, load_compiled
 from circuitproof.lab.runs.tracr_programs import PROGRAMS, compile_program
 from circuitproof.prove.fold import fold
-from circuitproof.text.canonical import readable_json, refuse_existing, write_directory, write_files
+from circuitproof.text.canonical import (
+    readable_json,
+    reading_file,
+    refuse_existing,
+    write_directory,
+    write_files,
+)
 from circuitproof.text.codec import record_to_json
 from circuitproof.text.sealed import seal
 
@@ -64,17 +70,18 @@ def import_tracr(source: str, out: Path) -> TracrImport:
 def _compiled(source: str) -> Compiled:
     if source in PROGRAMS:
         return compile_program(source)
-    if not Path(source).is_file():
-        raise InputError(
-            f"{source} is neither a file nor a program of Tracr's library that is known here: "
-            f"{', '.join(PROGRAMS)}"
-        )
-    return load_compiled(Path(source))
+    with reading_file(path := Path(source)):
+        if not path.exists():
+            raise InputError(
+                f"{source} is neither a file nor one of the programs known here: {', '.join(PROGRAMS)}"
+            )
+    return load_compiled(path)
 
 
 def _compare(compiled: Compiled, directory: Path, source: str) -> TracrImport:
     """Compute the import exactly on every input, and put it beside what the original gave there."""
     frozen, task = open_unsealed(directory), compiled.task
+    frozen.declaration.refuse_unfit(task)
     circuit = whole(frozen.graph)
     folds = fold(frozen, task.candidates, [circuit], task.prompts).of(circuit)
     theirs = compiled.recorded_logits()
