@@ -1,6 +1,7 @@
 """Programs that Tracr compiled as model directories, with sparsemax in the place of softmax."""
 
 from dataclasses import dataclass
+from os.path import lexists
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +72,7 @@ def _compiled(source: str) -> Compiled:
     if source in PROGRAMS:
         return compile_program(source)
     with reading_file(path := Path(source)):
-        if not path.exists():
+        if not lexists(path):
             raise InputError(
                 f"{source} is neither a file nor one of the programs known here: {', '.join(PROGRAMS)}"
             )
