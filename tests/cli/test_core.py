@@ -18,7 +18,7 @@ from circuitproof.text.canonical import digest_bytes
 from claim_files import write_claims
 from gpt2_files import CONFIG, gpt2_tensors, write_gpt2
 from hand_models import QUOTE_EDGES, SELECT, circuit_of, quote_model
-from places import RECIPES, ROOT
+from places import COMPILED, RECIPES, ROOT
 from releases import release_files, write_release
 
 MODEL, TASK = ("--model", "model"), ("--task", "quotes")
@@ -29,6 +29,7 @@ WORK = {
     "circuit": ["circuit.json"],
     "import-release": ["release", "--out", "released"],
     "import-hf": ["gpt2", "--out", "from-hf"],
+    "import-tracr": [str(COMPILED / "length.safetensors"), "--out", "from-tracr"],
     "export-hf": ["--model", "from-hf", "--out", "to-hf"],
     "verify": [*MODEL, *TASK, *CIRCUIT, "--epsilon", "1/100", "--out", "bundle"],
     "install": [*MODEL, "--program", "0.0=program.txt", "--out", "installed"],

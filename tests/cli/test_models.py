@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from circuitproof.lab.runs import hugging_face_gate
 from circuitproof.text.codec import to_json
 from gpt2_files import gpt2_tensors, write_gpt2
 from hand_models import quote_model
-from places import DOCS
+from places import COMPILED, DOCS
 
 PROGRAM = "default 0\nadd 1 when key_token in {9, 10}\notherwise self\n"
 
@@ -177,7 +178,7 @@ def test_an_import_says_how_far_the_logits_differ(run, tmp_path, monkeypatch):
 
 def test_logits_are_told_in_a_table_and_as_json(run, stored):
     """Several prompts at once, of the candidates that are asked for, exactly and as doubles."""
-    asked = ("logits", stored, "--prompt", "<BOS> ' A", "--prompt", "1 10", "--candidates", "' 10")
+    asked = ("logits", "--model", stored, "--prompt", "<BOS> ' A", "--prompt", "1 10", "--candidates", "' 10")
     code, out, err = run(*asked)
     assert (code, err) == (0, "")
     for words in ("prompt 0: <BOS> ' A", 'prompt 1: <BOS> "', "0.3333333333333333", " 1/3 "):
@@ -187,7 +188,7 @@ def test_logits_are_told_in_a_table_and_as_json(run, stored):
     assert (code, found["candidates"]) == (0, [9, 10])
     assert [one["logits"] for one in found["prompts"]] == [["1/3", "0"], ["0", "3/2"]]
     assert found["prompts"][0]["floats"] == [1 / 3, 0.0]
-    assert "the largest 10 of 32" in run("logits", stored, "--prompt", "1 9")[1]
+    assert "the largest 10 of 32" in run("logits", "--model", stored, "--prompt", "1 9")[1]
 
 
 def test_recorded_logits_are_compared_within_a_declared_bound(run, stored, tmp_path):
@@ -209,6 +210,24 @@ def test_recorded_logits_are_compared_within_a_declared_bound(run, stored, tmp_p
     assert (code, "--compare" in err) == (2, True)
     code, _, err = run("model", stored, "--compare", file, "--within", "nan")
     assert (code, "--within is 'nan', want a rational" in err) == (3, True)
+
+
+def test_a_compiled_program_is_imported_and_told(run, tmp_path):
+    """With the replacement by its name and what it changes; the task stands beside the model."""
+    code, out, err = run("import-tracr", COMPILED / "pair-balance.safetensors", "--out", tmp_path / "model")
+    assert (code, err) == (0, "")
+    assert "pair-balance, compiled by Tracr" in out
+    assert "softmax by sparsemax: logits differ by at most" in out
+    assert run("task", tmp_path / "model" / "task.json")[0] == 0
+    found = run("import-tracr", COMPILED / "length.safetensors", "--out", tmp_path / "more", "--json")
+    assert json.loads(found[1])["prompts"] == 120
+
+
+@pytest.mark.skipif(find_spec("tracr") is not None, reason="Tracr is installed here")
+def test_compiling_a_program_says_which_extra_it_needs(run, tmp_path):
+    """Tracr and jax are no part of the product: only a program's name asks for them."""
+    code, _, err = run("import-tracr", "length", "--out", tmp_path / "model")
+    assert (code, "pip install 'circuitproof[tracr]'" in err) == (3, True)
 
 
 def _task(folder):

@@ -25,7 +25,7 @@ from distill_recipes import write_distillation
 from gpt2_files import write_gpt2
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 from norm_recipes import write_norm_recipe
-from places import RECIPES
+from places import COMPILED, RECIPES
 from protocols import write_protocol
 from recipes import write_recipe
 from releases import release_files, write_release
@@ -37,6 +37,7 @@ GIVEN = {
     "task": ("quotes",),
     "import-release": ("release",),
     "import-hf": ("gpt2",),
+    "import-tracr": (COMPILED / "length.safetensors",),
     "extract": QUOTES,
     "synthesise": (*QUOTES, "--head", "0.0", "--rules", 1, "--members", 1),
     "verify": (*QUOTES, "--circuit", "circuit.json"),

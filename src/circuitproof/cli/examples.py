@@ -6,6 +6,7 @@ EXAMPLES = {
     "circuit": "circuitproof circuit quotes.json --live",
     "import-release": "circuitproof import-release release/norm_free --out released",
     "import-hf": "circuitproof import-hf gpt2 --out imported --compare",
+    "import-tracr": "circuitproof import-tracr length --out model",
     "train": "circuitproof train recipes/toy-band.toml --out run",
     "variants": "circuitproof variants recipes/code-lm-variants.toml --seeds 1",
     "evaluate": "circuitproof evaluate --model run/model --task quotes",

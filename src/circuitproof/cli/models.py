@@ -133,6 +133,31 @@ def import_hf(
         )
 
 
+def import_tracr(
+    source: Annotated[
+        str,
+        Argument(metavar="PROGRAM|FILE", help="A program of Tracr's library, or the file of a compiled one."),
+    ],
+    out: ModelOut,
+    as_json: AsJson = False,
+) -> None:
+    """Turn a program that Tracr compiled into a model directory, sparsemax in the place of softmax."""
+    from circuitproof.lab.runs.tracr import TASK
+    from circuitproof.lab.runs.tracr import import_tracr as convert
+
+    found = convert(source, out)
+    if as_json:
+        show_json(found)
+        return
+    show_line(
+        f"{out} holds {found.program}, compiled by Tracr; {out / TASK} is its task of {found.prompts} inputs"
+    )
+    show_line(
+        f"{found.replaced}: logits differ by at most {found.largest_difference:.2g}, the largest is "
+        f"{found.largest_logit:.3g}; every input is decided as Tracr's model and RASP's interpreter do"
+    )
+
+
 def export_hf(
     model: ModelOption, out: Annotated[Out, Folder("GPT-2 of Hugging Face's", _GPT2)], as_json: AsJson = False
 ) -> None:
