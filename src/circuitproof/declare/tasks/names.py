@@ -24,6 +24,7 @@ class TokenNames(Mapping[int, str]):
 
     def __init__(self, names: Mapping[int, str]) -> None:
         self._names = dict(names)
+        self._shown: dict[int, str] = {}
 
     def __getitem__(self, token: int) -> str:
         return self._names[token]
@@ -40,7 +41,9 @@ class TokenNames(Mapping[int, str]):
         >>> TokenNames({0: "Ġif", 1: "ĊĠĠ"}).shown(0), TokenNames({1: " a"}).shown(1), TokenNames({}).shown(7)
         ('␣if', '␣a', '<7>')
         """
-        return self.spelled(self._names[token]) if token in self._names else f"<{token}>"
+        if token not in self._shown:
+            self._shown[token] = self.spelled(self._names[token]) if token in self._names else f"<{token}>"
+        return self._shown[token]
 
     def spelled(self, name: str) -> str:
         """Return how a name of these tokens, or what was called by one, is shown."""
@@ -100,4 +103,4 @@ def _visible_sign(sign: str) -> str:
         return f"<0x{ord(sign) - 0xDC00:02X}>"
     if sign in _ESCAPED:
         return _ESCAPED[sign]
-    return printable(sign)
+    return sign if sign.isprintable() else printable(sign)
