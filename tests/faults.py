@@ -687,7 +687,7 @@ FLAGS = (
     command("export-hf", "--model", "AT/model", "--out", "AT/model", words=("already exists",)),
     command("recheck", "AT/none", "--model", "AT/model", "--task", "quotes", words=("none",)),
     command("logits", "--model", "AT/model", words=("--prompt",), code=2),
-    command("logits", "--model", "AT/model", "--prompt", "", words=("0 tokens",)),
+    command("logits", "--model", "AT/model", "--prompt", "", words=("empty",), code=2),
     command("logits", "--model", "AT/model", "--prompt", "1 99", words=("99", "no token")),
     command("logits", "--model", "AT/model", "--prompt", "1", "--candidates", " ", words=("candidate",)),
     command("model", "AT/model", "--compare", "AT/none.json", words=("none.json",)),

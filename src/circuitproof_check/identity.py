@@ -1,4 +1,4 @@
-"""The lesion identity: without its program heads, the model is the base it was built on.
+"""The lesion identity: with its program heads silenced, the model is its base with these heads silenced.
 
 The base is of the same architecture, and has the tensors of every head that is not a program here. A forward
 in which nothing reads the program heads reads none of their tensors. If all others have the digests that they
@@ -24,7 +24,7 @@ def frozen_names(claim: Claim) -> list[str]:
 def proved(case: Case, evidence: object, claimed: Property) -> None:
     """Demand that every tensor outside the readouts is the same before and after."""
     where, names = claimed.kind, frozen_names(case.claim)
-    _check_tables(case.claim, claimed)
+    check_tables(case.claim, claimed)
     before, after = dict(claimed.base), dict(claimed.artifact)
     for name, leaf in zip(names, split(evidence, "tensor", len(names), where), strict=True):
         _, (found,) = case.open(leaf, claimed, where)
@@ -36,13 +36,13 @@ def refuted(case: Case, evidence: object, claimed: Property) -> None:
     """Demand that the tensor named is outside the readouts and not what it was."""
     where = claimed.kind
     name = text(case.open(evidence, claimed, where)[1][0], where)
-    _check_tables(case.claim, claimed)
+    check_tables(case.claim, claimed)
     require("tensor_is_frozen", name in frozen_names(case.claim), where, name)
     is_other = dict(claimed.base).get(name) != dict(claimed.artifact)[name]
     require("tensor_is_not_the_same", is_other, where, name)
 
 
-def _check_tables(claim: Claim, claimed: Property) -> None:
+def check_tables(claim: Claim, claimed: Property) -> None:
     """Demand that the base fits the claim, and that both tables list just the tensors there are."""
     where, table = claimed.kind, dict(claimed.artifact)
     require("base_has_the_architecture", claimed.architecture == claim.architecture, where)

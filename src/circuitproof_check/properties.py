@@ -44,6 +44,8 @@ def judge(
     for claimed in claim.properties:
         if claimed.kind == "robustness":
             check_positions(claimed, walk.shortest(case))
+    for claimed in claim.properties:
+        _check_claimed(case, claimed)
     entries, wanted = items(answers, "answers"), len(claim.properties)
     require("every_property_is_answered", len(entries) == wanted, where, len(entries), wanted)
     answered = [
@@ -56,6 +58,16 @@ def judge(
         remarks = found_remarks(case, claimed, proved, mapping(entry, where)["evidence"])
         require("remarks_are_those_that_apply", stated == remarks, claimed.kind, stated, remarks)
     return tuple((verdict, tuple(remarks)) for verdict, remarks in answered)
+
+
+def _check_claimed(case: Case, claimed: Property) -> None:
+    """Demand what a property must be whatever is answered to it."""
+    if case.claim.declared is not None:
+        _checks(case, claimed)
+    if claimed.kind == "minimum":
+        _expected(case, claimed)
+    if claimed.kind == "lesion identity":
+        identity.check_tables(case.claim, claimed)
 
 
 def _judge_answer(case: Case, claimed: Property, value: object) -> tuple[Verdict, list[str]]:

@@ -6,6 +6,7 @@ be taken for the checker's own words; before the first quote there are only thes
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from .claim import Claim, Property
@@ -88,9 +89,15 @@ def _names(judged: Judged) -> list[str]:
 def _property_words(claimed: Property, further: tuple[str, ...]) -> str:
     size = ""
     if claimed.kind == "robustness":
-        size = f" at {show(claimed.epsilon)}"
+        size = f" at {_epsilon(claimed.epsilon)}"
         further = (f"{claimed.at}, {_positions(claimed.positions)}", *further)
     return f"{claimed.kind}{size}" + (f" [{'; '.join(further)}]" if further else "")
+
+
+def _epsilon(value: Fraction) -> str:
+    """Show a size; of a long one also between which powers of two it lies, which its length does not tell."""
+    shown, power = show(value), value.numerator.bit_length() - value.denominator.bit_length()
+    return f"{shown} (about 2^{power})" if shown.startswith("a number of") else shown
 
 
 def _positions(places: str | tuple[int, ...]) -> str:

@@ -24,7 +24,7 @@ SIZES = {
 """The largest architectures that are read."""
 MOST_BYTES, MOST_JSON, MOST_LISTED, MOST_HEADER = 1 << 34, 1 << 28, 1 << 20, 1 << 20
 """The largest file that is read; the largest of JSON, manifest, and what is not numbers in one of tensors."""
-ONCE, PER_BYTE, BEYOND = 30_000_000, 30, 150
+ONCE, PER_BYTE, BEYOND = 45_000_000, 40, 150
 """How many operations a bundle is allowed: so many, so many a byte, and more for each after a million."""
 STEP, NUMBER, OBJECT = 3, 10, 30
 """Operations for an entry that is looked at, and for a small number or object that is made and kept."""

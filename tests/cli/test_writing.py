@@ -62,7 +62,17 @@ RUNS = {
     "gallery": lambda folder: ("norm-free", "--weights", folder / "release"),
 }
 """The recipe of each command that goes on in the folder of its own run."""
-READ = {"--model", "--circuit", "--base", "--against", "--task", "--task-file", "--bundle", "--weights"}
+READ = {
+    "--model",
+    "--circuit",
+    "--base",
+    "--against",
+    "--task",
+    "--task-file",
+    "--bundle",
+    "--weights",
+    "--compare",
+}
 """Options that name a file or folder which is only read."""
 
 

@@ -26,7 +26,7 @@ EXAMPLES = {
     "distill": "circuitproof distill recipes/toy-programs.toml --seed 0",
     "construct": "circuitproof construct recipes/gpt2-openers.toml",
     "surrogate": "circuitproof surrogate recipes/surrogate.toml --out surrogates",
-    "claims": "circuitproof claims check claims.toml --proofs proofs",
+    "claims": "circuitproof claims prove claims.toml",
     "gallery": "circuitproof gallery norm-free --weights release/norm_free",
     "tour": "circuitproof tour",
     "logits": 'circuitproof logits --model run/model --prompt "1 9 5" --candidates "9 10"',

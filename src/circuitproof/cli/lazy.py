@@ -98,10 +98,12 @@ def _load(name: str) -> object:
     from circuitproof.cli.writing import guarded
 
     module = import_module(f"circuitproof.cli.{COMMANDS[name].module}")
-    if (group := getattr(module, "group", None)) is not None:
-        return get_command(group)
-    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     example = f"\b\nExample:\n  {EXAMPLES[name]}"
+    if (group := getattr(module, "group", None)) is not None:
+        found = get_command(group)
+        found.epilog, found.context_settings = example, HELP
+        return found
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     command = alone.command(name, cls=GroupedCommand, context_settings=HELP, epilog=example)
     command(guarded(getattr(module, name.replace("-", "_"))))
     return get_command(alone)

@@ -209,7 +209,8 @@ _MEANINGS = {
         "A circuit of other edges may be smaller.",
     ),
     Kind.LESION_IDENTITY: Meaning(
-        "Without its program heads the model is its base: every tensor that is then read is the same.",
+        "With its program heads silenced the model is its base with these heads silenced: "
+        "every tensor that is then read is the same.",
         "∀ tensors t of no program head:  t of M = t of the base",
         "Nothing is said of what the program heads do.",
     ),

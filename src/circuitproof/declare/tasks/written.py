@@ -23,7 +23,7 @@ _LONGEST_NAME = 100
 def read_written(fields: Fields, model: Alphabet | None) -> Task:
     """Read a task that lists its prompts or gives templates; `model` names its tokens."""
     alphabet = _read_alphabet(fields, model)
-    spelling = spelling_of(alphabet, is_text=fields.value("alphabet") == _TEXT)
+    spelling = spelling_of(alphabet, is_text=fields.has("alphabet") and fields.value("alphabet") == _TEXT)
     read = _read_templates if fields.has("templates") else _read_listed
     task = read(fields, alphabet, spelling)
     if fields.has("candidates"):
