@@ -304,3 +304,13 @@ def test_architectures_differ_only_in_what_is_said(tmp_path):
     """The bundle that all these start from has the architecture that the tests think it has."""
     assert fitting().claim["architecture"] == architecture()
     assert judged(proving(fitting(), "equivalence"), tmp_path)[0] is Outcome.VALID
+
+
+@pytest.mark.parametrize("circuits", [[["foo -> bar"]], [], [list(maker.CIRCUIT)] * 2])
+def test_what_a_property_claims_is_checked_though_it_is_left_open(circuits, tmp_path):
+    """Otherwise a claim that cannot be made would stand beside an answer that holds."""
+    prover = maker.fitting()
+    prover.answer({"kind": "minimum", "circuits": circuits}, "undecided", {"open": "no time"})
+    prover.bundle.claim["weights"] = maker.pinned(prover.bundle.tensors)
+    outcome, _ = check(prover.bundle.write(tmp_path / "bundle"))
+    assert outcome is Outcome.INVALID

@@ -45,7 +45,7 @@ def test_a_place_has_our_name_or_that_of_a_hook(spelled, node, side):
         ("blocks.1.hook_resid_pre", "each later node reads its own sum there"),
         ("blocks.0.hook_resid_mid", "each later node reads its own sum there"),
         ("blocks.0.hook_attn_out", "it is the sum of 2 heads and a bias; name a head"),
-        ("blocks.0.attn.hook_z", "want hook_mlp_in, hook_mlp_out, or the first or last residual"),
+        ("blocks.0.attn.hook_z", "want a head's side, such as"),
         ("blocks.2.hook_mlp_out", "blocks.2 is outside 2 layers"),
         ("embed input", "embed input is no place to perturb"),
         ("logits output", "logits output is no place to perturb"),

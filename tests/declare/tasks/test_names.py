@@ -42,7 +42,7 @@ def test_a_name_that_spells_bytes_is_shown_as_its_text(text):
         ("ĠÃ", "␣<0xC3>"),
         ("âĲ£", r"\u2423"),
         ("<|endoftext|>", "<|endoftext|>"),
-        ("Ā", r"\x00"),
+        ("Ā", r"\u0000"),
     ],
 )
 def test_blanks_line_ends_and_single_bytes_are_seen(name, shown):

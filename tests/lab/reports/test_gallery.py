@@ -85,9 +85,9 @@ def test_what_is_not_there_is_told_in_a_sentence(study, tmp_path):
     assert set(lacks) == {"timeline", "frontier", "lesions", "changes", "cost"}
     assert all("circuitproof" in reason for reason in lacks.values())
     with pytest.raises(InputError, match="nothing to draw; want a run, a bundle, or what circuitproof cost"):
-        write_figures([study / "taught"], tmp_path / "figures")
+        write_figures([study / "taught"], tmp_path / "more")
     with pytest.raises(InputError, match="there is no such run, bundle or file"):
-        write_figures([study / "nowhere"], tmp_path / "figures")
+        write_figures([study / "nowhere"], tmp_path / "more")
 
 
 def test_a_bundle_that_does_not_hold_is_not_drawn(study, tmp_path):

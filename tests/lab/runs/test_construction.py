@@ -99,7 +99,7 @@ def test_a_calibration_that_touches_a_frozen_parameter_is_refuted(built, tmp_pat
     assert (answer.verdict, answer.evidence) == (Verdict.REFUTED, OneTensor("mlp.1.down.bias"))
     write_bundle(tmp_path / "bundle", battery)
     outcome, sentence = check(tmp_path / "bundle", tmp_path / "touched", folder / "run" / "base")
-    assert (outcome, sentence[:24]) == (Outcome.REFUTED, "lesion identity refuted ")
+    assert (outcome, "lesion identity refuted" in sentence) == (Outcome.REFUTED, True)
 
 
 def test_digests_of_another_model_are_refused(built):

@@ -35,9 +35,9 @@ def stored(tmp_path, model) -> Path:
     return tmp_path / "model"
 
 
-def test_without_choices_every_task_is_shown_with_three_telling_circuits(stored, model):
+def test_without_circuits_a_task_is_shown_with_three_telling_ones(stored, model):
     """The first look at a model: what all edges do, the worst single deletion, and nothing."""
-    rows = evaluate(stored, [], [])
+    rows = evaluate(stored, ["quotes", "brackets"], [])
     assert [row.task for row in rows] == ["quotes"] * 4 + ["brackets"] * 4
     for task, four in ((toy_quotes(), rows[:4]), (toy_brackets(), rows[4:])):
         assert [row.edges for row in four] == [EDGES, EDGES, EDGES - 1, 0]
@@ -98,7 +98,7 @@ def test_a_row_is_told_as_json(stored):
 def test_a_model_that_says_nothing_is_never_right(tmp_path, model):
     """Zero weights tie all candidates, and so does the empty circuit of any model without shifts."""
     save_model(tmp_path / "zero", StoredModel(Transformer(model.architecture), TOY))
-    rows = evaluate(tmp_path / "zero", [], [])
+    rows = evaluate(tmp_path / "zero", ["quotes"], [])
     assert {(row.score.right, row.score.worst_margin) for row in rows} == {(0, 0.0)}
 
 
@@ -106,7 +106,7 @@ def test_a_task_of_another_alphabet_is_refused(tmp_path, model):
     """Token 9 is a quotation mark in one and something else in the other."""
     save_model(tmp_path / "other", StoredModel(model, Alphabet((*TOY.names[:-1], "other"))))
     with pytest.raises(InputError, match="the model's alphabet is not that of task 'quotes': token "):
-        evaluate(tmp_path / "other", [], [])
+        evaluate(tmp_path / "other", ["quotes"], [])
 
 
 def test_an_unknown_task_is_refused(stored):
@@ -120,4 +120,4 @@ def test_a_circuit_of_another_graph_is_refused(stored, tmp_path):
     file = tmp_path / "other.json"
     file.write_text(json.dumps(whole(Graph(2, 2)).to_json()))
     with pytest.raises(InputError, match="the circuit is of 2 layers of 2 heads, the model has 1 of 2"):
-        evaluate(stored, [], [file])
+        evaluate(stored, ["quotes"], [file])

@@ -1,4 +1,4 @@
 """Drawings in plain SVG, one kind in each module. They are made of elements, as everything on a page is.
 
-May use: declare, prove, view.
+May use: declare, prove, text, view.
 """
