@@ -38,9 +38,9 @@ def opened(browser, page, fragment=""):
     browser.driver.get(page.resolve().as_uri() + fragment)
 
 
-def fragment_of(browser):
-    """Return the fragment of the address."""
-    return browser.run("return location.hash")
+def expect_fragment(browser, wanted):
+    """Wait until the address ends with a fragment: the page adds to it once the browser has followed a link."""
+    assert browser.awaited("return location.hash", lambda found: found == wanted) == wanted
 
 
 def test_every_edge_is_an_arrow_with_its_share_of_the_chosen_margin(browser, pages):
@@ -84,13 +84,13 @@ def test_the_drawing_is_as_wide_as_the_page_and_upright_on_a_phone(browser, page
 def test_the_address_keeps_prompt_and_node_and_brings_them_back(browser, pages):
     """A link that is sent shows what its sender saw."""
     opened(browser, pages["program"])
-    assert fragment_of(browser) == ""
+    expect_fragment(browser, "")
     browser.click(".prompts tbody tr:nth-child(4) a")
     place = int(browser.run("return document.querySelectorAll('.prompts [data-prompt]')[3].dataset.prompt"))
-    assert fragment_of(browser) == f"#explanation&prompt={place}"
+    expect_fragment(browser, f"#explanation&prompt={place}")
     browser.click(".sideways [data-node='head 0.0']")
     browser.click("nav a[href='#verdicts']")
-    assert fragment_of(browser) == f"#verdicts&prompt={place}&node=head+0.0"
+    expect_fragment(browser, f"#verdicts&prompt={place}&node=head+0.0")
     opened(browser, pages["program"], f"#circuit&prompt={place}&node=head+0.0")
     assert browser.texts("#explanation h2") == [f"One prompt: #{place}"]
     assert browser.run("return document.querySelector('.sideways .pinned').dataset.node") == "head 0.0"
@@ -104,12 +104,12 @@ def test_a_pinned_node_is_let_go_by_the_same_key_and_by_escape(browser, pages):
     for let_go in ("ENTER", "ESCAPE"):
         browser.run("document.querySelector('.sideways [data-node=logits]').focus()")
         browser.press("ENTER")
-        assert fragment_of(browser) == "#node=logits"
+        expect_fragment(browser, "#node=logits")
         browser.run("document.querySelector('.sideways [data-node=logits]').blur()")
         assert browser.all(".sideways .edge.near")
         browser.run("document.querySelector('.sideways [data-node=logits]').focus()")
         browser.press(let_go)
-        assert fragment_of(browser) == ""
+        expect_fragment(browser, "")
         assert not browser.all(".pinned")
 
 
