@@ -39,7 +39,7 @@ def opened(browser, page, fragment=""):
 
 
 def expect_fragment(browser, wanted):
-    """Wait until the address ends with a fragment: the page adds to it once the browser has followed a link."""
+    """Wait until the address has a fragment: the page adds to it after the browser has followed a link."""
     assert browser.awaited("return location.hash", lambda found: found == wanted) == wanted
 
 
