@@ -101,3 +101,15 @@ def test_the_page_shows_all_claims_and_every_bundle(run, file):
     assert "Every verdict is as expected." in page
     assert page.count('class="badge refuted"') >= 2
     assert page.count("<details data-page") == 2
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+@pytest.mark.parametrize(("part", "flag"), [("prove", "--out"), ("table", "--page"), ("archive", "--out")])
+def test_no_part_writes_into_a_sealed_folder(run, file, part, flag, force):
+    """Not by force either: the bundle of a claim stays as it was judged."""
+    run("claims", "prove", file)
+    bundle = file.parent / "build/toy/quotes/bundle"
+    before = {path: path.read_bytes() for path in bundle.iterdir()}
+    for place in (bundle / "new", bundle / "claim.json", bundle):
+        assert run("claims", part, file, flag, place, *force)[0] == 3
+    assert {path: path.read_bytes() for path in bundle.iterdir()} == before
