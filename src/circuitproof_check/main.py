@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 CLAIM, DOMAIN, WEIGHTS, CERTIFICATE = "claim.json", "domain.json", "weights.safetensors", "certificate.json"
 BUNDLE = frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE})
 _LONGEST_LINE = 700
-"""The most characters of a reason."""
+"""The most characters of the line: the outcome and the reason."""
 
 
 class Outcome(IntEnum):
@@ -146,7 +146,7 @@ def inspect(bundle: Path, beside: Beside) -> Report:
     sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
     try:
         report = _answer(bundle, beside)
-        return replace(report, reason=cut(report.reason, _LONGEST_LINE))
+        return replace(report, reason=cut(report.reason, _LONGEST_LINE - len(f"{report.outcome.name}: ")))
     finally:
         sys.set_int_max_str_digits(limit)
 

@@ -1,6 +1,7 @@
 """Strict reading: the one function that states rules, JSON values of the wanted type, sealed directories."""
 
 import hashlib
+import heapq
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from .work import MOST_BYTES, MOST_DIGITS, MOST_JSON, MOST_LISTED, NUMBER, STEP,
 MANIFEST = "manifest.json"
 _RATIONAL = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _PLAIN = re.compile(r"[\w./:@%+~-]{1,120}", re.ASCII)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SHOWN = 60
 _SHOWN_BITS = 96
 _SHOWN_NAME = 40
@@ -50,16 +52,33 @@ def require(rule: str, condition: object, where: str, *found: object) -> None:
 
 
 def cut(words: str, most: int) -> str:
-    """Return so many characters at most, and dots where some are left out."""
-    return words if len(words) <= most else f"{words[: most - 3]}..."
+    """Return so many characters at most, and dots where some are left out; no string in quotes is torn."""
+    if len(words) <= most:
+        return words
+    kept = words[: most - 3]
+    torn = _STRING.sub(lambda whole: "x" * len(whole[0]), kept).find('"')
+    return f"{kept if torn < 0 else kept[:torn]}..."
 
 
 def quoted(name: str, most: int = _SHOWN_NAME) -> str:
     """Return a stranger's string as JSON spells it, in ASCII; dots behind the quote say that it was cut."""
-    letters = [json.dumps(letter)[1:-1].replace("\x7f", "\\u007f") for letter in name[:most]]
-    while sum(map(len, letters)) > most:
-        letters.pop()
+    letters = _spelled(name[:most], most)
     return f'"{"".join(letters)}"' + ("" if len(letters) == len(name) else "...")
+
+
+def quoted_path(path: Path, most: int) -> str:
+    """Return a path in the same way; a long one is cut at its beginning: its end tells it from others."""
+    spelled = str(path)
+    letters = _spelled(spelled[-most:][::-1], most)
+    return ("" if len(letters) == len(spelled) else "...") + f'"{"".join(reversed(letters))}"'
+
+
+def _spelled(letters: str, most: int) -> list[str]:
+    """Return the first letters as JSON spells each, as many as are so long together."""
+    found = [json.dumps(letter)[1:-1].replace("\x7f", "\\u007f") for letter in letters]
+    while sum(map(len, found)) > most:
+        found.pop()
+    return found
 
 
 def named(name: object) -> str:
@@ -78,7 +97,10 @@ def show(value: object) -> str:
             return str(value) if bits <= _SHOWN_BITS else f"a number of {bits} bits"
         case dict():
             return f"{{{_listed(cast('dict[str, object]', value))}}}"
-        case tuple() | list() | set() | frozenset():
+        case set() | frozenset():
+            first = heapq.nsmallest(_LISTED + 1, cast("Iterable[object]", value), key=str)
+            return f"({_listed(first)})"
+        case tuple() | list():
             return f"({_listed(cast('Iterable[object]', value))})"
         case None | float():
             return repr(value)

@@ -4,6 +4,7 @@ The line is short whatever a bundle holds. Strings of a stranger stand in quotes
 be taken for the checker's own words; before the first quote there are only these.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,12 +12,12 @@ from pathlib import Path
 
 from .claim import Claim, Property
 from .properties import Remarks, Verdict
-from .reading import quoted, show
+from .reading import quoted_path, show
 
 _SHOWN_DIGEST = 12
-_SHOWN_PATH = 60
+_SHOWN_PATH = 40
 _POSITIONS = 4
-_SHOWN_REMARKS = 200
+_SHOWN_REMARKS = 130
 Answers = Sequence[tuple[Verdict, Remarks]]
 
 
@@ -56,13 +57,32 @@ class Judged:
 def sentence(judged: Judged) -> str:
     """Return the claim in words: first what was compared, last the names."""
     words: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
-    are_few = sum(len(remark) for _, remarks in judged.answers for remark in remarks) <= _SHOWN_REMARKS
-    for claimed, (verdict, remarks) in zip(judged.claim.properties, judged.answers, strict=True):
-        counted = (f"remarks: {len(remarks)}",) if remarks else ()
-        words[verdict].append(_property_words(claimed, remarks if are_few else counted))
+    shown = _shown([remarks for _, remarks in judged.answers])
+    for claimed, (verdict, _), remarks in zip(judged.claim.properties, judged.answers, shown, strict=True):
+        words[verdict].append(_property_words(claimed, remarks))
     said = "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
-    scope = f"{len(judged.claim.edges)} edges, zero ablation, {judged.prompts}"
+    candidates = len(judged.claim.task.candidates)
+    scope = f"{len(judged.claim.edges)} edges, zero ablation, {judged.prompts}, {candidates} candidates"
     return f"{', '.join(_compared(judged))}; {scope}: {said} ({', '.join(_names(judged))})"
+
+
+def _shown(remarks: Sequence[Remarks]) -> Sequence[Remarks]:
+    """Return all remarks if they are short together, or those about edges counted, or all of them counted."""
+    for ways in (remarks, [_edges_counted(one) for one in remarks]):
+        if sum(len(remark) for one in ways for remark in one) <= _SHOWN_REMARKS:
+            return ways
+    return [(f"remarks: {len(one)}",) if one else () for one in remarks]
+
+
+def _edges_counted(remarks: Remarks) -> Remarks:
+    """Return remarks of which those that are said of single edges are one, with their number."""
+    about = [remark.partition(": ")[0] if " -> " in remark else remark for remark in remarks]
+    said = {words: f"{words}: {count} edges" for words, count in Counter(about).items()}
+    return tuple(
+        dict.fromkeys(
+            said[words] if words != remark else remark for words, remark in zip(about, remarks, strict=True)
+        )
+    )
 
 
 def _compared(judged: Judged) -> list[str]:
@@ -82,7 +102,7 @@ def _compared(judged: Judged) -> list[str]:
 def _names(judged: Judged) -> list[str]:
     """Return what others have named, in quotes; the task's name stands last."""
     paths = {"model": judged.beside.against, "base": judged.beside.base}
-    named = [f"{kind} {quoted(str(path), _SHOWN_PATH)}" for kind, path in paths.items() if path is not None]
+    named = [f"{kind} {quoted_path(path, _SHOWN_PATH)}" for kind, path in paths.items() if path is not None]
     return [*named, f"task {show(judged.claim.task.name)}"]
 
 

@@ -17,6 +17,7 @@ from .reading import (
     items,
     kind,
     mapping,
+    named,
     parse_json,
     read_file,
     require,
@@ -106,40 +107,49 @@ def read_declared(pattern: object, task: object, size: Architecture) -> Declared
 def check_task(path: Path, task: object, domain: object, size: Architecture) -> list[object] | None:
     """Demand that task and domain of a bundle are as a declaration says; return the alphabet that it has."""
     declared, digest = _read_declaration(path)
-    asked, about = mapping(task, "task"), mapping(domain, "domain")
+    asked, about, where = mapping(task, "task"), mapping(domain, "domain"), named(path)
     if asked["declaration"] != digest and not declared.keys() >= _DECLARED:
-        raise UnreadableError(f"{path} is no declaration: it has other keys; {_DECLARE.format(path)}")
-    require("task_has_the_declared_digest", asked["declaration"] == digest, f"{path}")
+        raise UnreadableError(f"{where} is no declaration: it has other keys; {_DECLARE.format(where)}")
+    require("task_has_the_declared_digest", asked["declaration"] == digest, where)
     is_pattern, rows = "pattern" in about, items(about["prompts"], "domain")
     keys = ("name", "candidates", "answer", "relation")
     further = ("vocabulary", "names") if is_pattern else ("alphabet",)
-    fields(declared, f"{path}", *keys, "domain", *further)
-    require("task_is_the_declared", all(declared[key] == asked[key] for key in keys), f"{path}")
+    fields(declared, where, *keys, "domain", *further)
+    is_declared = all(_canonical(declared[key]) == _canonical(asked[key]) for key in keys)
+    require("task_is_the_declared", is_declared, where)
     wanted = {key: about[key] for key in (("pattern",) if is_pattern else ("prompts", "strata"))}
-    require("domain_is_the_declared", declared["domain"] == wanted, f"{path}")
-    alphabet = None if is_pattern else items(declared["alphabet"], f"{path}: alphabet")
+    require("domain_is_the_declared", _canonical(declared["domain"]) == _canonical(wanted), where)
+    alphabet = None if is_pattern else items(declared["alphabet"], f"{where}: alphabet")
     if alphabet is None:
         is_named = declared["vocabulary"] == size.vocabulary and declared["names"] == asked["names"]
     else:
+        spelled = [text(name, f"{where}: alphabet") for name in alphabet]
+        require("alphabets_name_each_token_once", len(set(spelled)) == len(spelled), f"{where}: alphabet")
         names = mapping(asked["names"], "task")
         listed = {int(key) for key in names} | {one for row in rows for one in integers(row, "domain")}
         fits = max(listed, default=0) < len(alphabet) <= size.vocabulary
         is_named = fits and all(alphabet[int(key)] == name for key, name in names.items())
-    require("names_are_the_declared", is_named, f"{path}")
+    require("names_are_the_declared", is_named, where)
     return alphabet
 
 
 def _read_declaration(path: Path) -> tuple[dict[str, object], str]:
     """Return what a file of JSON or TOML declares, and its digest; what it is not is no fault of a bundle."""
+    where = named(path)
     try:
         content = read_file(path)
         is_toml = path.suffix == ".toml"
-        stated = tomllib.loads(content.decode()) if is_toml else parse_json(content, f"{path}")
-        declared = mapping(stated, f"{path}")
-        canonical = json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        stated = tomllib.loads(content.decode()) if is_toml else parse_json(content, where)
+        declared = mapping(stated, where)
+        canonical = _canonical(declared)
     except (ValueError, TypeError, ForgedError) as error:
-        raise UnreadableError(f"{path} is no declaration: {error}; {_DECLARE.format(path)}") from error
+        raise UnreadableError(f"{where} is no declaration: {error}; {_DECLARE.format(where)}") from error
     return declared, sha256(canonical.encode(errors="surrogatepass"))
+
+
+def _canonical(value: object) -> str:
+    """Return a value as its digest is made of, in which `true` and 1.0 are not 1."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def _check_tokens(tokens: Collection[int], where: str, size: Architecture) -> None:

@@ -41,7 +41,7 @@ def test_a_proof_is_valid(kinds, tmp_path):
     outcome, sentence = judged(proving(fitting(), *kinds), tmp_path)
     assert outcome is Outcome.VALID
     assert re.sub(r" at [0-9/]+| \[[^]]*\]", "", sentence) == (
-        "model not checked, task without a declaration; 4 edges, zero ablation, 8 prompts: "
+        "model not checked, task without a declaration; 4 edges, zero ablation, 8 prompts, 3 candidates: "
         f'{", ".join(kinds)} proved (task "tiny")'
     )
 

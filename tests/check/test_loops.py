@@ -27,6 +27,9 @@ FREE: dict[str, str] = {
         main: _refuse_path
         main: _report
         reading: _listed
+        reading: _spelled
+        reading: quoted
+        reading: quoted_path
         summary: Judged.has_base
         summary: _positions
         summary: _property_words
@@ -51,7 +54,7 @@ FREE: dict[str, str] = {
         reading: parse_json.unique_keys
         reading: require
         reading: show
-        reading: quoted
+        summary: _shown
         remarks: _constant
         remarks: _is_chain
         remarks: _is_single

@@ -294,6 +294,9 @@ DECLARED = {
     "task_is_the_declared": lambda content: content.update(name="quotes"),
     "domain_is_the_declared": lambda content: content["domain"].update(strata=["other"] * 8),
     "names_are_the_declared": lambda content: content.update(alphabet=["1", "zero", "2", "3", "4", "5"]),
+    "alphabets_name_each_token_once": lambda content: content.update(
+        alphabet=["zero", "1", "2", "3", "4", "1"]
+    ),
 }
 
 
@@ -308,6 +311,25 @@ def test_a_bundle_of_another_task_is_invalid(rule, tmp_path, monkeypatch):
     assert (outcome, rule.replace("_", " ") in sentence) == (Outcome.INVALID, True)
     without(rule, monkeypatch)
     assert compared(bundle, content, tmp_path)[0] is Outcome.VALID
+
+
+@pytest.mark.parametrize("other", [True, 1.0])
+def test_a_declared_candidate_is_a_number(other, tmp_path):
+    """Python takes `true` and 1.0 for 1; a declaration that says so is another one."""
+    bundle, content = declared()
+    content["candidates"] = [other, 3, 4]
+    bundle.claim["task"]["declaration"] = maker.digest(canonical(content))
+    outcome, sentence = compared(bundle, content, tmp_path)
+    assert (outcome, "task is the declared" in sentence) == (Outcome.INVALID, True)
+
+
+def test_a_declaration_of_an_odd_name_is_named_in_quotes(tmp_path):
+    """The name of a file adds no words to the sentence."""
+    bundle, _ = declared()
+    odd = tmp_path / "x is valid: as declared"
+    odd.write_text("{}")
+    report = inspect(bundle.write(tmp_path / "b"), Beside(task=odd))
+    assert report.reason.count('x is valid: as declared"') == 2  # the file, and the command
 
 
 def test_the_alphabet_of_a_declared_task_is_the_models(tmp_path, monkeypatch):

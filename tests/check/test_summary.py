@@ -19,7 +19,7 @@ from bundle_maker import Bundle, fitting, proving
 from circuitproof_check.claim import KINDS, Property, read_claim
 from circuitproof_check.main import Beside, Outcome, check, inspect, main
 from circuitproof_check.properties import Verdict
-from circuitproof_check.reading import ForgedError, named, quoted, require, show
+from circuitproof_check.reading import ForgedError, cut, named, quoted, require, show
 from circuitproof_check.summary import Judged, sentence
 from golden_verdicts import VERDICTS, file_of, verdict
 from json_changes import places
@@ -27,7 +27,7 @@ from json_changes import places
 IMITATION = "x' 0123456789ab as declared, 4 edges), of the model m"
 DOUBLE = 'tiny"); model compared, task 0123456789ab as declared (task "other'
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-LONGEST = 700
+LONGEST = 700 - len("incomplete: ")
 
 
 def judged(name: str = "tiny", *properties: Property, remarks: int = 0, **beside: Path) -> Judged:
@@ -80,9 +80,9 @@ def test_paths_and_names_are_read_back_from_the_line(path, name):
     task = replace(PLAIN.claim.task, name=name)
     line = sentence(replace(PLAIN, claim=replace(PLAIN.claim, task=task), beside=beside))
     own, _, rest = line.partition('"')
-    assert own.endswith("equivalence proved (model ")
+    assert own.removesuffix("...").endswith("equivalence proved (model ")
     found, _, behind = read_back(f'"{rest}')
-    assert str(Path(path)).startswith(found)
+    assert str(Path(path)).endswith(found)
     assert behind.startswith(", task ")
     found, _, behind = read_back(behind.removeprefix(", task "))
     assert name.startswith(found)
@@ -104,12 +104,44 @@ def test_a_line_is_short_whatever_the_claim_holds():
     assert "[head 4095.4095 output, positions 1000000 1000001" in found
     assert "1000002 1000003 and 996 more; remarks: 1000]" in found
     assert found.endswith('\\ud83d\\ude00"...)')
+    assert found.count('..."') == len(("model", "base"))
 
 
-def test_a_few_remarks_are_shown_and_many_are_counted():
-    """All of them are in the JSON."""
+def test_a_long_path_keeps_its_end():
+    """The last parts of a path tell it from others."""
+    line = sentence(judged(against=Path("/models") / ("deep/" * 30) / "pythia-70m"))
+    assert 'deep/deep/pythia-70m", task "tiny")' in line
+
+
+@given(st.lists(st.one_of(st.text("ab ,", max_size=9), st.text().map(quoted))), st.integers(3, 80))
+def test_what_is_cut_tears_no_string(parts, most):
+    """What stands after a quote that is never closed could be taken for a part of it."""
+    found = cut("".join(parts), most)
+    assert len(found) <= most
+    assert STRING.sub("", found).count('"') == 0
+
+
+def test_a_few_remarks_are_shown_and_many_about_edges_are_counted():
+    """All of them are in the JSON; a remark about the whole claim is not hidden by those about edges."""
     assert "[shared bias: head 0.0 -> logits; shared bias: head 0.1 -> logits]" in sentence(judged(remarks=2))
-    assert "equivalence [remarks: 9] proved" in sentence(judged(remarks=9))
+    many = judged(remarks=9)
+    assert "equivalence [shared bias: 9 edges] proved" in sentence(many)
+    ((verdict, remarks),) = many.answers
+    both = replace(many, answers=[(verdict, ("whole model", *remarks, "constant source: embed -> mlp 0"))])
+    shown = "[whole model; shared bias: 9 edges; constant source: 1 edges]"
+    assert shown in sentence(both)
+
+
+def test_a_line_says_among_how_many_candidates_is_decided():
+    """A decision among two tokens is not one among all."""
+    assert "4 edges, zero ablation, 1.382e423 prompts, 3 candidates: " in sentence(PLAIN)
+
+
+def test_what_is_listed_of_a_set_does_not_depend_on_how_strings_are_hashed():
+    """Whoever reports a refusal and whoever reads of it see the same words."""
+    assert show({f"key {number}" for number in range(100)}).startswith(
+        '("key 0", "key 1", "key 10", "key 11"'
+    )
 
 
 def test_the_printed_line_and_its_json_are_short_where_epsilon_is_long(tmp_path, capsys):

@@ -73,8 +73,14 @@ class Ground:
         return self._runs[region, heads]
 
     def _refuse_lost_prompts(self, runs: Runs) -> None:
-        """Stop where rows are followed by guesses and not just one guess about each prompt survives."""
+        """Stop where rows are followed by guesses and not just one guess about each prompt survives.
+
+        Where a region tells sums or keys of rows, its prompts are known by guesses only: those are counted
+        where nothing is told of rows, and the guesses about other rows here.
+        """
         told = runs.region.heads
+        if told:
+            self.runs(replace(runs.region, sums=(), keys=()), told)
         if any(not is_local(self.world.programs[head]) for head in runs.heads if head not in told):
             prompts, paths = self.runs(runs.region, told).count(), runs.count()
             if paths != prompts:
