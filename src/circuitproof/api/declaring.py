@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 from circuitproof.api.arguments import PathLike, listed, path_of
 from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.circuits.circuit import Ablation, Circuit
+from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit as read_circuit
-from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.circuits.spelling import parse_edges
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.loading import load_task as find_task
 from circuitproof.declare.tasks.loading import read_declared
@@ -153,8 +153,7 @@ def circuit(model: AnyModel, edges: Sequence[str]) -> Circuit:
     """Return the circuit of a model that keeps these edges, such as `embed -> head 0.0`."""
     graph = model_at(model).frozen.graph
     kept = listed("edges", edges, "a list of edges such as ['embed -> head 0.0']")
-    sizes = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
-    return parse_circuit({**sizes, "edges": list(kept)}, "circuit")
+    return parse_edges(graph, kept, "circuit")
 
 
 def model_at(model: AnyModel) -> Model:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from circuitproof.declare.circuits.ablation import Zero
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import LOGITS, Edge, Head
 from circuitproof.declare.circuits.readers import readers, reads_prompt
@@ -157,7 +158,8 @@ def bias_kept(frozen: Frozen, circuit: Circuit, edge: Edge) -> BiasKept | None:
 
     One did if the edge comes from the only head of its layer that the target keeps.
     """
-    if not isinstance(edge.source, Head) or not frozen.architecture.biases:
+    is_shared = frozen.architecture.biases and isinstance(circuit.ablation, Zero)
+    if not isinstance(edge.source, Head) or not is_shared:
         return None
     layer = edge.source.layer
     rivals = [s for s in circuit.sources(edge.target) if isinstance(s, Head) and s.layer == layer]

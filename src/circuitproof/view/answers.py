@@ -23,7 +23,7 @@ def claim_title(claim: Claim, verdict: Verdict) -> str:
     task, edges = claim.task, f"{len(claim.circuit)} edges"
     if len(claim.circuit) == len(claim.frozen.graph.edges()):
         edges = f"the whole model, all {edges}"
-    return f"{task.name} {str(task.digest)[:12]}: {edges}, ablation {claim.circuit.ablation}, {verdict}"
+    return f"{task.name} {str(task.digest)[:12]}: {edges}, ablation {claim.circuit.ablation.kind}, {verdict}"
 
 
 def answers_table(title: str, battery: Battery) -> Table:

@@ -31,5 +31,5 @@ def constant_edges(circuit: Circuit, programs: Iterable[Head]) -> tuple[Edge, ..
     """
     reached = set(readers(programs))
     for edge in circuit:
-        reached |= {edge.target} if edge.source in reached else set()
+        reached |= {edge.reader} if edge.source in reached else set()
     return tuple(edge for edge in circuit if edge.source not in reached)

@@ -1,27 +1,42 @@
 """Reading circuits in the three common spellings: ours, the paper's release, and EAP-IG.
 
-| ours       | release      | EAP-IG  |
-|------------|--------------|---------|
-| `embed`    | `emb`        | `input` |
-| `head 0.1` | `attn_0_h_1` | `a0.h1` |
-| `attn 0`   | `attn_0`     |         |
-| `mlp 0`    | `mlp_0`      | `m0`    |
-| `logits`   | `logits`     | `logits`|
+| ours             | release      | EAP-IG     |
+|------------------|--------------|------------|
+| `embed`          | `emb`        | `input`    |
+| `head 0.1`       | `attn_0_h_1` | `a0.h1`    |
+| `head 0.1 query` |              | `a0.h1<q>` |
+| `attn 0`         | `attn_0`     |            |
+| `mlp 0`          | `mlp_0`      | `m0`       |
+| `logits`         | `logits`     | `logits`   |
 
-`attn L` is a block: the union of the heads of layer L.
-An EAP-IG file names no ablation; it is read as `zero`.
+`attn L` is a block: the union of the heads of layer L. An EAP-IG file names no ablation, is read as `zero`;
+it tells ports apart, and where it keeps query, key and value of every edge together, heads are not divided.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from circuitproof.declare.circuits.circuit import Ablation, Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp, Node
+from circuitproof.declare.circuits.ablation import KINDS, ZERO, Ablation, Counterfactual, Mean, Pooling, Zero
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import (
+    EMBED,
+    LOGITS,
+    Edge,
+    Granularity,
+    Graph,
+    Head,
+    Mlp,
+    Node,
+    Port,
+    Target,
+    Use,
+)
 from circuitproof.errors import InputError
 from circuitproof.text.kinds import FileKind, of_kind
-from circuitproof.text.reading import Fields, about, read_json, reading
+from circuitproof.text.reading import Fields, about, alone, read_json, reading, reading_part
 
 _NAMES = re.compile(
     r"(?P<embed>embed|emb|input)|(?P<logits>logits)"
@@ -29,7 +44,7 @@ _NAMES = re.compile(
     r"|attn[ _](?P<block>N)|(?:mlp[ _]|m)(?P<mlp>N)".replace("N", "[0-9]{1,9}")
 )
 _EAP_IG_EDGE = re.compile(r"(?P<source>.+)->(?P<target>[^<]+)(?:<(?P<input>[qkv])>)?")
-_HEAD_INPUTS = frozenset("qkv")
+_USES = {"q": Use.QUERY, "k": Use.KEY, "v": Use.VALUE}
 _SHOWN = 40
 """How much of a name is enough to recognise it."""
 
@@ -61,6 +76,20 @@ def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
     return nodes
 
 
+def parse_targets(name: str, graph: Graph, where: str) -> tuple[Target, ...]:
+    """Return where edges end that a name stands for: a node, the heads of a block, or a port of a head."""
+    node, _, use = name.rpartition(" ")
+    if node and use in list(Use):
+        return tuple(_port(one, Use(use), where) for one in parse_nodes(node, graph, where))
+    return parse_nodes(name, graph, where)
+
+
+def _port(node: Node, use: Use, where: str) -> Port:
+    if not isinstance(node, Head):
+        raise InputError(f"{where}: {node} has no {use}; only heads have ports")
+    return Port(node, use)
+
+
 def parse_head(text: str, graph: Graph, where: str) -> Head:
     """Return the head that `1.0` or `head 1.0` names."""
     name = text if text.startswith("head ") else f"head {text}"
@@ -87,22 +116,54 @@ def _nodes_of(match: re.Match[str], graph: Graph) -> tuple[Node, ...]:
 
 def _parse_ours(content: object, where: str) -> Circuit:
     with reading(content, where) as fields:
-        graph = Graph(fields.integer("layers", least=1), fields.integer("heads", least=1))
-        ablation = fields.choice("ablation", Ablation)
-        names: list[tuple[str, str]] = []
-        for index, text in enumerate(fields.texts("edges")):
-            source, arrow, target = text.partition(" -> ")
-            if not arrow:
-                raise InputError(f"{where}.edges[{index}] is {text!r}, want 'source -> target'")
-            if (source, target) in names:
-                raise InputError(f"{where}.edges[{index}] is {text!r} once more, want each edge once")
-            names.append((source, target))
+        told = Granularity.HEAD
+        if fields.has("granularity"):
+            told = fields.choice("granularity", Granularity)
+        has_mlps = fields.boolean("mlps") if fields.has("mlps") else True
+        graph = Graph(fields.integer("layers", least=1), fields.integer("heads", least=1), told, has_mlps)
+        ablation = read_ablation(fields, "ablation")
+        edges = fields.texts("edges")
+    return parse_edges(graph, edges, where, ablation)
+
+
+def parse_edges(graph: Graph, edges: Iterable[str], where: str, ablation: Ablation = ZERO) -> Circuit:
+    """Return the circuit of edges as we spell them, each listed once."""
+    names: dict[tuple[str, str], None] = {}
+    for index, text in enumerate(edges):
+        source, arrow, target = text.partition(" -> ")
+        if not arrow:
+            raise InputError(f"{where}.edges[{index}] is {text!r}, want 'source -> target'")
+        if (source, target) in names:
+            raise InputError(f"{where}.edges[{index}] is {text!r} once more, want each edge once")
+        names[source, target] = None
     return _kept(graph, ablation, names, where)
+
+
+def read_ablation(fields: Fields, key: str) -> Ablation:
+    """Read what a cut edge carries, as it is written in a circuit or a claim."""
+    if isinstance(fields.value(key), str):
+        kind = fields.text(key)
+        if kind == Zero.kind:
+            return ZERO
+        if kind in KINDS:
+            raise InputError(f"{fields.path(key)} is {kind!r} and names no prompts; want an object with them")
+        raise InputError(f"{fields.path(key)} is {kind!r}, want one of {', '.join(KINDS)}")
+    with reading_part(fields, key) as part:
+        if part.one_of("kind", (Mean.kind, Counterfactual.kind)) == Mean.kind:
+            return Mean(part.integer_rows("prompts"), part.choice("over", Pooling))
+        return Counterfactual(tuple(_pair(one, where) for one, where in part.entries("pairs")))
+
+
+def _pair(value: object, where: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    pair = alone(value, where).integer_rows("")
+    if len(pair) != len(("prompt", "partner")):
+        raise InputError(f"{where} is {len(pair)} prompts, want a prompt and its partner")
+    return pair[0], pair[1]
 
 
 def _parse_release(fields: Fields) -> Circuit:
     graph = Graph(fields.integer("n_layers", least=1), fields.integer("n_heads", least=1))
-    ablation = fields.choice("ablation", Ablation)
+    ablation = read_ablation(fields, "ablation")
     names = fields.each("edges", lambda edge: (edge.text("source"), edge.text("target")))
     count = fields.integer("num_edges") if fields.has("num_edges") else len(names)
     if count != len(names):
@@ -117,13 +178,20 @@ def _parse_eap_ig(fields: Fields) -> Circuit:
     graph = Graph(sizes.integer("n_layers", least=1), sizes.integer("n_heads", least=1))
     inputs = _kept_inputs(fields.fields("edges"))
     nodes = fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
-    _refuse_partial_inputs(inputs, fields.where)
     _refuse_partial_nodes(fields, nodes)
     _refuse_dropped_nodes(nodes, inputs, fields.where)
-    return _kept(graph, Ablation.ZERO, inputs, fields.where)
+    if all(len(uses) in (0, len(Use)) for uses in inputs.values()):
+        return _kept(graph, ZERO, inputs, fields.where)
+    names = [
+        (source, f"{target} {use}" if use else target)
+        for (source, target), uses in inputs.items()
+        for use in (uses or [""])
+    ]
+    return _kept(replace(graph, granularity=Granularity.PORT), ZERO, names, fields.where)
 
 
 def _kept_inputs(edges: Fields) -> dict[tuple[str, str], set[str]]:
+    """Return the kept edges with the ports that each feeds; those that do not end at a head have none."""
     inputs: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name in edges.keys():  # noqa: SIM118  # Fields is not a mapping
         match = _EAP_IG_EDGE.fullmatch(name)
@@ -132,7 +200,8 @@ def _kept_inputs(edges: Fields) -> dict[tuple[str, str], set[str]]:
                 f"{edges.path(name)} is not an edge; want 'source->target' or 'source->target<q>'"
             )
         if edges.fields(name).boolean("in_graph"):
-            inputs[match["source"], match["target"]].update(match["input"] or _HEAD_INPUTS)
+            told = [_USES[match["input"]]] if match["input"] else []
+            inputs[match["source"], match["target"]].update(told)
     return inputs
 
 
@@ -158,21 +227,11 @@ def _is_kept(nodes: Fields, name: str) -> bool:
     return nodes.boolean(name)
 
 
-def _refuse_partial_inputs(inputs: dict[tuple[str, str], set[str]], where: str) -> None:
-    for (source, target), kept in inputs.items():
-        if missing := _HEAD_INPUTS - kept:
-            raise InputError(
-                f"{where}: {source} -> {target} keeps {', '.join(sorted(kept))} "
-                f"but not {', '.join(sorted(missing))}; "
-                "a head reads one input here, so keep q, k and v together or drop them together"
-            )
-
-
 def _kept(graph: Graph, ablation: Ablation, names: Iterable[tuple[str, str]], where: str) -> Circuit:
     edges = frozenset(
         Edge(one, other)
         for source, target in names
         for one in parse_nodes(source, graph, where)
-        for other in parse_nodes(target, graph, where)
+        for other in parse_targets(target, graph, where)
     )
     return Circuit(graph, edges, ablation)

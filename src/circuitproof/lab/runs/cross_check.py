@@ -94,7 +94,7 @@ class CrossCheck:
             "task": self.claim.task.name,
             "declaration": str(self.claim.task.digest),
             "edges": len(self.claim.circuit),
-            "ablation": str(self.claim.circuit.ablation),
+            "ablation": self.claim.circuit.ablation.kind,
             "prompts": self.claim.task.size,
             "exact_seconds": self.exact_seconds,
             "answers": [one.to_json(self.claim) for one in self.compared],

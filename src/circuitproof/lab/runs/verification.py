@@ -161,7 +161,7 @@ class Verification(Told):
             "task": claim.task.name,
             "declaration": str(claim.task.digest),
             "edges": len(claim.circuit),
-            "ablation": str(claim.circuit.ablation),
+            "ablation": claim.circuit.ablation.kind,
             **self._domain_to_json(),
             "cells": self.battery.cells,
             "answers": [_answer_to_json(claim, answer) for answer in self.battery.answers],

@@ -160,10 +160,10 @@ def _half(stop: Stop, sizes: Sizes) -> float:
 def _way(edge: Edge, column_of: Mapping[Node, int], sizes: Sizes) -> tuple[Stop, ...]:
     """Return an edge's source, its lanes in the columns that it passes (a tick has none), and its target."""
     if _is_tick(edge, sizes):
-        return (edge.source, edge.target)
+        return (edge.source, edge.reader)
     track = edge.source if sizes.is_shared else edge
-    passed = range(column_of[edge.source] + 1, column_of[edge.target])
-    return (edge.source, *(Lane(track, number) for number in passed), edge.target)
+    passed = range(column_of[edge.source] + 1, column_of[edge.reader])
+    return (edge.source, *(Lane(track, number) for number in passed), edge.reader)
 
 
 def _across(
@@ -222,7 +222,7 @@ def _ports(
     sides: dict[tuple[Node, bool], list[tuple[float, Edge]]] = defaultdict(list)
     for edge, way in ways.items():
         sides[edge.source, True].append((spots[way[1]][1], edge))
-        sides[edge.target, False].append((spots[way[-2]][1], edge))
+        sides[edge.reader, False].append((spots[way[-2]][1], edge))
     found: dict[tuple[Edge, Node], float] = {}
     for (node, _), ends in sides.items():
         ends.sort(key=lambda end: (end[0], end[1].place))
@@ -241,7 +241,7 @@ def _route(
 ) -> Route:
     half = sizes.along / 2
     start = (spots[edge.source][0] + half, ports[edge, edge.source])
-    end = (spots[edge.target][0] - half, ports[edge, edge.target])
+    end = (spots[edge.reader][0] - half, ports[edge, edge.reader])
     if _is_tick(edge, sizes) and edge.source == EMBED:
         return Route(((end[0] - sizes.tick, end[1]), end))
     if _is_tick(edge, sizes):

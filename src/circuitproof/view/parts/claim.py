@@ -29,7 +29,7 @@ def claim(story: Story) -> Element:
             ("declaration", task.declaration or "none"),
             ("candidates T", _candidates(story)),
             ("domain D", el("bdi", _domain(story))),
-            ("circuit C", f"{plural(len(bundle.circuit), 'edge')}, ablation {bundle.circuit.ablation}"),
+            ("circuit C", f"{plural(len(bundle.circuit), 'edge')}, ablation {bundle.circuit.ablation.kind}"),
             ("model M", model_words(bundle.frozen.architecture, len(bundle.frozen.programs))),
         ),
         el(
