@@ -11,9 +11,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from heapq import heappop, heappush
 from typing import Generic, TypeAlias, TypeVar, assert_never
 
-from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.circuit import NO_SOURCES, Circuit, Sources, whole
 from circuitproof.declare.circuits.graph import (
     EMBED,
     LOGITS,
@@ -126,6 +127,10 @@ class Stage:
         """Return the stages of query, keys and values, where they are told apart."""
         return tuple(part.stage for part in self.parts if isinstance(part, PortPart))
 
+    def stages(self) -> tuple[int, ...]:
+        """Return the stages that it reads."""
+        return tuple(part.stage for part in self.parts if isinstance(part, StagePart | PortPart))
+
     @property
     def is_normed(self) -> bool:
         """Say whether what it adds up goes through a norm, in a model that has norms."""
@@ -164,6 +169,7 @@ class Cells(Generic[P]):
         self._embedding = embedding
         self._numbers: dict[tuple[Stop, tuple[Part, ...]], int] = {}
         self._known: dict[tuple[int, P], int] = {}
+        self._stand_ins: dict[Node, int] = {}
         self._substitutes: dict[tuple[Stop, Hashable], int] = {}
 
     def logits_stage(self, variant: Variant) -> int:
@@ -180,7 +186,9 @@ class Cells(Generic[P]):
         """Return the row of a stage that a place leads to."""
         key = (stage, place)
         if key not in self._known:
-            self._known[key] = self._row(self.stages[stage], place)
+            for number, places in self._needed(stage, place):
+                for needed in places:
+                    self._known[number, needed] = self._row(self.stages[number], needed)
         return self._known[key]
 
     def cells(self, variant: Variant, places: Sequence[P]) -> tuple[int, tuple[int, ...]]:
@@ -199,10 +207,12 @@ class Cells(Generic[P]):
     def _numbered(self, circuit: Circuit, nodes: Sequence[Node], kept: BiasKept | None) -> dict[Node, int]:
         """Return the stages of nodes and of all that they read."""
         numbers: dict[Node, int] = {}
+        reads = circuit.reads()
         for node in circuit.upstream(nodes):
             if node != EMBED:
                 parts = {
-                    port: self._parts(circuit, port, numbers, kept) for port in self._ports(circuit, node)
+                    port: self._parts(circuit.graph, port, reads.get(port, NO_SOURCES), numbers, kept)
+                    for port in self._ports(circuit.graph, node)
                 }
                 if len(parts) > 1:
                     own = tuple(PortPart(self._stage(port, read)) for port, read in parts.items())
@@ -211,28 +221,33 @@ class Cells(Generic[P]):
                 numbers[node] = self._stage(node, own)
         return numbers
 
-    def _ports(self, circuit: Circuit, node: Node) -> Sequence[Target]:
+    def _ports(self, graph: Graph, node: Node) -> Sequence[Target]:
         """Return where edges into a node end that anything is computed of; a program reads values only."""
-        ports = circuit.graph.ports(node)
+        ports = graph.ports(node)
         is_split = isinstance(node, Head) and len(ports) > 1 and self._binding.has_program(node)
         return [one for one in ports if isinstance(one, Port) and one.use is Use.VALUE] if is_split else ports
 
     def _parts(
-        self, circuit: Circuit, port: Target, numbers: Mapping[Node, int], kept: BiasKept | None
+        self,
+        graph: Graph,
+        port: Target,
+        sources: Sources,
+        numbers: Mapping[Node, int],
+        kept: BiasKept | None,
     ) -> tuple[Part, ...]:
         """Return what a port adds up: outputs along kept edges, substitutes at cut ones, shared biases."""
-        sources = circuit.reading(port)
         layers = sources.layers() + ([kept.layer] if kept is not None and kept.node == port else [])
-        substitutes = (StagePart(self._stand_in(circuit.graph, source)) for source in sources.substituted)
+        substitutes = (StagePart(self._stand_in(graph, source)) for source in sources.substituted)
         biases = map(BiasPart, layers if self._biases else ())
         return (*self._outputs(sources.kept, numbers), *substitutes, *biases)
 
     def _stand_in(self, graph: Graph, source: Node) -> int:
         """Return the stage of what stands at cut edges from a node."""
-        model = whole(replace(graph, granularity=Granularity.HEAD))
-        return self._stage(
-            StandIn(source), tuple(self._outputs([source], self._numbered(model, [source], None)))
-        )
+        if source not in self._stand_ins:
+            model = whole(replace(graph, granularity=Granularity.HEAD))
+            parts = self._outputs([source], self._numbered(model, [source], None))
+            self._stand_ins[source] = self._stage(StandIn(source), tuple(parts))
+        return self._stand_ins[source]
 
     def _stage(self, node: Stop, parts: tuple[Part, ...]) -> int:
         key = (node, parts)
@@ -244,6 +259,45 @@ class Cells(Generic[P]):
     def _outputs(self, sources: Sequence[Node], numbers: Mapping[Node, int]) -> Iterator[Part]:
         for source in sources:
             yield from self._embedding if source == EMBED else (StagePart(numbers[source]),)
+
+    def _needed(self, stage: int, place: P) -> Iterator[tuple[int, Iterable[P]]]:
+        """Return the stages, in order, and the places whose rows must be found for that of one.
+
+        Stages are numbered in the order of computation: the last is followed back first, and found last.
+        """
+        needed: dict[int, dict[P, None]] = {stage: {place: None}}
+        followed, left = list[int](), [-stage]
+        while left:
+            followed.append(-heappop(left))
+            read = self.stages[followed[-1]]
+            for number, places in self._reads(read, needed[followed[-1]]):
+                unknown = [one for one in places if (number, one) not in self._known]
+                if unknown and number not in needed:
+                    heappush(left, -number)
+                if unknown:
+                    needed.setdefault(number, {}).update(dict.fromkeys(unknown))
+        return ((number, needed[number]) for number in reversed(followed))
+
+    def _reads(self, stage: Stage, places: Iterable[P]) -> Iterator[tuple[int, Iterable[P]]]:
+        """Return the stages that one reads, and the places at which it does."""
+        if stage.stages():
+            read = self._read(stage, places)
+            query = stage.ports[0] if stage.ports else None
+            yield from ((number, places if number == query else read) for number in stage.stages())
+
+    def _read(self, stage: Stage, places: Iterable[P]) -> list[P]:
+        """Return the places at which a stage reads its parts."""
+        if isinstance(stage.node, StandIn):
+            found = {one.name: one.mix for one in map(self._binding.substitute, places)}
+            return list(dict.fromkeys(place for mix in found.values() for place, _ in mix))
+        if not isinstance(stage.node, Head):
+            return list(places)
+        found: dict[P, None] = {}
+        for place in places:
+            attended = self._binding.attended(stage.node, place)
+            read = self._binding.keys(place) if attended is None else [key for key, _ in attended]
+            found.update(dict.fromkeys(read))
+        return list(found)
 
     def _row(self, stage: Stage, place: P) -> int:
         match stage.node:

@@ -1,6 +1,6 @@
 """A circuit: the edges that are kept, as a set with an algebra and a file format."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -24,6 +24,9 @@ class Sources:
     def layers(self) -> list[int]:
         """Return the layers of whose heads some is read, in either way: their shared bias is added once."""
         return sorted({node.layer for node in (*self.kept, *self.substituted) if isinstance(node, Head)})
+
+
+NO_SOURCES = Sources((), ())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -109,14 +112,21 @@ class Circuit:
 
     def sources(self, target: Target) -> tuple[Node, ...]:
         """Return the nodes whose output a port or a node reads, in the order of computation."""
-        return tuple(dict.fromkeys(edge.source for edge in self if target in (edge.target, edge.reader)))
+        found = {edge.source for edge in self.edges if target in (edge.target, edge.reader)}
+        return tuple(sorted(found, key=lambda node: node.place))
 
-    def reading(self, target: Target) -> Sources:
-        """Return what a port reads of each node before it: its output, or what stands at a cut edge."""
-        kept = self.sources(target)
+    def reads(self) -> Mapping[Target, Sources]:
+        """Return what each port reads that reads anything: outputs, and what stands at cut edges."""
+        kept: dict[Target, list[Node]] = {}
+        for edge in self:
+            kept.setdefault(edge.target, []).append(edge.source)
         if isinstance(self.ablation, Zero):
-            return Sources(kept, ())
-        return Sources(kept, tuple(node for node in self.graph.sources(target) if node not in kept))
+            return {target: Sources(tuple(nodes), ()) for target, nodes in kept.items()}
+        return {target: self._completed(target, kept.get(target, [])) for target in self.graph.targets()}
+
+    def _completed(self, target: Target, kept: Sequence[Node]) -> Sources:
+        missing = [node for node in self.graph.sources(target) if node not in kept]
+        return Sources(tuple(kept), tuple(missing))
 
     @property
     def digest(self) -> Digest:

@@ -201,9 +201,12 @@ class Graph:
     @cache  # noqa: B019  # the same
     def edges(self) -> tuple[Edge, ...]:
         """Return every edge, sorted by source and then by target."""
-        targets = [port for node in self.nodes() for port in self.ports(node)]
-        pairs = product(self.nodes(), targets)
+        pairs = product(self.nodes(), self.targets())
         return tuple(Edge(source, target) for source, target in pairs if source.place[:2] < target.place[:2])
+
+    def targets(self) -> tuple[Target, ...]:
+        """Return where edges end, in the order of computation."""
+        return tuple(port for node in self.nodes() if node != EMBED for port in self.ports(node))
 
     def sources(self, target: Target) -> tuple[Node, ...]:
         """Return the nodes that are computed before a port."""
