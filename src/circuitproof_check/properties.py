@@ -37,7 +37,7 @@ def judge(
     """Return the verdict on each property of the claim, with every piece of evidence checked, and remarks."""
     where = "certificate"
     spelled, digest, rows, answers = fields(value, where, "format", "claim", "folds", "answers")
-    check_format(spelled, "circuitproof certificate 2")
+    check_format(spelled, "circuitproof certificate 3")
     require("certificate_is_of_the_claim", digest == claim_digest, where, digest, claim_digest)
     case = Case(claim, forward, tuple(rationals(row, "folds") for row in items(rows, "folds")))
     walk.check_prompts(case)
@@ -178,7 +178,7 @@ def _fewest_refuted(case: Case, evidence: object, claimed: Property) -> None:
     circuits = _smaller(case, claimed)
     _check_expected(expected, circuits, where)
     names, tree = fields(evidence, where, "circuit", "evidence")
-    edges = read_edges(names, where, case.claim.architecture)
+    edges = read_edges(names, where, case.claim.architecture, case.claim.shape)
     require("circuit_is_one_of_the_smaller", edges in circuits, where, names)
     (_fails if edges in expected else _suffices)(case, tree, claimed, edges, where)
 
@@ -186,10 +186,10 @@ def _fewest_refuted(case: Case, evidence: object, claimed: Property) -> None:
 def _smaller(case: Case, claimed: Property, most: int | None = None) -> list[Edges]:
     """Return the smaller circuits, but no more than just enough of them to see that they are not so many."""
     own, size = case.claim.edges, case.claim.architecture
-    edges = own if claimed.kind == "subset minimality" else all_edges(size)
+    edges = own if claimed.kind == "subset minimality" else all_edges(size, case.claim.shape)
     found: list[Edges] = []
-    is_varied = len(set(case.claim.task.answers)) > 1
-    fed_by = readers(case.claim.programs) if is_varied else None
+    may_be_blind = case.claim.ablation.is_zero and len(set(case.claim.task.answers)) > 1
+    fed_by = readers(case.claim.programs) if may_be_blind else None
     for circuit in smaller_circuits(edges, len(own), logits_node(size), fed_by):
         found.append(circuit)
         if most is not None and len(found) > most:
@@ -202,7 +202,8 @@ def _expected(case: Case, claimed: Property) -> list[Edges]:
     own, where = case.claim.edges, claimed.kind
     if claimed.kind == "subset minimality":
         return [own]
-    expected = [read_edges(list(names), where, case.claim.architecture) for names in claimed.circuits]
+    size, shape = case.claim.architecture, case.claim.shape
+    expected = [read_edges(list(names), where, size, shape) for names in claimed.circuits]
     require("the_claims_circuit_is_listed", own in expected, where)
     require("listed_circuits_have_its_size", {len(one) for one in expected} == {len(own)}, where)
     require("expected_circuits_are_distinct", len(set(expected)) == len(expected), where)

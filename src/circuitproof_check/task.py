@@ -63,7 +63,7 @@ def read_domain(value: object, size: Architecture) -> tuple[Prompts, list[object
     for index, prompt in enumerate(prompts):
         where, fits = f"prompt {index}", 1 <= len(prompt) <= size.context
         require("prompts_fit_the_context", fits, where, len(prompt), size.context)
-        _check_tokens(prompt, where, size)
+        check_tokens(prompt, where, size)
     _check_one_per_prompt([text(name, "domain.strata") for name in items(strata, "domain.strata")], prompts)
     return prompts, pattern
 
@@ -74,7 +74,7 @@ def read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
     title, declaration, names, listed, answer, relation = fields(value, "task", *keys)
     candidates = integers(listed, "task.candidates")
     require("candidates_are_a_choice", len(set(candidates)) == len(candidates) > 1, "task", candidates)
-    _check_tokens(candidates, "task.candidates", size)
+    check_tokens(candidates, "task.candidates", size)
     return Task(
         name=text(title, "task.name"),
         declaration=None if declaration is None else read_digest(declaration, "task.declaration"),
@@ -152,7 +152,7 @@ def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _check_tokens(tokens: Collection[int], where: str, size: Architecture) -> None:
+def check_tokens(tokens: Collection[int], where: str, size: Architecture) -> None:
     are_known = all(0 <= token < size.vocabulary for token in tokens)
     require("tokens_are_in_the_vocabulary", are_known, where, tokens, size.vocabulary)
 

@@ -17,8 +17,8 @@ CLAIM = "claim.json"
 DOMAIN = "domain.json"
 WEIGHTS = "weights.safetensors"
 CERTIFICATE = "certificate.json"
-CLAIM_FORMAT = "circuitproof claim 2"
-CERTIFICATE_FORMAT = "circuitproof certificate 2"
+CLAIM_FORMAT = "circuitproof claim 3"
+CERTIFICATE_FORMAT = "circuitproof certificate 3"
 
 
 def write_bundle(path: Path, battery: Battery) -> None:

@@ -288,8 +288,8 @@ class Cells(Generic[P]):
     def _read(self, stage: Stage, places: Iterable[P]) -> list[P]:
         """Return the places at which a stage reads its parts."""
         if isinstance(stage.node, StandIn):
-            found = {one.name: one.mix for one in map(self._binding.substitute, places)}
-            return list(dict.fromkeys(place for mix in found.values() for place, _ in mix))
+            mixes = {one.name: one.mix for one in map(self._binding.substitute, places)}
+            return list(dict.fromkeys(place for mix in mixes.values() for place, _ in mix))
         if not isinstance(stage.node, Head):
             return list(places)
         found: dict[P, None] = {}

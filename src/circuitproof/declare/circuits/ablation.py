@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import DeclarationError
@@ -98,4 +98,19 @@ class Counterfactual:
 
 Ablation: TypeAlias = Zero | Mean | Counterfactual
 ZERO = Zero()
+
+
+def ablated_prompts(ablation: Ablation) -> tuple[Prompt, ...]:
+    """Return the prompts on which the whole model is read for what cut edges carry."""
+    match ablation:
+        case Zero():
+            return ()
+        case Mean():
+            return ablation.prompts
+        case Counterfactual():
+            return tuple(partner for _, partner in ablation.pairs)
+        case _:
+            assert_never(ablation)
+
+
 KINDS = (Zero.kind, Mean.kind, Counterfactual.kind)
