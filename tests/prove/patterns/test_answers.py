@@ -93,7 +93,10 @@ def test_norms_are_decided_where_few_prompts_matter():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"edges": ("mlp 0 -> logits",)}, "neither embed nor a program head reaches logits"),
+        (
+            {"edges": ("mlp 0 -> logits",)},
+            "may attend nowhere reaches logits",
+        ),
         ({"text": "any{6} with exactly 1 of [0, 1]"}, "the model's context is 5; add 'up to 5 tokens'"),
         ({"properties": ()}, "one or more distinct properties, got none"),
         ({"layers": 3}, "the circuit is of 3 layers of 2 heads"),
