@@ -550,27 +550,26 @@ def lacks_nothing(bundle: Bundle) -> bool:
     claim, edges = bundle.claim, bundle.claim["circuit"]["edges"]
     biases = claim["architecture"]["biases"]
 
-    def is_zero(name: str) -> bool:
-        return not any(bundle.tensors[name][1])
+    def is_zero(*names: str) -> bool:
+        return not any(any(bundle.tensors[name][1]) for name in names if biases or "bias" not in name)
 
     def is_silent(node: str) -> bool:
         name = node.replace(" ", ".")
         if node.startswith("head"):
-            lines = claim["programs"].get(node.removeprefix("head "))
-            return (lines is not None and form(lines) == "never") or is_zero(f"{name}.output.weight")
-        down = f"{name}.down"
-        return node.startswith("mlp") and is_zero(f"{down}.weight") and not (biases and any_bias(down))
-
-    def any_bias(name: str) -> bool:
-        return not is_zero(f"{name}.bias")
+            lines = claim["programs"].get(node.removeprefix("head "), ["otherwise self"])
+            values = (f"{name}.value.weight", f"{name}.value.bias")
+            return form(lines) == "never" or is_zero(f"{name}.output.weight") or is_zero(*values)
+        if not node.startswith("mlp") or not is_zero(f"{name}.down.bias"):
+            return False
+        return is_zero(f"{name}.down.weight") or is_zero(f"{name}.up.weight", f"{name}.up.bias")
 
     for source, target in (one.split(" -> ") for one in every_edge(claim["architecture"])):
         if f"{source} -> {target}" in edges or is_silent(target):
             continue
         layer = source.removeprefix("head ").split(".")[0]
         kept = [one for one in edges if one.startswith(f"head {layer}.") and one.endswith(f" {target}")]
-        is_lost = source.startswith("head") and biases and not kept
-        if not is_silent(source) or (is_lost and any_bias(f"attention.{layer}.output")):
+        is_lost = source.startswith("head") and not kept and not is_zero(f"attention.{layer}.output.bias")
+        if not is_silent(source) or is_lost:
             return False
     return True
 

@@ -618,9 +618,14 @@ class Statement:
         if node.startswith("head"):
             program = self.model.programs.get(place)
             never = program is not None and program.attends() is False
-            return never or self.is_zero(f"{name}.output.weight")
-        names = [f"{name}.down.weight"] + [f"{name}.down.bias"] * self.size["biases"]
-        return node.startswith("mlp") and all(map(self.is_zero, names))
+            return never or self.is_zero(f"{name}.output.weight") or self.is_nothing(f"{name}.value")
+        if not node.startswith("mlp") or (self.size["biases"] and not self.is_zero(f"{name}.down.bias")):
+            return False
+        return self.is_zero(f"{name}.down.weight") or self.is_nothing(f"{name}.up")
+
+    def is_nothing(self, name):
+        """Say whether an affine map is zero."""
+        return all(map(self.is_zero, [f"{name}.weight"] + [f"{name}.bias"] * self.size["biases"]))
 
     def is_bias_lost(self, source, target):
         """Say whether a node reads no bias of a layer of which the model lets it read one."""

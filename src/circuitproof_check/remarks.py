@@ -111,9 +111,17 @@ def _is_silent(case: Case, node: Node) -> bool:
     if node.is_head:
         program = case.claim.programs.get((node.layer, node.head))
         is_empty = program is not None and program.is_empty
-        return is_empty or _is_zero(case, f"head.{node.layer}.{node.head}.output.weight")
-    down = f"mlp.{node.layer}.down"
-    return _is_zero(case, f"{down}.weight") and (not size.biases or _is_zero(case, f"{down}.bias"))
+        name = f"head.{node.layer}.{node.head}"
+        return is_empty or _is_zero(case, f"{name}.output.weight") or _maps_to_zero(case, f"{name}.value")
+    name = f"mlp.{node.layer}"
+    if size.biases and not _is_zero(case, f"{name}.down.bias"):
+        return False
+    return _is_zero(case, f"{name}.down.weight") or _maps_to_zero(case, f"{name}.up")
+
+
+def _maps_to_zero(case: Case, name: str) -> bool:
+    has_bias = case.claim.architecture.biases and not _is_zero(case, f"{name}.bias")
+    return not has_bias and _is_zero(case, f"{name}.weight")
 
 
 def _constant(case: Case, evidence: object) -> list[str]:

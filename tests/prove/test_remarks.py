@@ -434,7 +434,7 @@ def test_faithfulness_of_the_whole_model_is_remarked():
     """It is compared with itself."""
     every = [str(edge) for edge in whole(circuit_of(DIRECT).graph)]
     assert said(prove(adder_claim(Faithfulness(), edges=every))) == [["whole model"]]
-    loud = {"head.0.0.output.weight": IDENTITY}
+    loud = {"head.0.0.value.weight": [[0, 0], [0, 1]], "head.0.0.output.weight": [[0, 0], [0, 1 / 8]]}
     assert said(prove(adder_claim(Faithfulness(), weights=loud))) == [[]]
 
 
@@ -457,6 +457,12 @@ def test_what_lacks_only_silent_nodes_is_the_whole_model():
 
 
 SPEAKING = {"mlp_0_down_bias": [1, 1]}
+LOUD = {
+    "head_0_0_output_weight": IDENTITY,
+    "mlp_0_down_weight": IDENTITY,
+    "mlp_0_up_weight": [[0, 0], [0, 0]],
+}
+"""What comes last in head and MLP is not zero, but what comes first is."""
 
 
 @pytest.mark.parametrize(
@@ -464,6 +470,9 @@ SPEAKING = {"mlp_0_down_bias": [1, 1]}
     [
         (DIRECT, {}, True),
         (DIRECT, SPEAKING, False),
+        (DIRECT, LOUD, True),
+        (DIRECT, LOUD | {"head_0_0_value_bias": [0, 1]}, False),
+        (DIRECT, LOUD | {"mlp_0_up_bias": [1, 1]}, False),
         (("embed -> logits", "mlp 0 -> logits"), SPEAKING, False),
         (("embed -> mlp 0", "embed -> logits", "mlp 0 -> logits"), SPEAKING, True),
         (DIRECT, {"attention_0_output_bias": [1, 1]}, False),
@@ -477,7 +486,8 @@ def test_a_bias_that_is_left_out_is_not_nothing(edges, weights, is_whole):
 
 def test_a_head_that_never_attends_is_silent():
     """Whatever its weights are."""
-    loud = ADDER | {"mlp.0.down.weight": [[0, 0], [0, 0]], "head.0.0.output.weight": IDENTITY}
+    head = {"head.0.0.value.weight": IDENTITY, "head.0.0.output.weight": IDENTITY}
+    loud = ADDER | {"mlp.0.down.weight": [[0, 0], [0, 0]]} | head
     for lines, expected in (("default 0\notherwise nowhere", True), (SOMETIMES, False)):
         frozen = freeze(build(loud, PLAIN, {Head(0, 0): parse(lines)}))
         assert is_whole_model(frozen, circuit_of(DIRECT)) is expected

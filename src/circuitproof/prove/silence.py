@@ -24,10 +24,14 @@ def is_silent(frozen: Frozen, node: Node) -> bool:
         case Head(layer, index):
             program = frozen.programs.get(node)
             never = program is not None and program.never_attends
-            return never or _is_zero(frozen, f"head.{layer}.{index}.output.weight")
+            name = f"head.{layer}.{index}"
+            return (
+                never or _is_zero(frozen, f"{name}.output.weight") or _maps_to_zero(frozen, f"{name}.value")
+            )
         case Mlp(layer):
-            names = [f"mlp.{layer}.down.weight", *([f"mlp.{layer}.down.bias"] * frozen.architecture.biases)]
-            return all(_is_zero(frozen, name) for name in names)
+            up, down = f"mlp.{layer}.up", f"mlp.{layer}.down"
+            is_mute = _has_no_bias(frozen, down)
+            return is_mute and (_is_zero(frozen, f"{down}.weight") or _maps_to_zero(frozen, up))
         case _:
             return False
 
@@ -46,6 +50,14 @@ def _lost_biases(frozen: Frozen, circuit: Circuit, lacked: Sequence[Edge]) -> se
         and edge.source.layer in biased
         and (edge.source.layer, edge.target) not in kept
     }
+
+
+def _maps_to_zero(frozen: Frozen, name: str) -> bool:
+    return _is_zero(frozen, f"{name}.weight") and _has_no_bias(frozen, name)
+
+
+def _has_no_bias(frozen: Frozen, name: str) -> bool:
+    return not frozen.architecture.biases or _is_zero(frozen, f"{name}.bias")
 
 
 def _is_zero(frozen: Frozen, name: str) -> bool:
