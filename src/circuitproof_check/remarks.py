@@ -169,7 +169,7 @@ def _is_chain(claim: Claim) -> bool:
     targets = Counter(target for _, target in claim.edges)
     live = live_nodes(claim.edges, claim.architecture)
     is_path = max(sources.values()) == max(targets.values()) == 1 and set(targets) <= live
-    return is_path and readers(claim.programs) & sources.keys() == sources.keys() - targets.keys()
+    return is_path and set(readers(claim.programs).intersection(sources)) == set(sources) - set(targets)
 
 
 def _of_edges(case: Case) -> list[str]:

@@ -203,7 +203,10 @@ def test_a_witness_that_shows_a_shared_bias_alone_is_remarked():
     claim = Claim(frozen, circuit, task_of("[0, 1] 2{0..1}"), (Necessity(),))
     (answer,) = prove(claim).answers
     assert answer.verdict is Verdict.PROVED
-    assert [str(remark) for remark in answer.remarks] == ["shared bias: head 0.0 -> logits"]
+    assert [str(remark) for remark in answer.remarks] == [
+        "shared bias: head 0.0 -> logits",
+        "constant source: head 0.0 -> logits",
+    ]
 
 
 def test_an_example_of_another_label_shows_more_than_a_bias():
