@@ -1,11 +1,12 @@
 """The transformer of a claim: sizes, operators, the tensors that follow from them, nodes and edges."""
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias, cast
 
+from .programs import Program
 from .reading import boolean, fields, integer, items, kind, rational, require, text
 from .work import NUMBER, OBJECT, SIZES, bound, paid, spend
 
@@ -202,9 +203,10 @@ def target_of(name: str, size: Architecture) -> Node | None:
     return node_of(name, size) if head is None or not head.is_head else head.at(1 + PORTS.index(port))
 
 
-def readers(programs: Iterable[tuple[int, int]]) -> frozenset[Node]:
-    """Return the nodes that read tokens by themselves: `embed`, and every head with a program."""
-    return frozenset({EMBED, *(Node(2 * layer + 1, head) for layer, head in programs)})
+def readers(programs: Mapping[tuple[int, int], Program]) -> frozenset[Node]:
+    """Return what tells prompts apart by itself: `embed`, and heads that attend at some queries only."""
+    varying = [place for place, program in programs.items() if not program.is_fixed]
+    return frozenset({EMBED, *(Node(2 * layer + 1, head) for layer, head in varying)})
 
 
 def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
@@ -215,7 +217,7 @@ def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
     return live
 
 
-def constant_edges(edges: Edges, programs: Iterable[tuple[int, int]]) -> Edges:
+def constant_edges(edges: Edges, programs: Mapping[tuple[int, int], Program]) -> Edges:
     """Return the edges whose source puts out the same at every position of every prompt."""
     spend(NUMBER * len(edges))
     fed = set(readers(programs))
