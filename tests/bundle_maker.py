@@ -489,7 +489,7 @@ def remarks_on(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) 
     proved = [one["kind"] for one, other in pairs if other["verdict"] == "proved"]
     labels, kind = labels_of(bundle), claimed["kind"]
     is_constant, is_list = len({one for one, _ in labels}) == 1, "pattern" not in bundle.domain
-    is_equal = "equivalence" in proved
+    is_equal = not {"equivalence", "subset minimality", "minimum"}.isdisjoint(proved)
     is_needed = not is_constant and is_path(bundle.claim)
     found = dict.fromkeys(("constant answer", *CONSTANT), False)
     if kind in ("equivalence", "invariance", "robustness", "faithfulness"):
@@ -508,17 +508,70 @@ def remarks_on(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) 
         case "equivalence":
             return ["constant answer"] * is_constant + [one for one in constant if one == CONSTANT[1]]
         case "subset minimality" | "minimum":
-            implied = is_needed and kind == "subset minimality"
-            return ["implied by equivalence"] * implied + ["constant answer"] * is_constant
+            listed = len(claimed.get("circuits", [None]))
+            implied = not is_constant and len(answer["evidence"]["children"]) == listed
+            single = kind == "minimum" and not is_constant and len(bundle.claim["circuit"]["edges"]) == 1
+            said = ["implied by equivalence"] * implied + ["constant answer"] * is_constant
+            return said + ["one edge"] * single
         case "robustness":
             prompts = bundle.domain["prompts"] if is_list else []
             count = len(prompts) - sum(map(reaches(bundle, claimed), prompts))
             return constant + [f"unreached prompts: {count}"] * bool(count)
         case "faithfulness":
-            whole = bundle.claim["circuit"]["edges"] == every_edge(bundle.claim["architecture"])
+            whole = lacks_nothing(bundle)
             ties = sum(len(one) > 1 for one in decisions(bundle, answer["evidence"]))
             return constant + ["whole model"] * whole + [f"tied prompts: {ties}"] * bool(ties)
-    return ["no program head"] * (not bundle.claim["programs"])
+    return of_lesion(bundle.claim, claimed)
+
+
+def of_lesion(claim: dict[str, Any], claimed: dict[str, Any]) -> list[str]:
+    """Return the remarks on a lesion identity; heads have one digit each here."""
+    programs, live = claim["programs"], {"logits"}
+    for edge in reversed(claim["circuit"]["edges"]):
+        source, target = edge.split(" -> ")
+        live |= {source} if target in live else set()
+    used = [place for place, lines in programs.items() if f"head {place}" in live and form(lines) != "never"]
+    said = [] if used else ["no program head in the circuit" if programs else "no program head"]
+    same = [place for place, lines in programs.items() if claimed["base"]["programs"].get(place) == lines]
+    return said + [f"program of the base: head {place}" for place in sorted(same)]
+
+
+def form(lines: list[str]) -> str:
+    """Say whether a program attends always, never or sometimes, by the letters of its lines."""
+    sure = [line.split()[1] for line in lines[:-1] if " when " not in line]
+    weights = [line.split()[1] for line in lines[:-1]]
+    if lines[-1] == "otherwise self" or any(map(Fraction, sure)):
+        return "always"
+    return "sometimes" if any(map(Fraction, weights)) else "never"
+
+
+def lacks_nothing(bundle: Bundle) -> bool:
+    """Say whether every edge that a circuit lacks is of a node whose last tensors are zero."""
+    claim, edges = bundle.claim, bundle.claim["circuit"]["edges"]
+    biases = claim["architecture"]["biases"]
+
+    def is_zero(*names: str) -> bool:
+        return not any(any(bundle.tensors[name][1]) for name in names if biases or "bias" not in name)
+
+    def is_silent(node: str) -> bool:
+        name = node.replace(" ", ".")
+        if node.startswith("head"):
+            lines = claim["programs"].get(node.removeprefix("head "), ["otherwise self"])
+            values = (f"{name}.value.weight", f"{name}.value.bias")
+            return form(lines) == "never" or is_zero(f"{name}.output.weight") or is_zero(*values)
+        if not node.startswith("mlp") or not is_zero(f"{name}.down.bias"):
+            return False
+        return is_zero(f"{name}.down.weight") or is_zero(f"{name}.up.weight", f"{name}.up.bias")
+
+    for source, target in (one.split(" -> ") for one in every_edge(claim["architecture"])):
+        if f"{source} -> {target}" in edges or is_silent(target):
+            continue
+        layer = source.removeprefix("head ").split(".")[0]
+        kept = [one for one in edges if one.startswith(f"head {layer}.") and one.endswith(f" {target}")]
+        is_lost = source.startswith("head") and not kept and not is_zero(f"attention.{layer}.output.bias")
+        if not is_silent(source) or is_lost:
+            return False
+    return True
 
 
 CONSTANT = ("constant decision", "decided without edges")
@@ -552,7 +605,7 @@ def decisions(bundle: Bundle, evidence: dict[str, Any]) -> list[frozenset[int]]:
 
 def unfed(claim: dict[str, Any]) -> list[str]:
     """Return the edges whose source is fed by nothing that looks at tokens."""
-    fed = {"embed", *(f"head {place}" for place in claim["programs"])}
+    fed = tellers(claim)
     for edge in claim["circuit"]["edges"]:
         source, target = edge.split(" -> ")
         fed |= {target} if source in fed else set()
@@ -575,16 +628,21 @@ def labels_of(bundle: Bundle) -> list[tuple[int, int]]:
     return list(zip(answers, classes, strict=True))
 
 
+def tellers(claim: dict[str, Any]) -> set[str]:
+    """Return the nodes that tell prompts apart by themselves."""
+    programs = claim["programs"].items()
+    return {"embed", *(f"head {place}" for place, lines in programs if form(lines) == "sometimes")}
+
+
 def is_path(claim: dict[str, Any]) -> bool:
-    """Say whether the kept edges are one path, and no head on it may attend nowhere."""
-    pairs = [edge.split(" -> ") for edge in claim["circuit"]["edges"]]
-    follows = dict(pairs)
-    node, walked = "embed", 0
+    """Say whether the kept edges are one path from a node that tells prompts apart, past no other."""
+    follows, first = dict(edge.split(" -> ") for edge in claim["circuit"]["edges"]), tellers(claim)
+    starts = [node for node in follows if node not in follows.values()]
+    node, walked = starts[0], 0
     while node in follows:
         node, walked = follows[node], walked + 1
-    heads = [target.removeprefix("head ") for _, target in pairs]
-    nowhere = any(claim["programs"].get(head, [""])[-1] == "otherwise nowhere" for head in heads)
-    return node == "logits" and walked == len(pairs) and not nowhere
+    is_whole = node == "logits" and walked == len(claim["circuit"]["edges"])
+    return is_whole and [one for one in follows if one in first] == starts
 
 
 def biased(bundle: Bundle) -> list[str]:

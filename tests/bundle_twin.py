@@ -541,7 +541,8 @@ class Statement:
         if answer["verdict"] != "proved":
             return []
         pairs = {(self.answers[prompt], self.classes[prompt]) for prompt in self.prompts}
-        is_constant, is_equal = len({one for one, _ in pairs}) == 1, "equivalence" in proved
+        is_constant = len({one for one, _ in pairs}) == 1
+        is_equal = not {"equivalence", "subset minimality", "minimum"}.isdisjoint(proved)
         match prop["kind"]:
             case "invariance":
                 is_single = len(set(self.classes.values())) == len(self.prompts)
@@ -555,21 +556,17 @@ class Statement:
                 return said + [f"constant source: {edge}" for edge in self.edges if self.is_constant(edge)]
             case "equivalence":
                 return ["constant answer"] * is_constant + self.constant_remarks()[1:]
-            case "subset minimality":
-                implied = not is_constant and self.is_chain()
-                return ["implied by equivalence"] * implied + ["constant answer"] * is_constant
-            case "minimum":
-                return ["constant answer"] * is_constant
+            case "subset minimality" | "minimum":
+                return self.size_remarks(prop, is_constant)
             case "robustness":
                 count = sum(not self.is_reached(prop, prompt) for prompt in self.prompts)
                 return self.constant_remarks() + [f"unreached prompts: {count}"] * bool(count)
             case "faithfulness":
                 ties = sum(len(self.decision(prompt)) > 1 for prompt in self.prompts)
-                is_whole = list(self.edges) == every_edge(self.size)
-                said = ["whole model"] * is_whole + [f"tied prompts: {ties}"] * bool(ties)
+                said = ["whole model"] * self.is_whole() + [f"tied prompts: {ties}"] * bool(ties)
                 return self.constant_remarks() + said
             case "lesion identity":
-                return ["no program head"] * (not self.model.programs)
+                return self.lesion_remarks(prop)
         raise AssertionError(prop)
 
     def constant_remarks(self):
@@ -584,19 +581,74 @@ class Statement:
         """Say whether nothing that looks at tokens feeds the source of an edge, itself included."""
         source = edge.split(" -> ")[0]
         fed = reached([" -> ".join(one.split(" -> ")[::-1]) for one in self.edges], source)
-        return not any(node == "embed" or node.removeprefix("head ") in self.model.programs for node in fed)
+        return not any(is_reader(node, self.model.programs) for node in fed)
 
     def is_chain(self):
-        """Say whether the edges are one path on which every program attends somewhere."""
-        pairs = [edge.split(" -> ") for edge in self.edges]
-        nodes = ["embed"]
-        while following := [target for source, target in pairs if source == nodes[-1]]:
-            if len(following) > 1 or following[0] in nodes:
-                return False
-            nodes += following
-        programs = [self.model.programs.get(node.removeprefix("head ")) for node in nodes]
-        attends = all(program is None or program.attends_itself for program in programs)
-        return nodes[-1] == "logits" and len(nodes) == len(pairs) + 1 and attends
+        """Say whether the circuit reads its prompt no more, whichever edge is cut."""
+        lesions = [[kept for kept in self.edges if kept != edge] for edge in self.edges]
+        return not any(reads(lesion, self.model.programs) for lesion in lesions)
+
+    def has_no_rival(self, edges, expected):
+        """Say whether of all sets of some edges, no larger than ours, no other reads without a dead edge."""
+        sets = (one for n in range(len(self.edges) + 1) for one in combinations(edges, n))
+        rivals = (one for one in sets if one not in expected and reads(one, self.model.programs))
+        return all(dead(one) for one in rivals)
+
+    def size_remarks(self, prop, is_constant):
+        """Return what is to be said of a proof about size."""
+        is_minimum = prop["kind"] == "minimum"
+        edges = every_edge(self.size) if is_minimum else self.edges
+        expected = [tuple(one) for one in prop.get("circuits", [self.edges])]
+        if is_constant:
+            return ["constant answer"]
+        said = ["implied by equivalence"] * self.has_no_rival(edges, expected)
+        return said + ["one edge"] * (is_minimum and len(self.edges) == 1)
+
+    def is_whole(self):
+        """Say whether only edges of nodes that put out zero are left out, and no bias with them."""
+        lacked = [edge.split(" -> ") for edge in every_edge(self.size) if edge not in self.edges]
+        return all(
+            self.is_silent(target) or (self.is_silent(source) and not self.is_bias_lost(source, target))
+            for source, target in lacked
+        )
+
+    def is_silent(self, node):
+        """Say whether a node puts out zero whatever it reads."""
+        name, place = node.replace(" ", "."), node.removeprefix("head ")
+        if node.startswith("head"):
+            program = self.model.programs.get(place)
+            never = program is not None and program.attends() is False
+            return never or self.is_zero(f"{name}.output.weight") or self.is_nothing(f"{name}.value")
+        if not node.startswith("mlp") or (self.size["biases"] and not self.is_zero(f"{name}.down.bias")):
+            return False
+        return self.is_zero(f"{name}.down.weight") or self.is_nothing(f"{name}.up")
+
+    def is_nothing(self, name):
+        """Say whether an affine map is zero."""
+        return all(map(self.is_zero, [f"{name}.weight"] + [f"{name}.bias"] * self.size["biases"]))
+
+    def is_bias_lost(self, source, target):
+        """Say whether a node reads no bias of a layer of which the model lets it read one."""
+        if not source.startswith("head") or not self.size["biases"]:
+            return False
+        layer = source.removeprefix("head ").split(".")[0]
+        kept = [e for e in self.edges if e.startswith(f"head {layer}.") and e.endswith(f"-> {target}")]
+        return not kept and not self.is_zero(f"attention.{layer}.output.bias")
+
+    def is_zero(self, name):
+        """Say whether a tensor is zero."""
+        rows = self.model.matrix(name)
+        return not any(any(row) if isinstance(row, list) else row for row in rows)
+
+    def lesion_remarks(self, prop):
+        """Return what is to be said of silenced heads."""
+        programs, lines = self.model.programs, self.claim["programs"]
+        used = [place for place in programs if f"head {place}" in feeding(self.edges)]
+        is_used = any(programs[place].attends() is not False for place in used)
+        said = ["no program head in the circuit" if programs else "no program head"] * (not is_used)
+        same = [place for place, one in prop["base"]["programs"].items() if lines.get(place) == one]
+        ordered = sorted(same, key=lambda place: tuple(map(int, place.split("."))))
+        return said + [f"program of the base: head {place}" for place in ordered]
 
     def is_biased(self, place):
         """Say whether an edge does no more at the prompts of the domain file than to bring a shared bias."""
@@ -647,8 +699,19 @@ def feeding(edges):
 
 
 def reads(edges, programs):
-    """Say whether something that looks at tokens feeds the logits: the embedding, or a program head."""
-    return any(node == "embed" or node.removeprefix("head ") in programs for node in feeding(edges))
+    """Say whether something that tells prompts apart by itself feeds the logits."""
+    return any(is_reader(node, programs) for node in feeding(edges))
+
+
+def is_reader(node, programs):
+    """Say whether a node tells prompts apart by itself: the embedding, or a head that may or may not attend.
+
+    Programs are parsed, or lines.
+    """
+    program = programs.get(node.removeprefix("head "))
+    if isinstance(program, list):
+        program = condition_twin.parsed(tuple(program), 0)
+    return node == "embed" or (program is not None and program.attends() is None)
 
 
 def dead(edges):

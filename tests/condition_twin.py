@@ -163,6 +163,12 @@ class Program:
     attends_itself: bool
     breaches: tuple[str, ...]
 
+    def attends(self):
+        """Say of the rows of every prompt whether they have weight, going by the form: yes, no, or None."""
+        if self.attends_itself or self.default or any(w for w, rule in self.rules if rule is None):
+            return True
+        return None if any(weight for weight, _ in self.rules) else False
+
 
 @cache
 def parsed(lines, vocabulary):

@@ -247,7 +247,7 @@ def spoiled_circuits() -> Iterator[Case]:
                     (at / "circuit.json").write_bytes(data)
                 return arguments(at)
 
-            word = "neither embed nor a program head reaches logits" if name.startswith("without") else ""
+            word = "may attend nowhere reaches logits" if name.startswith("without") else ""
             about = "layers" if name == "of another graph" else "circuit.json"
             yield Case(f"{command}: a circuit {name}", make, (word or about,))
 

@@ -88,7 +88,7 @@ def _drawn(seed):
     if draw.random() < 0.6:  # most heads hand on to the logits only
         edges = [e for e in edges if e.target == LOGITS or not isinstance(e.source, Head)]
     circuits = (circuit_of(GRAPH, draw.sample(edges, draw.randint(2, 6))).live() for _ in range(1000))
-    circuit = next(one for one in circuits if reads_prompt(one, () if seed % 4 else programs))
+    circuit = next(one for one in circuits if reads_prompt(one, {} if seed % 4 else programs))
     text, candidates = draw.choice(PATTERNS), (0, 1, 2)[: draw.choice((2, 3))]
     first = {}
     for prompt in all_prompts(task_of(text).labelled.machine):

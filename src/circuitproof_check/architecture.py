@@ -1,11 +1,12 @@
 """The transformer of a claim: sizes, operators, the tensors that follow from them, nodes and edges."""
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias, cast
 
+from .programs import Program
 from .reading import boolean, fields, integer, items, kind, rational, require, text
 from .work import NUMBER, OBJECT, SIZES, bound, paid, spend
 
@@ -177,9 +178,10 @@ def node_of(name: str, size: Architecture) -> Node | None:
     return node if layer < size.layers and head < size.heads else None
 
 
-def readers(programs: Iterable[tuple[int, int]]) -> frozenset[Node]:
-    """Return the nodes that read tokens by themselves: `embed`, and every head with a program."""
-    return frozenset({EMBED, *(Node(2 * layer + 1, head) for layer, head in programs)})
+def readers(programs: Mapping[tuple[int, int], Program]) -> frozenset[Node]:
+    """Return what tells prompts apart by itself: `embed`, and heads that attend at some queries only."""
+    varying = [place for place, program in programs.items() if not program.is_fixed]
+    return frozenset({EMBED, *(Node(2 * layer + 1, head) for layer, head in varying)})
 
 
 def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
@@ -190,7 +192,7 @@ def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
     return live
 
 
-def constant_edges(edges: Edges, programs: Iterable[tuple[int, int]]) -> Edges:
+def constant_edges(edges: Edges, programs: Mapping[tuple[int, int], Program]) -> Edges:
     """Return the edges whose source puts out the same at every position of every prompt."""
     spend(NUMBER * len(edges))
     fed = set(readers(programs))
@@ -207,7 +209,9 @@ def all_edges(size: Architecture) -> Edges:
     return tuple((source, target) for source in nodes for target in nodes if source.stage < target.stage)
 
 
-def read_circuit(value: object, where: str, size: Architecture, programs: Iterable[tuple[int, int]]) -> Edges:
+def read_circuit(
+    value: object, where: str, size: Architecture, programs: Mapping[tuple[int, int], Program]
+) -> Edges:
     layers, heads, ablation, listed = fields(value, where, "layers", "heads", "ablation", "edges")
     found = integer(layers, f"{where}.layers"), integer(heads, f"{where}.heads")
     wanted = size.layers, size.heads

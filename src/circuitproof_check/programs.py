@@ -131,6 +131,19 @@ class Program:
         weights = [self.default, *(weight for weight, _ in self.rules)]
         return NUMBER + weight_of(sum(weight.denominator.bit_length() - 1 for weight in weights))
 
+    @property
+    def is_fixed(self) -> bool:
+        """Say whether it attends at every query, or at none, for want of a condition or of a weight."""
+        spend(STEP * (1 + len(self.rules)))
+        sure = self.is_self or self.default or any(w for w, condition in self.rules if condition is None)
+        return bool(sure) or self.is_empty
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether it attends nowhere, for want of a weight."""
+        spend(STEP * (1 + len(self.rules)))
+        return not (self.is_self or self.default or any(weight for weight, _ in self.rules))
+
     def _weight(self, seen: Tokens, query: int, key: int) -> Fraction:
         found = (w for w, condition in self.rules if condition is None or _holds(condition, seen, query, key))
         return sum(found, self.default)

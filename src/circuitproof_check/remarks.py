@@ -3,12 +3,23 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from .architecture import EMBED, Edge, Edges, all_edges, constant_edges, live_nodes, name_of
+from .architecture import (
+    EMBED,
+    Edge,
+    Edges,
+    Node,
+    all_edges,
+    constant_edges,
+    live_nodes,
+    logits_node,
+    name_of,
+    readers,
+)
 from .case import Case, Decision
 from .claim import Claim, Property
 from .patterns import walk
 from .reading import integer, items, mapping
-from .work import NUMBER, paid, spend
+from .work import NUMBER, OBJECT, paid, spend
 
 
 def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evidence: object) -> list[str]:
@@ -17,15 +28,12 @@ def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evi
         return []
     labels = walk.labels(case)
     is_constant = len({answer for answer, _ in labels}) == 1
-    is_equivalent = any(one.kind == "equivalence" for one in proved)
+    is_equivalent = any(one.kind in ("equivalence", *_SIZES) for one in proved)
     match claimed.kind:
         case "equivalence":
             return _if("constant answer", is_constant) + _unedged(case, evidence)
-        case "subset minimality":
-            is_implied = not is_constant and _is_chain(case.claim)
-            return _if("implied by equivalence", is_implied) + _if("constant answer", is_constant)
-        case "minimum":
-            return _if("constant answer", is_constant)
+        case "subset minimality" | "minimum":
+            return _of_size(claimed, evidence, is_constant=is_constant, edges=len(case.claim.edges))
         case "invariance":
             has_one_each = len({group for _, group in labels}) == len(labels)
             implied = _if("implied by equivalence", is_equivalent and has_one_each)
@@ -37,16 +45,83 @@ def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evi
             count = case.claim.unreached if case.claim.declared is None else 0
             return _constant(case, evidence) + _if(f"unreached prompts: {count}", count)
         case "faithfulness":
-            is_whole = case.claim.edges == all_edges(case.claim.architecture)
             ties = sum(len(decision) > 1 for decision in _decisions(case, evidence))
-            said = _if("whole model", is_whole) + _if(f"tied prompts: {ties}", ties)
+            said = _if("whole model", _is_whole(case)) + _if(f"tied prompts: {ties}", ties)
             return _constant(case, evidence) + said
         case _:
-            return _if("no program head", not case.claim.programs)
+            return _of_lesion(case.claim, claimed)
+
+
+_SIZES = ("subset minimality", "minimum")
+"""The properties of which equivalence is a part."""
 
 
 def _if(remark: str, applies: object) -> list[str]:
     return [remark] if applies else []
+
+
+def _of_size(claimed: Property, evidence: object, *, is_constant: bool, edges: int) -> list[str]:
+    """Remark that no other circuit had to be looked at, or none of fewer edges."""
+    tried = len(items(mapping(evidence, "evidence")["children"], "evidence"))
+    is_alone = not is_constant and tried == max(1, len(claimed.circuits))
+    is_least = not is_constant and edges == 1 and claimed.kind == "minimum"
+    said = _if("implied by equivalence", is_alone) + _if("constant answer", is_constant)
+    return said + _if("one edge", is_least)
+
+
+def _of_lesion(claim: Claim, claimed: Property) -> list[str]:
+    """Remark that there is nothing to silence, here or in the circuit, and on heads that the base has too."""
+    live = live_nodes(claim.edges, claim.architecture)
+    silenced = [place for place, program in claim.programs.items() if not program.is_empty]
+    is_unused = all(Node(2 * layer + 1, head) not in live for layer, head in silenced)
+    same = sorted(place for place, lines in claimed.lines.items() if claim.lines.get(place) == lines)
+    said = _if("no program head in the circuit" if claim.programs else "no program head", is_unused)
+    return said + [f"program of the base: head {layer}.{head}" for layer, head in same]
+
+
+def _is_whole(case: Case) -> bool:
+    """Say whether the circuit lacks no edge but those from and to nodes that put out zero.
+
+    Without an edge from such a head its target may lose the bias of the layer; that must be zero then, too.
+    """
+    size, kept = case.claim.architecture, set(case.claim.edges)
+    told = {(source.stage, target) for source, target in kept if source.is_head}
+    for source, target in paid(all_edges(size), OBJECT):
+        if (source, target) in kept or _is_silent(case, target):
+            continue
+        is_told = not size.biases or not source.is_head or (source.stage, target) in told
+        if not _is_silent(case, source) or not (is_told or _is_zero(case, _shared_bias(source))):
+            return False
+    return True
+
+
+def _shared_bias(head: Node) -> str:
+    return f"attention.{head.layer}.output.bias"
+
+
+def _is_zero(case: Case, name: str) -> bool:
+    return case.forward.weights.is_zero(name)
+
+
+def _is_silent(case: Case, node: Node) -> bool:
+    """Say whether a head or an MLP puts out zero whatever it reads."""
+    size = case.claim.architecture
+    if node in (EMBED, logits_node(size)):
+        return False
+    if node.is_head:
+        program = case.claim.programs.get((node.layer, node.head))
+        is_empty = program is not None and program.is_empty
+        name = f"head.{node.layer}.{node.head}"
+        return is_empty or _is_zero(case, f"{name}.output.weight") or _maps_to_zero(case, f"{name}.value")
+    name = f"mlp.{node.layer}"
+    if size.biases and not _is_zero(case, f"{name}.down.bias"):
+        return False
+    return _is_zero(case, f"{name}.down.weight") or _maps_to_zero(case, f"{name}.up")
+
+
+def _maps_to_zero(case: Case, name: str) -> bool:
+    has_bias = case.claim.architecture.biases and not _is_zero(case, f"{name}.bias")
+    return not has_bias and _is_zero(case, f"{name}.weight")
 
 
 def _constant(case: Case, evidence: object) -> list[str]:
@@ -89,13 +164,12 @@ def _is_single(case: Case) -> bool:
 
 
 def _is_chain(claim: Claim) -> bool:
-    """Say whether all that is kept is one path from `embed`, on which no head may attend nowhere."""
+    """Say whether all that is kept is one path to the logits, of which only the first node is a reader."""
     sources = Counter(source for source, _ in claim.edges)
     targets = Counter(target for _, target in claim.edges)
     live = live_nodes(claim.edges, claim.architecture)
     is_path = max(sources.values()) == max(targets.values()) == 1 and set(targets) <= live
-    programs = [claim.programs.get((node.layer, node.head)) for node in targets if node.is_head]
-    return is_path and EMBED in sources and all(program is None or program.is_self for program in programs)
+    return is_path and set(readers(claim.programs).intersection(sources)) == set(sources) - set(targets)
 
 
 def _of_edges(case: Case) -> list[str]:

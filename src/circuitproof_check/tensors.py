@@ -75,6 +75,7 @@ class Weights:
             )
             require("numbers_are_finite", is_finite, where)
         self._slices, self._tensors = slices, tensors
+        self._zeros: dict[str, bool] = {}
 
     def row(self, name: str, index: int) -> Vector:
         tensor, rows = self._tensor(name), self._slices[name].rows
@@ -86,12 +87,23 @@ class Weights:
 
     def whole(self, name: str) -> Vector:
         """Return every number of a tensor, row after row."""
-        tensor, shape = self._tensor(name), self._slices[name].shape
-        require("needed_tensors_are_whole", tensor.shape == shape, f"tensor {name}", shape)
-        return decode(tensor.content)
+        return decode(self._full(name))
 
     def matrix(self, name: str) -> Matrix:
         return Matrix(self.whole(name), self._tensor(name).shape[1])
+
+    def is_zero(self, name: str) -> bool:
+        """Say whether every number of a tensor is zero; it is looked at once."""
+        if name not in self._zeros:
+            content = self._full(name)
+            spend(len(content))
+            self._zeros[name] = not any(word & _MAGNITUDE for word in _words(content))
+        return self._zeros[name]
+
+    def _full(self, name: str) -> bytes:
+        tensor, shape = self._tensor(name), self._slices[name].shape
+        require("needed_tensors_are_whole", tensor.shape == shape, f"tensor {name}", shape)
+        return tensor.content
 
     def _tensor(self, name: str) -> Tensor:
         require("needed_tensors_are_here", name in self._tensors, f"tensor {name}")

@@ -37,7 +37,6 @@ FREE: dict[str, str] = {
     """,
     "it is done once, or once for each property, and what it goes through was paid for when it was read": """
         architecture: read_circuit
-        architecture: readers
         claim: check_positions
         claim: with_unreached
         identity: frozen_names

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.minimality import _marked
@@ -82,11 +83,12 @@ def test_a_circuit_no_part_of_which_will_do_is_refuted(run, model, tmp_path):
 def test_edges_that_carry_a_constant_are_marked():
     """A node that reads nothing puts out its biases: who reads the circuit must not take it for a reader."""
     kept = circuit_of(["embed -> logits", "head 0.0 -> logits"])
-    assert list(_marked(kept, [])) == [
+    assert list(_marked(kept, {})) == [
         "embed -> logits",
         "head 0.0 -> logits (a constant: its source reads nothing)",
     ]
-    assert list(_marked(kept, [Head(0, 0)])) == ["embed -> logits", "head 0.0 -> logits"]
+    sometimes = parse("default 0\nadd 1 when key_token == 3\notherwise nowhere")
+    assert list(_marked(kept, {Head(0, 0): sometimes})) == ["embed -> logits", "head 0.0 -> logits"]
 
 
 def test_json_holds_the_same(run, model):

@@ -242,7 +242,7 @@ def test_a_weight_that_is_no_number_is_a_sentence(run, tmp_path):
 def test_a_circuit_that_cannot_read_its_prompt_is_a_sentence(run, tmp_path):
     """Whatever it decides, it decides blindly."""
     arguments = given(tmp_path, edges=("mlp 0 -> logits",))
-    assert "neither embed nor a program head reaches logits" in refused(run(*arguments))
+    assert "may attend nowhere reaches logits" in refused(run(*arguments))
 
 
 def test_a_circuit_of_another_model_is_a_sentence(run, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 from bundle_maker import Bundle
 from bundle_twin import falsehoods
 from circuitproof.bundle.files import write_bundle
+from circuitproof.declare.circuits import readers
 from circuitproof.declare.circuits.graph import EMBED
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.alphabet import Vocabulary
@@ -21,7 +22,7 @@ from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.release import import_release
-from circuitproof.prove import claim
+from circuitproof.prove import claim, remarks
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.patterns import answers
@@ -29,6 +30,7 @@ from circuitproof.prove.patterns.goals import Robust
 from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check import architecture, properties
+from circuitproof_check import remarks as checked_remarks
 from circuitproof_check.main import Outcome, check
 from pattern_forgeries import EQUIVALENCE, Patterned, robust_before_a_norm, suiting
 from random_claims import CYCLE, known_ask, told
@@ -112,8 +114,10 @@ def test_an_opener_is_a_token(opener, tmp_path):
 
 def believing_only_the_embedding_reads(monkeypatch):
     """Put the premise back into prover and checker: a circuit that `embed` does not feed is blind."""
-    monkeypatch.setattr(claim, "readers", lambda _: frozenset({EMBED}))
-    monkeypatch.setattr(properties, "readers", lambda _: frozenset({architecture.EMBED}))
+    for module in (readers, claim, remarks):
+        monkeypatch.setattr(module, "readers", lambda _: frozenset({EMBED}))
+    for module in (architecture, properties, checked_remarks):
+        monkeypatch.setattr(module, "readers", lambda _: frozenset({architecture.EMBED}))
 
 
 def accepted_falsehoods(seeds, folder: Path) -> list[str]:

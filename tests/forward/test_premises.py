@@ -8,11 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
 import bundle_maker as maker
-from bundle_twin import Run, add, dead, feeding, reached, reads
+from bundle_twin import Run, add, dead, feeding, is_reader, reached, reads
 from circuitproof.declare.circuits import readers
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.spelling import parse_circuit
@@ -20,6 +21,8 @@ from circuitproof.declare.programs.lines import parse_lines
 from circuitproof.forward.interface import Side
 from circuitproof.forward.reach import readings
 from circuitproof_check import architecture as checker
+from circuitproof_check import remarks
+from circuitproof_check.claim import read_programs
 from random_claims import BAND, Spelled, Theme, random_program, random_sizes, random_tensors
 
 SEEDS = range(60)
@@ -63,9 +66,10 @@ class Drawn:
         return all(one == found[0] for one in found)
 
 
-def is_reader(node, programs):
-    """Say whether a node looks at tokens by itself."""
-    return node == "embed" or node.removeprefix("head ") in programs
+def checked_programs(drawn):
+    """Return the programs as the checker reads them."""
+    sizes = checker.read_architecture(drawn.size, "model")
+    return read_programs(drawn.programs, "programs", sizes)[1]
 
 
 def is_constant(node, edges, programs):
@@ -119,8 +123,10 @@ def test_a_constant_node_puts_out_the_same_everywhere(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_head_with_a_constant_input_puts_out_the_same_unless_it_may_attend_nowhere(seed):
     """Premise: constant input. Rows that sum to one pass a constant on."""
-    drawn = Drawn(seed, otherwise="self")
+    drawn = Drawn(seed)
     for index in range(drawn.size["heads"]):
+        if is_reader(f"head 0.{index}", drawn.programs):
+            continue
         run = Run(drawn.model, [])
         prefixes = [prompt[:end] for prompt in drawn.prompts for end in range(1, len(prompt) + 1)]
         found = [run.output(f"head 0.{index}", prefix) for prefix in prefixes]
@@ -128,31 +134,93 @@ def test_a_head_with_a_constant_input_puts_out_the_same_unless_it_may_attend_now
 
 
 def paths(drawn):
-    """Return random paths from the embedding to the logits."""
+    """Return random paths to the logits that begin at a reader."""
     for _ in range(6):
-        path, node = [], "embed"
-        while node != "logits":
-            edge = drawn.draw.choice([edge for edge in drawn.every if edge.startswith(f"{node} -> ")])
-            path, node = [*path, edge], edge.split(" -> ")[1]
+        readers_there = [edge for edge in drawn.every if is_reader(edge.split(" -> ")[0], drawn.programs)]
+        path = [drawn.draw.choice(readers_there)]
+        while not path[-1].endswith(" -> logits"):
+            node = path[-1].split(" -> ")[1]
+            path.append(drawn.draw.choice([edge for edge in drawn.every if edge.startswith(f"{node} -> ")]))
         yield path
+
+
+def lesions(edges):
+    """Return a circuit without each of its edges."""
+    return [[edge for edge in edges if edge != cut] for cut in edges]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_chain_without_one_of_its_edges_has_the_same_logits_for_all(seed):
-    """Premise: chains."""
-    drawn = Drawn(seed, otherwise="self")
+    """Premise: chains. A path is one if only its first node is a reader."""
+    drawn = Drawn(seed)
     for path in paths(drawn):
-        for cut in path:
-            assert drawn.is_alike([edge for edge in path if edge != cut])
+        sources = [edge.split(" -> ")[0] for edge in path]
+        is_chain = [is_reader(node, drawn.programs) for node in sources] == [True] + [False] * (len(path) - 1)
+        assert is_chain is not any(reads(rest, drawn.programs) for rest in lesions(path))
+        assert not is_chain or all(map(drawn.is_alike, lesions(path)))
 
 
-def test_a_chain_with_a_head_that_may_attend_nowhere_can_do_without_an_edge():
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_reads_its_prompt_by_each_of_its_edges_is_a_path(seed):
+    """Premise: chains, the other way round; prover and checker find the same."""
+    drawn = Drawn(seed)
+    sizes = checker.read_architecture(drawn.size, "model")
+    heads = {Head(*map(int, place.split("."))): lines for place, lines in drawn.programs.items()}
+    parsed = {head: parse_lines(lines, "program", drawn.size["vocabulary"]) for head, lines in heads.items()}
+    graph = {"layers": drawn.size["layers"], "heads": drawn.size["heads"], "ablation": "zero"}
+    for edges in (*drawn.circuits(), *paths(drawn)):
+        if not reads(edges, drawn.programs):
+            continue
+        wanted = not any(reads(rest, drawn.programs) for rest in lesions(edges))
+        circuit = parse_circuit(graph | {"edges": edges}, "circuit")
+        assert readers.needs_each_edge_to_read(circuit, parsed) is wanted
+        claim = SimpleNamespace(
+            edges=checker.read_edges(edges, "circuit", sizes),
+            programs=checked_programs(drawn),
+            architecture=sizes,
+        )
+        assert remarks._is_chain(claim) is wanted
+        assert not wanted or len({edge.split(" -> ")[0] for edge in edges}) == len(edges)
+
+
+def test_a_chain_with_a_second_reader_can_do_without_an_edge():
     """So the premise needs its condition."""
     found = 0
     for seed in SEEDS:
         drawn = Drawn(seed, otherwise="nowhere")
         found += any(not drawn.is_alike(path[1:]) for path in paths(drawn))
     assert found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_circuit_that_lacks_only_silent_nodes_is_the_model(seed):
+    """Premise: silence. Some nodes are made silent, and edges from and to them left out."""
+    drawn = Drawn(seed)
+    nodes = sorted({edge.split(" -> ")[0] for edge in drawn.every} - {"embed"})
+    chosen = [node for node in nodes if drawn.draw.random() < 0.5]
+    for node in chosen:
+        parts = ("output.weight",) if node.startswith("head") else ("down.weight", "down.bias")
+        for name in (f"{node.replace(' ', '.')}.{part}" for part in parts):
+            if name in drawn.spelled.tensors:
+                shape, numbers = drawn.spelled.tensors[name]
+                drawn.spelled.tensors[name] = (shape, [0.0] * len(numbers))
+    drawn.model = drawn.spelled.meant()
+    edges = [edge for edge in drawn.every if not set(edge.split(" -> ")) & set(chosen)]
+    restored = with_biases(drawn, edges)
+    assert drawn.logits(restored) == drawn.logits(drawn.every)
+
+
+def with_biases(drawn, edges):
+    """Return edges and, where a node lost the shared bias of a layer, one that brings it."""
+    if not drawn.size["biases"]:
+        return edges
+    kept = set(edges)
+    for edge in drawn.every:
+        source, target = edge.split(" -> ")
+        layer = source.removeprefix("head ").split(".")[0]
+        others = [e for e in kept if e.startswith(f"head {layer}.") and e.endswith(f" -> {target}")]
+        kept |= {edge} if source.startswith("head") and not others else set()
+    return [edge for edge in drawn.every if edge in kept]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -210,8 +278,11 @@ def test_no_tensor_of_a_program_head_that_feeds_nothing_is_read(seed):
 def test_prover_and_checker_tell_readers_and_constants_as_the_oracle_does(seed):
     """The premises are of use only if both apply them to the circuits of which they hold."""
     drawn = Drawn(seed)
-    size, programs = drawn.size, [tuple(map(int, place.split("."))) for place in drawn.programs]
-    heads = [Head(*place) for place in programs]
+    size, programs = drawn.size, checked_programs(drawn)
+    heads = {
+        Head(*map(int, place.split("."))): parse_lines(lines, place, size["vocabulary"])
+        for place, lines in drawn.programs.items()
+    }
     sizes = checker.read_architecture(size, "model")
     for edges in drawn.circuits():
         spelled = {"layers": size["layers"], "heads": size["heads"], "ablation": "zero", "edges": edges}

@@ -6,6 +6,8 @@ import pytest
 from circuitproof.declare.circuits.circuit import empty, whole
 from circuitproof.declare.circuits.graph import LOGITS, Graph, Head
 from circuitproof.declare.circuits.readers import reads_prompt
+from circuitproof.declare.programs.syntax import Otherwise
+from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.errors import InputError
@@ -18,6 +20,7 @@ from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, PLAIN, build, circuit_
 FROZEN = freeze(build(ADDER))
 CIRCUIT = circuit_of(ADDED)
 EQUIVALENCE = (Equivalence(),)
+SOMETIMES = parse("default 0\nadd 1 when key_token == 3\notherwise nowhere")
 
 
 def claim(circuit=CIRCUIT, task=ADDER_TASK, properties=EQUIVALENCE, frozen=FROZEN) -> Claim:
@@ -37,25 +40,36 @@ def test_parts_that_fit_are_a_claim():
 )
 def test_a_circuit_whose_logits_the_prompt_does_not_reach_is_refused(edges):
     """Its decision is the same whatever is asked; claims about it look deep and say nothing."""
-    with pytest.raises(InputError, match="neither embed nor a program head reaches logits along kept edges"):
+    with pytest.raises(
+        InputError,
+        match="may attend nowhere reaches logits along kept edges",
+    ):
         claim(circuit_of(edges))
 
 
 def test_a_prompt_is_read_along_any_path():
     """The longest path and the shortest; the order of the edges does not matter."""
     path = ("head 0.0 -> mlp 0", "mlp 0 -> logits", "embed -> head 0.0")
-    assert reads_prompt(circuit_of(path), ())
-    assert reads_prompt(circuit_of(DIRECT), ())
-    assert reads_prompt(whole(Graph(3, 2)), ())
-    assert not reads_prompt(empty(Graph(3, 2)), [Head(0, 0)])
+    assert reads_prompt(circuit_of(path), {})
+    assert reads_prompt(circuit_of(DIRECT), {})
+    assert reads_prompt(whole(Graph(3, 2)), {})
+    assert not reads_prompt(empty(Graph(3, 2)), {Head(0, 0): SOMETIMES})
 
 
 def test_a_program_head_reads_its_prompt_without_the_embedding():
-    """Where it looks depends on the tokens, so what it hands on may too."""
-    alone = circuit_of(["head 0.0 -> logits"])
-    assert reads_prompt(alone, [Head(0, 0)])
-    assert not reads_prompt(alone, [])
-    assert not reads_prompt(circuit_of(["head 0.0 -> mlp 0"]), [Head(0, 0)])
+    """Whether it attends depends on the tokens, so what it hands on may too."""
+    alone, programs = circuit_of(["head 0.0 -> logits"]), {Head(0, 0): SOMETIMES}
+    assert reads_prompt(alone, programs)
+    assert not reads_prompt(alone, {})
+    assert not reads_prompt(circuit_of(["head 0.0 -> mlp 0"]), programs)
+
+
+@pytest.mark.parametrize("change", [{"otherwise": Otherwise.SELF}, {"default": Fraction(1)}, {"rules": ()}])
+def test_a_program_head_that_always_or_never_attends_reads_nothing_by_itself(change):
+    """What it hands on is the same for all prompts then."""
+    alone, program = circuit_of(["head 0.0 -> logits"]), replace(SOMETIMES, **change)
+    assert not reads_prompt(alone, {Head(0, 0): program})
+    assert reads_prompt(circuit_of(["embed -> head 0.0", "head 0.0 -> logits"]), {Head(0, 0): program})
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(2, 1), (1, 2)])

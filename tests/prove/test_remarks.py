@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.circuits.readers import needs_each_edge_to_read, readers
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.rules import ClassTable, OnlyOpener, SameOpener
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import DeclarationError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.declaration import NO_PROGRAMS
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface
 from circuitproof.prove.battery import prove
@@ -32,14 +33,15 @@ from circuitproof.prove.properties import (
 from circuitproof.prove.remarks import (
     ConstantSource,
     Grounds,
+    OfBase,
     Plain,
     SharedBias,
     Tied,
     Unreached,
-    is_chain,
     needs_every_edge,
     remarks,
 )
+from circuitproof.prove.silence import is_whole_model
 from circuitproof.prove.verdict import Answer, Refuted, Verdict
 from hand_models import (
     ADDED,
@@ -79,12 +81,11 @@ CHAIN = ("embed -> head 0.0", "head 0.0 -> mlp 0", "mlp 0 -> logits")
         ((*DIRECT, "head 0.0 -> mlp 0"), False),
         ((*THROUGH_MLP, "head 0.0 -> mlp 0"), False),
         (("embed -> head 0.0", "head 0.0 -> logits", "mlp 0 -> logits"), False),
-        (("head 0.0 -> logits",), False),
     ],
 )
 def test_a_chain_is_one_path_and_nothing_beside(edges, expected):
     """A dead edge, a second source or a second way out breaks the argument for implied necessity."""
-    assert is_chain(circuit_of(edges)) is expected
+    assert needs_each_edge_to_read(circuit_of(edges), {}) is expected
 
 
 CHAIN_TASK = table_task({(0,): 1, (1,): 0})
@@ -116,14 +117,20 @@ def test_necessity_is_not_implied(edges, answers, properties):
     assert "implied by equivalence" not in said(prove(claim))[1]
 
 
-def nowhere_claim(otherwise: str) -> Claim:
+THROUGH_HEAD = ("embed -> head 0.0", "head 0.0 -> logits")
+ALONE = ("head 0.0 -> logits",)
+SOMETIMES = "default 0\nadd 1 when key_token == 3\notherwise nowhere"
+"""A program that tells prompts with token 3 from others."""
+
+
+def nowhere_claim(otherwise: str, edges=THROUGH_HEAD, properties=BOTH) -> Claim:
     """Return a chain that decides by whether its head attends at all, not by what it reads.
 
     Values are a bias, and the output bias of token 1 is 1/2. Where the program finds token 3, the head
     outputs (1, 0); elsewhere nothing, if it attends nowhere.
     """
     sizes = replace(PLAIN, biases=True, logit_bias=True)
-    program = parse(f"default 0\nadd 1 when key_token == 3\notherwise {otherwise}")
+    program = parse(SOMETIMES.replace("nowhere", otherwise))
     weights = {
         "head.0.0.value.bias": [1, 0],
         "head.0.0.output.weight": IDENTITY,
@@ -131,15 +138,13 @@ def nowhere_claim(otherwise: str) -> Claim:
         "logits.bias": [0, 0.5, 0, 0, 0],
     }
     frozen = freeze(build(weights, sizes, {Head(0, 0): program}))
-    circuit = circuit_of(("embed -> head 0.0", "head 0.0 -> logits"))
-    return Claim(frozen, circuit, table_task({(3, 0): 0, (2, 0): 1}), (Equivalence(), Necessity()))
+    return Claim(frozen, circuit_of(edges), table_task({(3, 0): 0, (2, 0): 1}), properties)
 
 
 def test_a_program_that_may_attend_nowhere_implies_nothing():
     """Here is a chain, proved equivalent with two answers, whose first edge is useless all the same."""
     battery = prove(nowhere_claim("nowhere"))
     assert [answer.verdict for answer in battery.answers] == [Verdict.PROVED, Verdict.REFUTED]
-    assert is_chain(battery.claim.circuit)
     assert said(battery)[1] == []
 
 
@@ -147,6 +152,68 @@ def test_a_program_that_falls_back_on_itself_keeps_the_argument():
     """Its rows sum to one, so it passes a constant on and equivalence with two answers fails."""
     battery = prove(nowhere_claim("self"))
     assert battery.answers[0].verdict is Verdict.REFUTED
+
+
+def test_a_program_head_alone_is_a_chain_that_reads_by_itself():
+    """Without its edge nothing tells prompts apart, so necessity and the fewest edges follow."""
+    asked = (Equivalence(), Necessity(), SubsetMinimality())
+    battery = prove(nowhere_claim("nowhere", ALONE, asked))
+    assert [answer.verdict for answer in battery.answers] == [Verdict.PROVED] * 3
+    implied = ["implied by equivalence"]
+    assert said(battery) == [[], implied, implied]
+
+
+def test_equivalence_may_be_proved_as_a_part_of_another_property():
+    """A circuit that is minimal is equivalent."""
+    for asked in (SubsetMinimality(), Minimum((circuit_of(ALONE),))):
+        battery = prove(nowhere_claim("nowhere", ALONE, (Necessity(), asked)))
+        assert [answer.verdict for answer in battery.answers] == [Verdict.PROVED] * 2
+        assert said(battery)[0] == ["implied by equivalence"]
+
+
+def test_the_minimum_of_one_edge_has_no_smaller_rival_and_without_programs_none_at_all():
+    """With the program head there is one more circuit of one edge that reads its prompt."""
+    found = prove(nowhere_claim("nowhere", ALONE, (Minimum((circuit_of(ALONE),)),)))
+    assert said(found) == [["one edge"]]
+    direct = adder_claim(Minimum((circuit_of(DIRECT),)), weights=CHAIN_WEIGHTS, edges=DIRECT, task=CHAIN_TASK)
+    assert said(prove(direct)) == [["implied by equivalence", "one edge"]]
+
+
+def test_the_minimum_of_more_edges_had_rivals():
+    """The direct edge reads the prompt too, and had to be refuted."""
+    assert said(prove(adder_claim(Minimum((circuit_of(ADDED),))))) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("lines", "always", "never"),
+    [
+        ("default 0\notherwise self", True, False),
+        ("default 1\notherwise nowhere", True, False),
+        ("default 0\nadd 1/2\notherwise nowhere", True, False),
+        ("default 0\nadd 1 when token_match\notherwise self", True, False),
+        ("default 0\notherwise nowhere", False, True),
+        ("default 0\nadd 0\nadd 0 when token_match\notherwise nowhere", False, True),
+        ("default 0\nadd 0\nadd 1 when token_match\notherwise nowhere", False, False),
+        (SOMETIMES, False, False),
+    ],
+)
+def test_the_form_of_a_program_says_whether_it_always_or_never_attends(lines, always, never):
+    """What a condition means is not asked; only what attends sometimes tells prompts apart by itself."""
+    program = parse(lines)
+    assert (program.always_attends, program.never_attends) == (always, never)
+    assert (Head(0, 0) in readers({Head(0, 0): program})) is not (always or never)
+
+
+@pytest.mark.parametrize("lines", ["default 1\notherwise nowhere", "default 0\nadd 2\notherwise nowhere"])
+def test_a_program_head_that_always_attends_and_reads_nothing_is_a_constant_source(lines):
+    """Its row has weight whatever the tokens, so it passes its constant on."""
+    weights = {**LEANING_WEIGHTS, "head.0.0.value.bias": [0, 2]}
+    frozen = freeze(build(weights, BIASED, {Head(0, 0): parse(lines)}))
+    task = table_task(dict.fromkeys(((0,), (1,), (2,)), 0))
+    (answer,) = prove(Claim(frozen, circuit_of(LEANING), task, (Necessity(),))).answers
+    assert list(map(str, answer.remarks)) == ["constant source: head 0.0 -> logits"]
+    with pytest.raises(InputError, match="reads no prompt"):
+        Claim(frozen, circuit_of(ALONE), task, (Equivalence(),))
 
 
 grounds_of = st.builds(
@@ -161,11 +228,15 @@ grounds_of = st.builds(
     shared_biases=st.sampled_from([(), tuple(circuit_of(DIRECT))]),
     unreached=st.integers(0, 2),
     unedged=st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})]),
+    is_whole=st.booleans(),
+    listed=st.integers(0, 2),
+    of_base=st.sampled_from([(), (Head(0, 0),)]),
 )
 ORDER = (
     Plain.IMPLIED,
     Plain.CLEAR,
     Plain.CONSTANT,
+    Plain.ONE_EDGE,
     Plain.DECISION,
     Plain.UNEDGED,
     Plain.WHOLE,
@@ -173,18 +244,20 @@ ORDER = (
     SharedBias,
     ConstantSource,
     Plain.NO_PROGRAM,
+    Plain.UNUSED_PROGRAM,
+    OfBase,
     Unreached,
 )
 """The remarks as they stand in the table of the format."""
 ALLOWED = {
     Kind.EQUIVALENCE: {Plain.CONSTANT, Plain.UNEDGED},
     Kind.SUBSET_MINIMALITY: {Plain.IMPLIED, Plain.CONSTANT},
-    Kind.MINIMUM: {Plain.CONSTANT},
+    Kind.MINIMUM: {Plain.IMPLIED, Plain.CONSTANT, Plain.ONE_EDGE},
     Kind.INVARIANCE: {Plain.IMPLIED, Plain.CLEAR, Plain.DECISION, Plain.UNEDGED},
     Kind.NECESSITY: {Plain.IMPLIED, SharedBias, ConstantSource},
     Kind.ROBUSTNESS: {Plain.DECISION, Plain.UNEDGED, Unreached},
     Kind.FAITHFULNESS: {Plain.DECISION, Plain.UNEDGED, Plain.WHOLE, Tied},
-    Kind.LESION_IDENTITY: {Plain.NO_PROGRAM},
+    Kind.LESION_IDENTITY: {Plain.NO_PROGRAM, OfBase},
 }
 decided = st.lists(st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})]), min_size=1)
 
@@ -361,7 +434,63 @@ def test_faithfulness_of_the_whole_model_is_remarked():
     """It is compared with itself."""
     every = [str(edge) for edge in whole(circuit_of(DIRECT).graph)]
     assert said(prove(adder_claim(Faithfulness(), edges=every))) == [["whole model"]]
-    assert said(prove(adder_claim(Faithfulness()))) == [[]]
+    loud = {"head.0.0.value.weight": [[0, 0], [0, 1]], "head.0.0.output.weight": [[0, 0], [0, 1 / 8]]}
+    assert said(prove(adder_claim(Faithfulness(), weights=loud))) == [[]]
+
+
+SILENCE = {"mlp.0.down.weight": [[0, 0], [0, 0]], "head.0.0.output.weight": [[0, 0], [0, 0]]}
+
+
+def faithful(edges, sizes=PLAIN, **weights: list[object]) -> list[str]:
+    """Return the remarks on the faithfulness of a circuit of a model whose head and MLP can be silent."""
+    named = {name.replace("_", "."): value for name, value in weights.items()}
+    frozen = freeze(build(ADDER | SILENCE | named, sizes))
+    (found,) = said(prove(Claim(frozen, circuit_of(edges), ADDER_TASK, (Faithfulness(),))))
+    return [remark for remark in found if remark == str(Plain.WHOLE)]
+
+
+def test_what_lacks_only_silent_nodes_is_the_whole_model():
+    """Zero is all that the head and the MLP put out, so nothing is left out."""
+    assert faithful(DIRECT) == ["whole model"]
+    assert faithful(("embed -> mlp 0", "embed -> logits")) == ["whole model"]
+    assert faithful(THROUGH_MLP) == []
+
+
+SPEAKING = {"mlp_0_down_bias": [1, 1]}
+LOUD = {
+    "head_0_0_output_weight": IDENTITY,
+    "mlp_0_down_weight": IDENTITY,
+    "mlp_0_up_weight": [[0, 0], [0, 0]],
+}
+"""What comes last in head and MLP is not zero, but what comes first is."""
+
+
+@pytest.mark.parametrize(
+    ("edges", "weights", "is_whole"),
+    [
+        (DIRECT, {}, True),
+        (DIRECT, SPEAKING, False),
+        (DIRECT, LOUD, True),
+        (DIRECT, LOUD | {"head_0_0_value_bias": [0, 1]}, False),
+        (DIRECT, LOUD | {"mlp_0_up_bias": [1, 1]}, False),
+        (("embed -> logits", "mlp 0 -> logits"), SPEAKING, False),
+        (("embed -> mlp 0", "embed -> logits", "mlp 0 -> logits"), SPEAKING, True),
+        (DIRECT, {"attention_0_output_bias": [1, 1]}, False),
+        (("embed -> logits", "head 0.0 -> logits"), {"attention_0_output_bias": [1, 1]}, True),
+    ],
+)
+def test_a_bias_that_is_left_out_is_not_nothing(edges, weights, is_whole):
+    """Neither that of a silent MLP, nor that which the heads of a layer share; a silent target reads none."""
+    assert faithful(edges, BIASED, **weights) == ["whole model"] * is_whole
+
+
+def test_a_head_that_never_attends_is_silent():
+    """Whatever its weights are."""
+    head = {"head.0.0.value.weight": IDENTITY, "head.0.0.output.weight": IDENTITY}
+    loud = ADDER | {"mlp.0.down.weight": [[0, 0], [0, 0]]} | head
+    for lines, expected in (("default 0\notherwise nowhere", True), (SOMETIMES, False)):
+        frozen = freeze(build(loud, PLAIN, {Head(0, 0): parse(lines)}))
+        assert is_whole_model(frozen, circuit_of(DIRECT)) is expected
 
 
 def test_ties_that_circuit_and_model_share_are_counted():
@@ -369,7 +498,7 @@ def test_ties_that_circuit_and_model_share_are_counted():
     nothing = {"embed.token": [[0, 0]] * 5, "mlp.0.down.weight": [[0, 0], [0, 0]]}
     claim = adder_claim(Faithfulness(), weights=nothing, edges=DIRECT)
     (answer,) = prove(claim).answers
-    assert answer.remarks == (Tied(claim.task.size),)
+    assert answer.remarks == (Plain.WHOLE, Tied(claim.task.size))
 
 
 BY_BIAS = {
@@ -389,7 +518,7 @@ def test_what_biases_decide_alone_is_remarked_wherever_decisions_are_proved():
     equivalence, invariance, *others = said(prove(claim))
     assert equivalence == ["constant answer", "decided without edges"]
     assert invariance == ["implied by equivalence", *alone]
-    assert others == [alone, alone]
+    assert others == [alone, [*alone, "whole model"]]
 
 
 def test_one_decision_that_edges_make_is_only_constant():
@@ -403,6 +532,32 @@ def test_a_lesion_identity_without_a_program_head_is_remarked():
     frozen = freeze(build(ADDER))
     claim = Claim(frozen, circuit_of(ADDED), ADDER_TASK, (identity_with(frozen, frozen),))
     assert said(prove(claim)) == [["no program head"]]
+
+
+def lesioned(lines: str, edges, base: str | None = None) -> list[str]:
+    """Return the remarks on the lesion identity of a model with a program and a base."""
+    heads = {Head(0, 0): parse(lines)}
+    before = freeze(build(ADDER, PLAIN, {} if base is None else {Head(0, 0): parse(base)}))
+    frozen = freeze(build(ADDER, PLAIN, heads))
+    claim = Claim(frozen, circuit_of(edges), ADDER_TASK, (identity_with(before, frozen),))
+    return said(prove(claim))[0]
+
+
+def test_a_lesion_identity_that_takes_nothing_from_the_circuit_is_remarked():
+    """The program head is not in the circuit, leads nowhere, or never attends."""
+    unused = ["no program head in the circuit"]
+    assert lesioned(SOMETIMES, THROUGH_HEAD) == []
+    assert lesioned(SOMETIMES, DIRECT) == unused
+    assert lesioned(SOMETIMES, (*DIRECT, "embed -> head 0.0")) == unused
+    assert lesioned("default 0\notherwise nowhere", (*DIRECT, "head 0.0 -> logits")) == unused
+
+
+def test_a_program_that_the_base_has_too_is_remarked():
+    """It was not installed in this model; another program there was."""
+    assert lesioned(SOMETIMES, THROUGH_HEAD, SOMETIMES) == ["program of the base: head 0.0"]
+    assert lesioned(SOMETIMES, THROUGH_HEAD, "default 1\notherwise self") == []
+    both = ["no program head in the circuit", "program of the base: head 0.0"]
+    assert lesioned(SOMETIMES, DIRECT, SOMETIMES) == both
 
 
 def test_invariance_over_a_pattern_of_single_prompts_says_only_that_they_are_clear():

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from circuitproof.declare.circuits.circuit import empty
-from circuitproof.declare.circuits.graph import Edge
+from circuitproof.declare.circuits.graph import Edge, Head
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.prove.claim import Claim
@@ -13,8 +13,16 @@ from circuitproof.prove.evidence import decisions
 from circuitproof.prove.fold import Folded, changes_nothing, fold
 from circuitproof.prove.identity import answer_identity
 from circuitproof.prove.lists import answer_list
-from circuitproof.prove.properties import Equivalence, LesionIdentity, Robustness
+from circuitproof.prove.properties import (
+    Equivalence,
+    Faithfulness,
+    LesionIdentity,
+    Minimum,
+    Robustness,
+    SubsetMinimality,
+)
 from circuitproof.prove.remarks import Grounds, remarks
+from circuitproof.prove.silence import is_whole_model
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 
 
@@ -48,11 +56,16 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
         answers=answers,
         circuit=claim.circuit,
         programs=claim.frozen.programs,
-        is_equivalent=Equivalence() in proved,
+        is_equivalent=any(isinstance(prop, Equivalence | SubsetMinimality | Minimum) for prop in proved),
         shared_biases=_shared_biases(claim, battery.folded),
         unreached=sum(claim.unreached(prop) for prop in proved if isinstance(prop, Robustness)),
         has_single_classes=len(answers) == claim.task.size,
         unedged=_unedged(battery),
+        is_whole=Faithfulness() in proved and is_whole_model(claim.frozen, claim.circuit),
+        listed=sum(len(prop.circuits) for prop in proved if isinstance(prop, Minimum)),
+        of_base=tuple(
+            head for prop in proved if isinstance(prop, LesionIdentity) for head in _of_base(claim, prop)
+        ),
     )
     return tuple(
         replace(answer, remarks=remarks(answer.prop.kind, grounds, tuple(decisions(answer.evidence))))
@@ -60,6 +73,13 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
         else answer
         for answer in battery.answers
     )
+
+
+def _of_base(claim: Claim, prop: LesionIdentity) -> list[Head]:
+    """Return the heads that have the same program in the base, in order."""
+    pairs = prop.base.programs.items()
+    same = (head for head, program in pairs if claim.frozen.programs.get(head) == program)
+    return sorted(same, key=lambda head: head.place)
 
 
 def _unedged(battery: Battery) -> frozenset[int]:

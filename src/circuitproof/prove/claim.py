@@ -190,7 +190,8 @@ def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Propert
     refuse_other_graph(frozen, circuit)
     if not reads_prompt(circuit, frozen.programs):
         raise InputError(
-            "neither embed nor a program head reaches logits along kept edges; such a circuit reads no prompt"
+            "neither embed nor a program head that may attend nowhere reaches logits along kept edges; "
+            "such a circuit reads no prompt"
         )
     kinds = [prop.kind for prop in properties]
     if not kinds or len(set(kinds)) != len(kinds):

@@ -3,16 +3,14 @@
 The table is in docs/certificate.md; a checker finds the same remarks by itself and compares.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, assert_never
 
-from circuitproof.declare.circuits.circuit import Circuit, whole
-from circuitproof.declare.circuits.graph import EMBED, Edge
-from circuitproof.declare.circuits.readers import constant_edges
-from circuitproof.declare.programs.syntax import Otherwise
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Head
+from circuitproof.declare.circuits.readers import constant_edges, needs_each_edge_to_read, readers
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.prove.properties import Kind
 
@@ -25,8 +23,10 @@ class Plain(StrEnum):
     CONSTANT = "constant answer"
     DECISION = "constant decision"
     UNEDGED = "decided without edges"
+    ONE_EDGE = "one edge"
     WHOLE = "whole model"
     NO_PROGRAM = "no program head"
+    UNUSED_PROGRAM = "no program head in the circuit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,17 @@ class Unreached:
         return f"unreached prompts: {self.prompts}"
 
 
-Remark: TypeAlias = Plain | SharedBias | ConstantSource | Tied | Unreached
+@dataclass(frozen=True, slots=True)
+class OfBase:
+    """A head has the same program in the base."""
+
+    head: Head
+
+    def __str__(self) -> str:
+        return f"program of the base: {self.head}"
+
+
+Remark: TypeAlias = Plain | SharedBias | ConstantSource | Tied | Unreached | OfBase
 Decisions: TypeAlias = Sequence[frozenset[int]]
 """What is decided, as places of candidates: of each prompt of a list, or in each region of a pattern."""
 
@@ -83,7 +93,7 @@ class Grounds:
     circuit: Circuit
     programs: ProgramHeads
     is_equivalent: bool
-    """Whether equivalence is claimed and proved."""
+    """Whether equivalence is claimed and proved, by itself or as a part of another property."""
     shared_biases: tuple[Edge, ...] = ()
     """The edges that change no decision as long as a shared bias is kept, in order."""
     unreached: int = 0
@@ -92,6 +102,12 @@ class Grounds:
     """Whether each prompt is a class of its own."""
     unedged: frozenset[int] = frozenset()
     """What the circuit without any edge decides."""
+    is_whole: bool = False
+    """Whether the circuit lacks no edge but those from or to nodes that put out zero."""
+    listed: int = 0
+    """How many circuits are said to be the smallest."""
+    of_base: tuple[Head, ...] = ()
+    """The heads that have the same program in the base of a lesion identity, in order."""
 
     @property
     def is_constant(self) -> bool:
@@ -107,7 +123,10 @@ def remarks(kind: Kind, grounds: Grounds, decisions: Decisions = ()) -> tuple[Re
         case Kind.SUBSET_MINIMALITY:
             return (Plain.IMPLIED,) * needs_every_edge(grounds) + (Plain.CONSTANT,) * grounds.is_constant
         case Kind.MINIMUM:
-            return (Plain.CONSTANT,) * grounds.is_constant
+            is_one = len(grounds.circuit) == 1 and not grounds.is_constant
+            has_rivals = grounds.listed < len(readers(grounds.programs))
+            implied = (Plain.IMPLIED,) * (is_one and not has_rivals)
+            return implied + (Plain.CONSTANT,) * grounds.is_constant + (Plain.ONE_EDGE,) * is_one
         case Kind.INVARIANCE:
             has_one_each = all(len(answers) == 1 for answers in grounds.answers.values())
             implied = (Plain.IMPLIED,) * (grounds.is_equivalent and has_one_each)
@@ -120,12 +139,11 @@ def remarks(kind: Kind, grounds: Grounds, decisions: Decisions = ()) -> tuple[Re
             unreached = (Unreached(grounds.unreached),) if grounds.unreached else ()
             return _constant(grounds, decisions) + unreached
         case Kind.FAITHFULNESS:
-            is_whole = grounds.circuit == whole(grounds.circuit.graph)
             tied = sum(len(decision) > 1 for decision in decisions)
             ties = (Tied(tied),) if tied else ()
-            return _constant(grounds, decisions) + (Plain.WHOLE,) * is_whole + ties
+            return _constant(grounds, decisions) + (Plain.WHOLE,) * grounds.is_whole + ties
         case Kind.LESION_IDENTITY:
-            return (Plain.NO_PROGRAM,) * (not grounds.programs)
+            return _of_lesion(grounds)
         case _:
             assert_never(kind)
 
@@ -141,24 +159,18 @@ def _unedged(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
     return (Plain.UNEDGED,) * is_same
 
 
+def _of_lesion(grounds: Grounds) -> tuple[Remark, ...]:
+    """Remark that there is nothing to silence, here or in the circuit, and on heads that the base has too."""
+    attending = {head for head, program in grounds.programs.items() if not program.never_attends}
+    is_unused = attending.isdisjoint(grounds.circuit.upstream([LOGITS]))
+    plain = Plain.UNUSED_PROGRAM if grounds.programs else Plain.NO_PROGRAM
+    return ((plain,) if is_unused else ()) + tuple(map(OfBase, grounds.of_base))
+
+
 def needs_every_edge(grounds: Grounds) -> bool:
     """Say whether a circuit that decides two answers right needs each of its edges, whatever the weights.
 
-    A chain passes everything through each of its edges. Without one of them the rest reads a constant,
-    and attention rows that sum to one pass a constant on, so one decision (or tie) is left for all
-    prompts: where two answers were right, some prompt changes. Rows that attend nowhere break this.
+    It does where each edge is on every way from what tells prompts apart to the logits: without it one
+    decision (or tie) is left for all prompts, and where two answers were right, some prompt changes.
     """
-    return not grounds.is_constant and is_chain(grounds.circuit) and not _attends_nowhere(grounds)
-
-
-def is_chain(circuit: Circuit) -> bool:
-    """Say whether the kept edges are one path from `embed` to `logits`."""
-    sources = Counter(edge.source for edge in circuit.edges)
-    targets = Counter(edge.target for edge in circuit.edges)
-    is_path = max(sources.values()) == 1 and max(targets.values()) == 1
-    return is_path and EMBED in sources and circuit.live() == circuit
-
-
-def _attends_nowhere(grounds: Grounds) -> bool:
-    heads = [head for head in grounds.circuit.heads() if head in grounds.programs]
-    return any(grounds.programs[head].otherwise is Otherwise.NOWHERE for head in heads)
+    return not grounds.is_constant and needs_each_edge_to_read(grounds.circuit, grounds.programs)

@@ -47,7 +47,7 @@ def test_decisions_of_a_model_that_is_not_exact_are_refused():
         (
             [ADDER_TASK],
             [[circuit_of(["mlp 0 -> logits"])]],
-            "neither embed nor a program head reaches logits",
+            "may attend nowhere reaches logits",
         ),
     ],
 )

@@ -93,7 +93,10 @@ def test_norms_are_decided_where_few_prompts_matter():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"edges": ("mlp 0 -> logits",)}, "neither embed nor a program head reaches logits"),
+        (
+            {"edges": ("mlp 0 -> logits",)},
+            "may attend nowhere reaches logits",
+        ),
         ({"text": "any{6} with exactly 1 of [0, 1]"}, "the model's context is 5; add 'up to 5 tokens'"),
         ({"properties": ()}, "one or more distinct properties, got none"),
         ({"layers": 3}, "the circuit is of 3 layers of 2 heads"),
@@ -200,7 +203,10 @@ def test_a_witness_that_shows_a_shared_bias_alone_is_remarked():
     claim = Claim(frozen, circuit, task_of("[0, 1] 2{0..1}"), (Necessity(),))
     (answer,) = prove(claim).answers
     assert answer.verdict is Verdict.PROVED
-    assert [str(remark) for remark in answer.remarks] == ["shared bias: head 0.0 -> logits"]
+    assert [str(remark) for remark in answer.remarks] == [
+        "shared bias: head 0.0 -> logits",
+        "constant source: head 0.0 -> logits",
+    ]
 
 
 def test_an_example_of_another_label_shows_more_than_a_bias():

@@ -1,33 +1,47 @@
-"""Which nodes read tokens by themselves, and what follows for the nodes and circuits that they do not reach.
+"""Which nodes tell prompts apart by themselves, and what follows for the nodes that they do not reach.
 
-`embed` reads them, and so does every program head, whatever it keeps: where it looks depends on the tokens.
-The premises about circuits in docs/certificate.md are these functions in words.
+`embed` does, and so may a head with a program, whatever it keeps: whether it attends at all can depend on the
+tokens. A program that always attends passes a constant on as a neural head does, and one that never attends
+puts out zero. The premises about circuits in docs/certificate.md are these functions in words.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Node
+from circuitproof.declare.programs.syntax import Program
 
 
-def readers(programs: Iterable[Head]) -> frozenset[Node]:
-    """Return the nodes that read tokens by themselves."""
-    return frozenset({EMBED, *programs})
+def readers(programs: Mapping[Head, Program]) -> frozenset[Node]:
+    """Return the nodes that tell prompts apart by themselves."""
+    varying = (
+        head for head, program in programs.items() if not program.always_attends and not program.never_attends
+    )
+    return frozenset({EMBED, *varying})
 
 
-def reads_prompt(circuit: Circuit, programs: Iterable[Head]) -> bool:
-    """Say whether a node that reads tokens leads to `logits`; otherwise all prompts have the same logits."""
+def reads_prompt(circuit: Circuit, programs: Mapping[Head, Program]) -> bool:
+    """Say whether a reader leads to `logits`; otherwise all prompts have the same logits."""
     return not readers(programs).isdisjoint(circuit.upstream([LOGITS]))
 
 
-def constant_edges(circuit: Circuit, programs: Iterable[Head]) -> tuple[Edge, ...]:
-    """Return the edges whose source puts out the same at every position of every prompt, in order.
+def needs_each_edge_to_read(circuit: Circuit, programs: Mapping[Head, Program]) -> bool:
+    """Say whether a circuit that reads its prompt does not any more, whichever of its edges is cut."""
+    return not any(reads_prompt(lesion, programs) for lesion in map(circuit.without, circuit))
+
+
+def constant_edges(circuit: Circuit, programs: Mapping[Head, Program]) -> tuple[Edge, ...]:
+    r"""Return the edges whose source puts out the same at every position of every prompt, in order.
 
     >>> from circuitproof.declare.circuits.circuit import circuit_of
     >>> from circuitproof.declare.circuits.graph import Graph, Mlp
+    >>> from circuitproof.declare.programs.text import parse
     >>> kept = circuit_of(Graph(1, 1), [Edge(Head(0, 0), Mlp(0)), Edge(Mlp(0), LOGITS)])
-    >>> list(map(str, constant_edges(kept, []))), constant_edges(kept, [Head(0, 0)])
-    (['head 0.0 -> mlp 0', 'mlp 0 -> logits'], ())
+    >>> list(map(str, constant_edges(kept, {})))
+    ['head 0.0 -> mlp 0', 'mlp 0 -> logits']
+    >>> program = parse("default 0\nadd 1 when key_token == 3\notherwise nowhere")
+    >>> constant_edges(kept, {Head(0, 0): program})
+    ()
     """
     reached = set(readers(programs))
     for edge in circuit:

@@ -118,6 +118,18 @@ class Program:
     def __post_init__(self) -> None:
         _refuse_unwritable(self.default, "default")
 
+    @property
+    def always_attends(self) -> bool:
+        """Say whether each row has weight for want of a condition, or falls back on itself."""
+        unconditional = (rule.weight for rule in self.rules if not rule.conditions)
+        return self.otherwise is Otherwise.SELF or any((self.default, *unconditional))
+
+    @property
+    def never_attends(self) -> bool:
+        """Say whether each row is zero because there is no weight to have."""
+        weights = (self.default, *(rule.weight for rule in self.rules))
+        return self.otherwise is Otherwise.NOWHERE and not any(weights)
+
     def tokens(self) -> frozenset[int]:
         """Return every token that a rule mentions."""
         return frozenset(chain.from_iterable(rule.tokens() for rule in self.rules))

@@ -1,15 +1,15 @@
 """The fewest edges that suffice: search, claim, prove and bundle."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.readers import constant_edges, reads_prompt
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, keeping
+from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.frozen import Frozen
 from circuitproof.lab.runs.asked import asked_circuit, asked_model
 from circuitproof.prove.battery import prove
@@ -94,7 +94,7 @@ def _end(search: FewestEdges) -> str:
             return "which are all that there are: none decides the task, so look at what the model decides"
 
 
-def _marked(circuit: Circuit, programs: Iterable[Head]) -> Iterator[str]:
+def _marked(circuit: Circuit, programs: ProgramHeads) -> Iterator[str]:
     """Return a circuit's edges, those that carry the same at every position of every prompt marked."""
     constant = constant_edges(circuit, programs)
     return (

@@ -1,0 +1,156 @@
+"""Each remark on an empty proof: a bundle that leaves it out is refused, as is one that has it in vain."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import bundle_maker as maker
+from bundle_twin import falsehoods
+from circuitproof.bundle.files import write_bundle
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.text import parse
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.identity import identity_with
+from circuitproof.prove.properties import (
+    Equivalence,
+    Faithfulness,
+    Minimum,
+    Necessity,
+    Property,
+    SubsetMinimality,
+)
+from circuitproof_check.main import Outcome, check
+from hand_models import (
+    ADDER,
+    ADDER_TASK,
+    DIRECT,
+    IDENTITY,
+    PLAIN,
+    READ_OFF,
+    build,
+    circuit_of,
+    freeze,
+    table_task,
+)
+
+ALONE = ("head 0.0 -> logits",)
+THROUGH_HEAD = ("embed -> head 0.0", "head 0.0 -> logits")
+BESIDE = ("embed -> logits", "head 0.0 -> logits")
+SOMETIMES = "default 0\nadd 1 when key_token == 3\notherwise nowhere"
+ALWAYS, NEVER = SOMETIMES.replace("default 0", "default 1"), "default 0\notherwise nowhere"
+BIASED = replace(PLAIN, biases=True, logit_bias=True)
+TOLD = {
+    "head.0.0.value.bias": [1, 0],
+    "head.0.0.output.weight": IDENTITY,
+    "logits.weight": READ_OFF,
+    "logits.bias": [0, 0.5, 0, 0, 0],
+}
+"""A head whose value is a constant, so that what it decides is whether it attends."""
+TOKENS = {"embed.token": [*IDENTITY, [0, 0], [0, 0], [0, 0]], "logits.weight": READ_OFF}
+TWO = table_task({(0,): 0, (1,): 1})
+LEANING = {
+    "embed.token": [[2, 1.5], [2, 0], [7, 0], [0, 0], [0, 0]],
+    "head.0.0.value.bias": [0, 2],
+    "head.0.0.output.weight": IDENTITY,
+    "logits.weight": READ_OFF,
+}
+"""A head that turns the decision about tokens 0 and 1, whatever it reads, as long as it attends."""
+
+
+def told(edges: Sequence[str], *properties: Property) -> Claim:
+    """Return a claim about a program head that tells prompts apart by whether it attends."""
+    frozen = freeze(build(TOLD, BIASED, {Head(0, 0): parse(SOMETIMES)}))
+    return Claim(frozen, circuit_of(edges), table_task({(3, 0): 0, (2, 0): 1}), properties)
+
+
+def direct(prop: Property) -> Claim:
+    """Return a claim about the direct edge, which tells two tokens apart."""
+    return Claim(freeze(build(TOKENS)), circuit_of(DIRECT), TWO, (prop,))
+
+
+def leaning(program: str) -> Claim:
+    """Return the necessity of an edge from a program head that keeps no source."""
+    frozen = freeze(build(LEANING, BIASED, {Head(0, 0): parse(program)}))
+    task = table_task({(3, 0): 0, (3, 1): 0, (3, 2): 0})
+    return Claim(frozen, circuit_of(BESIDE), task, (Necessity(),))
+
+
+def faithful(read_out: list[list[float]]) -> Claim:
+    """Return the faithfulness of the direct edge in a model with a silent MLP and a head."""
+    head = {"head.0.0.value.weight": IDENTITY, "head.0.0.output.weight": read_out}
+    frozen = freeze(build(TOKENS | head))
+    return Claim(frozen, circuit_of(DIRECT), TWO, (Faithfulness(),))
+
+
+def lesioned(edges: Sequence[str], program: str = SOMETIMES, base: str | None = None) -> Claim:
+    """Return the lesion identity of a model with a program and a base with another, or without one."""
+    before = freeze(build(ADDER, PLAIN, {} if base is None else {Head(0, 0): parse(base)}))
+    after = freeze(build(ADDER, PLAIN, {Head(0, 0): parse(program)}))
+    return Claim(after, circuit_of(edges), ADDER_TASK, (identity_with(before, after),))
+
+
+IMPLIED, ONE, WHOLE = "implied by equivalence", "one edge", "whole model"
+CONSTANT = "constant source: head 0.0 -> logits"
+UNUSED, BASE = "no program head in the circuit", "program of the base: head 0.0"
+MADE = {
+    "necessity of a program head alone": (lambda: told(ALONE, Equivalence(), Necessity()), [IMPLIED]),
+    "subsets of a program head alone": (lambda: told(ALONE, SubsetMinimality()), [IMPLIED]),
+    "minimum with a rival": (lambda: told(ALONE, Minimum((circuit_of(ALONE),))), [ONE]),
+    "minimum without a rival": (lambda: direct(Minimum((circuit_of(DIRECT),))), [IMPLIED, ONE]),
+    "subsets of the direct edge": (lambda: direct(SubsetMinimality()), [IMPLIED]),
+    "a head that always attends": (lambda: leaning(ALWAYS), [CONSTANT]),
+    "a head that sometimes attends": (lambda: leaning(SOMETIMES), []),
+    "silent nodes left out": (lambda: faithful([[0, 0], [0, 0]]), [WHOLE]),
+    "a head left out": (lambda: faithful([[1, 0], [0, 0]]), []),
+    "an unused program": (lambda: lesioned(DIRECT), [UNUSED]),
+    "a used program": (lambda: lesioned(THROUGH_HEAD), []),
+    "a program that never attends": (lambda: lesioned(BESIDE, NEVER), [UNUSED]),
+    "the base's program": (lambda: lesioned(THROUGH_HEAD, base=SOMETIMES), [BASE]),
+    "the base's program, unused": (lambda: lesioned(DIRECT, base=SOMETIMES), [UNUSED, BASE]),
+    "another program in the base": (lambda: lesioned(THROUGH_HEAD, base=ALWAYS), []),
+}
+"""Claims that are proved, and the remarks on the last property of each."""
+
+
+def rewritten(bundle: Path, remarks: list[str]) -> Path:
+    """Change the remarks on the last answer and seal the bundle anew."""
+    files = {file.name: file.read_bytes() for file in bundle.iterdir() if file.name != "manifest.json"}
+    certificate = json.loads(files["certificate.json"])
+    certificate["answers"][-1]["remarks"] = remarks
+    maker.seal(bundle, files | {"certificate.json": maker.as_bytes(certificate)})
+    return bundle
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_bundle_has_its_remarks_and_no_others(name, tmp_path):
+    """Prover, checker and oracle agree; each remark left out, and each that does not belong, is refused."""
+    make, wanted = MADE[name]
+    battery = prove(make())
+    assert [*map(str, battery.answers[-1].remarks)] == wanted
+    write_bundle(tmp_path / "bundle", battery)
+    assert check(tmp_path / "bundle")[0] is Outcome.VALID
+    assert falsehoods(tmp_path / "bundle") == []
+    wrong = [[one for one in wanted if one != left] for left in wanted]
+    wrong += [[*wanted, one] for one in (IMPLIED, ONE, CONSTANT, WHOLE, UNUSED, BASE) if one not in wanted]
+    for remarks in wrong:
+        outcome, sentence = check(rewritten(tmp_path / "bundle", remarks))
+        assert outcome is Outcome.INVALID
+        assert "breaks the rule that remarks are those that apply" in sentence
+        assert falsehoods(tmp_path / "bundle")
+
+
+def test_a_circuit_of_a_head_that_always_attends_reads_no_prompt(tmp_path):
+    """So the checker refuses it where the prover did not."""
+    size = maker.architecture()
+    lines = ["default 1", "add 1 when key_token == 3", "otherwise nowhere"]
+    made = maker.proving(maker.fitting(size, edges=list(ALONE), programs={"0.0": lines}), "equivalence")
+    outcome, sentence = check(made.write(tmp_path / "always"))
+    assert outcome is Outcome.INVALID
+    assert "breaks the rule that circuits read their prompt" in sentence
+    lines[0] = "default 0"
+    made = maker.proving(maker.fitting(size, edges=list(ALONE), programs={"0.0": lines}), "equivalence")
+    assert check(made.write(tmp_path / "sometimes"))[0] is Outcome.VALID
