@@ -222,7 +222,7 @@ def constant_edges(edges: Edges, programs: Mapping[tuple[int, int], Program]) ->
     spend(NUMBER * len(edges))
     fed = set(readers(programs))
     for source, target in sorted(edges):
-        fed |= {target.reader} if source in fed else set()
+        fed |= {target.reader} if source in fed and target.port in (0, VALUE) else set()
     return tuple(edge for edge in edges if edge[0] not in fed)
 
 

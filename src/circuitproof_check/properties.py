@@ -64,6 +64,8 @@ def _check_claimed(case: Case, claimed: Property) -> None:
     """Demand what a property must be whatever is answered to it."""
     if case.claim.declared is not None:
         _checks(case, claimed)
+    is_about_edges = claimed.kind in ("necessity", "subset minimality", "minimum")
+    require("properties_of_edges_have_edges", case.claim.edges or not is_about_edges, claimed.kind)
     if claimed.kind == "minimum":
         _expected(case, claimed)
     if claimed.kind == "lesion identity":

@@ -255,6 +255,9 @@ def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Propert
             "neither embed nor a program head that may attend nowhere reaches logits along kept edges; "
             "such a circuit reads no prompt"
         )
+    about_edges = [one for one in properties if isinstance(one, Necessity | SubsetMinimality | Minimum)]
+    if about_edges and not circuit.edges:
+        raise InputError(f"the circuit keeps no edge; {about_edges[0].kind} is about edges that are kept")
     kinds = [prop.kind for prop in properties]
     if not kinds or len(set(kinds)) != len(kinds):
         raise InputError(f"a claim wants one or more distinct properties, got {', '.join(kinds) or 'none'}")
