@@ -133,9 +133,11 @@ def _keys(claim: Claim, node: Node, prompt: tuple[int, ...], places: set[int]) -
 
 def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     """Read the statement and its prompts."""
-    names = ("format", "architecture", "programs", "circuit", "task", "domain", "weights", "properties")
-    spelled, sizes, programs, circuit, task, pinned, weights, properties = fields(value, "claim", *names)
-    check_format(spelled, "circuitproof claim 3")
+    check_format(mapping(value, "claim").get("format"), "circuitproof claim 3")
+    names = ("architecture", "programs", "circuit", "task", "domain", "weights", "properties")
+    _, reckoned, *stated = fields(value, "claim", "format", "arithmetic", *names)
+    sizes, programs, circuit, task, pinned, weights, properties = stated
+    require("arithmetic_is_exact", reckoned == "exact", "claim.arithmetic", reckoned)
     size = read_architecture(sizes, "claim.architecture")
     lines, parsed = read_programs(programs, "claim.programs", size)
     digest, count = fields(pinned, "claim.domain", "digest", "prompts")
