@@ -2,7 +2,7 @@
 
 from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Option
 
@@ -10,11 +10,23 @@ from circuitproof.prove.properties import Kind
 from circuitproof.text.replacing import Continued, Sealed
 
 
+TaskSpecs = TypeVar("TaskSpecs", str, list[str])
+
+
 def _refuse_nan(seconds: float | None) -> float | None:
     """Refuse what is no number of seconds, which no range excludes."""
     if seconds is not None and isnan(seconds):
         raise BadParameter("nan is no number of seconds")
     return seconds
+
+
+def known_tasks(asked: TaskSpecs) -> TaskSpecs:
+    """Refuse the name of a task that there is none of, before anything is opened."""
+    from circuitproof.declare.tasks.loading import refuse_unknown_task
+
+    for spec in [asked] if isinstance(asked, str) else asked or []:
+        refuse_unknown_task(spec)
+    return asked
 
 
 def drawing_of(what: str) -> Any:  # noqa: ANN401  # as Option itself
@@ -44,7 +56,7 @@ RunFolder = Annotated[
     Path | None, Option("--out", help="The run's folder. [default: build/NAME]"), Continued()
 ]
 _TASK = "A task by name, or its file (.toml or .json)"
-Tasks = Annotated[list[str], Option("--task", help=f"{_TASK}; repeat for several.")]
+Tasks = Annotated[list[str], Option("--task", help=f"{_TASK}; repeat for several.", callback=known_tasks)]
 CircuitFiles = Annotated[
     list[Path] | None,
     Option(
@@ -65,7 +77,9 @@ Perturbed = Annotated[
 ]
 Parts = Annotated[int, Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
 ModelOption = Annotated[Path, Option("--model", help="A model directory.")]
-TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False)]
+TaskName = Annotated[
+    str, Option("--task", help=f"{_TASK}.", show_default=False, callback=known_tasks)
+]
 CircuitFile = Annotated[
     Path | None, Option("--circuit", help="A circuit file. [default: the whole model, all edges]")
 ]
