@@ -93,12 +93,13 @@ def radius(  # noqa: PLR0913  # a radius has these parts
     at: str = "logits input",
     positions: str = "last",
     effort: Effort | None = None,
-    deadline: float | None = None,
+    deadline: float | None = 300.0,
     progress: Progress | None = None,
 ) -> Radii:
     """Find how large a perturbation must be to change each decision: exactly, or between proved bounds.
 
-    `at` and `positions` say what is perturbed, as for `verify`. Returns `Radii`: `prompts`, `proved`,
+    `at` and `positions` say what is perturbed, as for `verify`. After the `deadline`, 300 seconds unless it is
+    given, radii that are not known are bounded; None is no deadline. Returns `Radii`: `prompts`, `proved`,
     `distribution()`, `floats()` and, with pandas, `to_frame()`. Errors are those of `verify`.
 
         cp.radius(model, "quotes", circuit, at="mlp 0 output", deadline=60).floats()
