@@ -158,7 +158,11 @@ def test_logits_take_text_where_the_model_has_a_tokenizer(run, given):
     shown = tokenizer.alphabet.named().text(prompt)
     asked = ("logits", "--model", folder / "model", "--candidates", f"' ␣\" <{single}>")
     found = []
-    for more in (("--prompt", PROMPTS[2]), ("--tokens", shown), ("--tokens", " ".join(f"<{x}>" for x in prompt))):
+    for more in (
+        ("--prompt", PROMPTS[2]),
+        ("--tokens", shown),
+        ("--tokens", " ".join(f"<{x}>" for x in prompt)),
+    ):
         code, out, _ = run(*asked, *more, "--json")
         assert code == 0
         found.append(json.loads(out))

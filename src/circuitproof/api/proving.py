@@ -98,9 +98,9 @@ def radius(  # noqa: PLR0913  # a radius has these parts
 ) -> Radii:
     """Find how large a perturbation must be to change each decision: exactly, or between proved bounds.
 
-    `at` and `positions` say what is perturbed, as for `verify`. After the `deadline`, 300 seconds unless it is
-    given, radii that are not known are bounded; None is no deadline. Returns `Radii`: `prompts`, `proved`,
-    `distribution()`, `floats()` and, with pandas, `to_frame()`. Errors are those of `verify`.
+    `at` and `positions` say what is perturbed, as for `verify`. After the `deadline`, 300 seconds unless
+    it is given, radii that are not known are bounded; None is no deadline. Returns `Radii`: `prompts`,
+    `proved`, `distribution()`, `floats()` and, with pandas, `to_frame()`. Errors are those of `verify`.
 
         cp.radius(model, "quotes", circuit, at="mlp 0 output", deadline=60).floats()
     """

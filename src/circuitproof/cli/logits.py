@@ -8,7 +8,7 @@ from circuitproof.cli.options import AsJson, CircuitFile, ModelOption
 from circuitproof.cli.show import show_result, show_told
 
 
-def logits(
+def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and of what
     path: ModelOption,
     prompt: Annotated[
         list[str] | None,

@@ -9,7 +9,6 @@ from typer import Argument, BadParameter, Option
 from circuitproof.prove.properties import Kind
 from circuitproof.text.replacing import Continued, Sealed
 
-
 TaskSpecs = TypeVar("TaskSpecs", str, list[str])
 
 
@@ -77,9 +76,7 @@ Perturbed = Annotated[
 ]
 Parts = Annotated[int, Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
 ModelOption = Annotated[Path, Option("--model", help="A model directory.")]
-TaskName = Annotated[
-    str, Option("--task", help=f"{_TASK}.", show_default=False, callback=known_tasks)
-]
+TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False, callback=known_tasks)]
 CircuitFile = Annotated[
     Path | None, Option("--circuit", help="A circuit file. [default: the whole model, all edges]")
 ]

@@ -34,7 +34,7 @@ Spelled: TypeAlias = str | int
 
 @dataclass(frozen=True)
 class Tokens:
-    """How tokens of a model are spelled: by name where it has names, as text where it reads text, by number."""
+    """How tokens of a model are spelled: by name, as text where it has a tokenizer, and by number."""
 
     declaration: Declaration
 
