@@ -50,6 +50,7 @@ def test_a_run_has_every_part_that_its_files_are_for(folder):
 def test_programs_found_show_their_tokens_where_a_model_of_the_run_names_them(folder):
     """A number alone tells nobody what a head looks for; what is no program is shown as it is."""
     (folder / "artifact").mkdir()
+    save_model(folder / "artifact" / "first", StoredModel(quote_model(), None))
     save_model(folder / "artifact" / "model", StoredModel(quote_model(), TOY))
     lines = ["default 0", "add 1 when key_token in {9, 10}", "otherwise self"]
     file = folder / "quotes" / "program.0.0.json"

@@ -187,9 +187,9 @@ def _quality(file: Path) -> Quality | None:
 
 
 def _model(path: Path) -> Declaration | None:
-    """Return what the first model in a run folder says of itself: all of them have the same tokens."""
-    found = sorted(path.rglob(DECLARATION))
-    return read_declaration(found[0].parent) if found else None
+    """Return what the first model of a run that names its tokens says; all have the same, some no names."""
+    found = (read_declaration(file.parent) for file in sorted(path.rglob(DECLARATION)))
+    return next((one for one in found if one.alphabet is not None), None)
 
 
 def _programs(folder: Path, model: Declaration | None) -> Programs:
