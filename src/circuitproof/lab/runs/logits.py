@@ -168,6 +168,7 @@ def find_logits(
     frozen = asked_model(model)
     spelling = Tokens(frozen.declaration)
     kept = asked_circuit(circuit, frozen.graph)
+    _refuse_inexact(frozen, kept)
     asked = range(frozen.architecture.vocabulary) if candidates is None else map(spelling.token, candidates)
     chosen = tuple(dict.fromkeys(asked))
     if not (prompts and chosen):
@@ -181,6 +182,12 @@ def exact_logits(
     frozen: Frozen, circuit: Circuit, tokens: tuple[int, ...], prompts: Sequence[Prompt]
 ) -> tuple[Fold, ...]:
     """Return the exact logits of tokens after prompts, unless the circuit computes what has none."""
+    _refuse_inexact(frozen, circuit)
+    return fold(frozen, tokens, [circuit], prompts).of(circuit)
+
+
+def _refuse_inexact(frozen: Frozen, circuit: Circuit) -> None:
+    """Refuse a circuit of another graph, or one that computes what has no exact value."""
     refuse_other_graph(frozen, circuit)
     operator = frozen.declaration.inexact_among(circuit.live().nodes())
     if operator is not None:
@@ -188,4 +195,3 @@ def exact_logits(
             f"the model computes {operator}, which has no exact value, so its logits have none; "
             "circuitproof model DIR --compare FILE compares such a model in floats"
         )
-    return fold(frozen, tokens, [circuit], prompts).of(circuit)
