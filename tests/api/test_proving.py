@@ -93,6 +93,17 @@ def test_the_fewest_edges_are_searched_for_as_the_command_does(model):
     assert (none.verdict, none.search.ended_by) == (cp.Verdict.REFUTED, "edges")
 
 
+def test_a_search_for_radii_ends_after_five_minutes_unless_told_otherwise(model, monkeypatch):
+    """After a norm it may take hours, and says nothing meanwhile; no deadline at all must be asked for."""
+    seen = []
+    monkeypatch.setattr(
+        "circuitproof.api.proving.find_radii", lambda *given: seen.append(given[-1].pace.left)
+    )
+    for deadline in ({}, {"deadline": 7}, {"deadline": None}):
+        cp.radius(model, "quotes", **deadline)
+    assert seen == [pytest.approx(300, abs=2), pytest.approx(7, abs=2), inf]
+
+
 def test_a_deadline_ends_the_work_and_progress_is_told(model):
     """What is not reached is undecided, and a deadline that makes no sense is refused."""
     heard = []
