@@ -17,7 +17,7 @@ from typing import Any
 from circuitproof.text.sealed import seal
 from claim_files import CLAIMS, write_claims
 from gpt2_files import CONFIG, Tensors, gpt2_tensors, write_gpt2
-from places import RECIPES
+from places import RECIPES, ROOT
 
 GOOD_CIRCUIT: dict[str, Any] = {
     "layers": 1,
@@ -607,6 +607,7 @@ def _without_the_head(at: Path) -> list[object]:
     return [*given, "--head", "0.0", "--scope", "circuit", "--circuit", at / "circuit.json"]
 
 
+TOUR = str(ROOT / "src/circuitproof/view/tour/bundle")
 SYNTHESIS = ("synthesise", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
 FLAGS = (
     flags("--epsilon", "0", words=("epsilon",), code=2),
@@ -639,6 +640,10 @@ FLAGS = (
     flags("--positions", "all", words=("--positions does nothing here",), code=2),
     flags("--method", "branch", words=("--method does nothing here",), code=2),
     flags("--budget", "3", words=("--budget does nothing here",), code=2),
+    flags("--epsilon", "1", "--budget", "3", words=("--budget does nothing here: without a norm, a formula",), code=2),
+    flags("--epsilon", "1", "--method", "branch", words=("--method does nothing here: without a norm",), code=2),
+    flags("--epsilon", "1", "--at", "mlp 0 output", "--method", "branch", "--budget", "3", words=("--budget does nothing here: --method branch",), code=2),
+    command("radius", "--model", "AT/model", "--task", "quotes", "--budget", "3", words=("--budget does nothing here: without a norm",), code=2),
     flags("--anchors", "3", words=("--anchors does nothing here: no solver is asked",), code=2),
     flags("--seconds", "3", words=("--seconds does nothing here",), code=2),
     flags("--branches", "traced", words=("--branches does nothing here",), code=2),
@@ -661,12 +666,13 @@ FLAGS = (
     flags("--engine", "all", "--property", "subset minimality", words=("is not asked of solvers",), code=2),
     flags("--engine", "prolog", words=("engine",), code=2),
     flags("--colour", words=("--colour",), code=2),
-    flags("--task", "nothing", words=("nothing",)),
+    flags("--task", "nothing", words=("there is no task 'nothing'",), code=2),
+    command("evaluate", "--model", "AT/model", "--task", "quote", words=("there is no task 'quote'",), code=2),
     command("verify", words=("--model",), code=2),
     command("verify", "--model", "AT/model", words=("--task",), code=2),
     command("dance", words=("dance",), code=2),
-    command("task", "dance", words=("dance",)),
-    command("task", "AT", words=("AT",)),
+    command("task", "dance", words=("dance",), code=2),
+    command("task", "AT", words=("AT",), code=2),
     command("task", "quotes", "--out", "AT/model", words=("already exists",)),
     command("circuit", "AT/none.json", words=("none.json",)),
     command("circuit", "AT", words=("",)),
@@ -688,8 +694,13 @@ FLAGS = (
     command("recheck", "AT/none", "--model", "AT/model", "--task", "quotes", words=("none",)),
     command("logits", "--model", "AT/model", words=("--prompt",), code=2),
     command("logits", "--model", "AT/model", "--prompt", "", words=("empty",), code=2),
-    command("logits", "--model", "AT/model", "--prompt", "1 99", words=("99", "no token")),
-    command("logits", "--model", "AT/model", "--prompt", "1", "--candidates", " ", words=("candidate",)),
+    command("logits", "--model", "AT/model", "--prompt", "1 99", words=("99", "no token"), code=2),
+    command("logits", "--model", "AT/model", "--tokens", "1 nought", words=("'nought' is no token",), code=2),
+    command("logits", "--model", "AT/model", "--prompt", "1", "--candidates", " ", words=("candidate",), code=2),
+    command("explain", "#128", "--bundle", TOUR, words=("there is no prompt #128: the bundle lists #0 to #127",), code=2),
+    command("explain", "1 nought", "--bundle", TOUR, words=("'nought' is no token of this bundle",), code=2),
+    command("explain", " ", "--bundle", TOUR, words=("the prompt has 0 tokens",), code=2),
+    command("explain", "#3", "--bundle", "AT/none", words=("none",)),
     command("model", "AT/model", "--compare", "AT/none.json", words=("none.json",)),
     command("model", "AT/model", "--compare", "AT/model/model.json", words=("tokens",)),
     command("model", "AT/model", "--compare", "AT/model/weights.safetensors", words=("lacks logits",)),
@@ -824,7 +835,7 @@ UNUSUAL = (
     command(*VERIFY, "--epsilon", "1", "--positions", "0,0", words=("distinct",), code=2),
     command(*VERIFY, "--deadline", "1e400", words=("deadline",), code=2),
     command("verify", "--model", "", "--task", "quotes", words=("--model is empty",), code=2),
-    command("task", "x" * 5000, words=("there is no task", "(5002 characters);")),
+    command("task", "x" * 5000, words=("there is no task", "(5002 characters);"), code=2),
     command("report", "/", "--out", "AT/page.html", words=("/ has no manifest.json",)),
     command("report", "/", words=("/ has no manifest.json",)),
     command("install", "--model", "AT/model", "--program", "0.0", "--out", "AT/out", words=("--program",), code=2),
@@ -835,6 +846,9 @@ UNUSUAL = (
     Case("report: a link to itself", lambda at: (_loop(at / "loop"), ["report", at / "loop"])[1], ("is not a directory",)),
     Case("localise: a recipe that names a file with a null character", _named_with_nul, ("no file has such a name",)),
     _with_file("l.jsonl", b"", "ledger", "AT/l.jsonl", words=("l.jsonl is empty", "it is no ledger"), code=5),
+    _with_file("t.toml", LISTED_TASK.encode(), *VERIFY, "--circuit", "AT/t.toml", words=("t.toml is not usable JSON",)),
+    _with_file("t.json", _circuit(), "task", "AT/t.json", words=("t.json is a circuit (--circuit), want a task (--task)",)),
+    command("circuit", f"{TOUR}/claim.json", words=("is the claim of a bundle (circuitproof check takes its directory), want a circuit",)),
     _with_file("c.json", b"", "circuit", "AT/c.json", words=("c.json",)),
     _with_file("c.json", b"\xef\xbb\xbf{}", "circuit", "AT/c.json", words=("c.json", "BOM")),
     _with_file("c.json", b'{"layers": NaN}', "circuit", "AT/c.json", words=("NaN is not a number",)),

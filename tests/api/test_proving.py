@@ -80,6 +80,30 @@ def test_radii_and_the_fewest_edges_show_themselves(model, tmp_path):
     assert cp.check(fewest, against=model).outcome is cp.Outcome.VALID
 
 
+def test_the_fewest_edges_are_searched_for_as_the_command_does(model):
+    """As far as the budget allows unless `most` says less, and among the edges of a circuit."""
+    assert cp.minimal(model, "quotes", most=1).search.refuted_below == 2
+    ended = cp.minimal(model, "quotes", budget=1)
+    assert (ended.verdict, ended.search.ended_by) == (cp.Verdict.UNDECIDED, "budget")
+    wide = cp.circuit(model, [*QUOTE_EDGES, "embed -> logits"])
+    among = cp.minimal(model, "quotes", wide)
+    assert [*map(str, among.search.minimum[0])] == sorted(QUOTE_EDGES)
+    assert among.among == wide
+    none = cp.minimal(model, "quotes", cp.circuit(model, ["embed -> logits"]))
+    assert (none.verdict, none.search.ended_by) == (cp.Verdict.REFUTED, "edges")
+
+
+def test_a_search_for_radii_ends_after_five_minutes_unless_told_otherwise(model, monkeypatch):
+    """After a norm it may take hours, and says nothing meanwhile; no deadline at all must be asked for."""
+    seen = []
+    monkeypatch.setattr(
+        "circuitproof.api.proving.find_radii", lambda *given: seen.append(given[-1].pace.left)
+    )
+    for deadline in ({}, {"deadline": 7}, {"deadline": None}):
+        cp.radius(model, "quotes", **deadline)
+    assert seen == [pytest.approx(300, abs=2), pytest.approx(7, abs=2), inf]
+
+
 def test_a_deadline_ends_the_work_and_progress_is_told(model):
     """What is not reached is undecided, and a deadline that makes no sense is refused."""
     heard = []

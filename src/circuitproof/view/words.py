@@ -75,6 +75,12 @@ def program_lines(names: TokenNames, program: Program) -> list[str]:
     return [first, *(_commented(names, *pair) for pair in zip(rules, program.rules, strict=True)), last]
 
 
+def program_line(names: TokenNames, program: Program) -> str:
+    """Return a program on one line, and in brackets what people see of its tokens."""
+    told = told_tokens(names, (token for token in program.tokens() if token in names))
+    return "; ".join(to_lines(program)) + (f" ({told})" if told else "")
+
+
 def _commented(names: TokenNames, line: str, rule: Rule) -> str:
     told = told_tokens(names, (token for token in rule.tokens() if token in names))
     return f"{line}  # {told}" if told else line
