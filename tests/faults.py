@@ -878,6 +878,7 @@ CLAIM_FAULTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "a minimum of one circuit twice": (_fewest('minimum = ["circuit.json", "circuit.json"]'), ("claim 'quotes'", "each circuit once")),
     "a minimum that is no list": (_fewest('minimum = "circuit.json"'), ("claims[0].minimum",)),
     "a minimum beyond its budget": (_fewest("budget = 1"), ("claim 'quotes'", "more than 1 circuits of 2 edges", "larger budget")),
+    "no operations": (CLAIMS.replace("epsilon", "operations = 0\nepsilon", 1), ("claims[0].operations is 0",)),
     "no budget": (_fewest("budget = 0"), ("claims[0].budget is 0",)),
     "circuits for no minimum": (CLAIMS.replace("epsilon", 'minimum = ["circuit.json"]\nepsilon', 1), ("claims[0].minimum is given", "minimum is not expected")),
     "a budget for no minimum": (CLAIMS.replace("epsilon", "budget = 3\nepsilon", 1), ("claims[0].budget is given", "leave it out")),

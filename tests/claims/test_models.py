@@ -87,6 +87,16 @@ def test_a_bundle_that_claims_more_or_less_is_invalid(proved, tmp_path, before, 
     assert "states another claim than the claims file" in next(iter(found.sentences()))
 
 
+def test_the_checker_may_be_allowed_as_much_work_as_a_claim_says(proved, tmp_path):
+    """Too little is no answer, exit code 4; enough is one."""
+    assert proved.claims
+    for count, code in ((1000, ExitCode.UNDECIDED), (10**9, ExitCode.GOOD)):
+        text = ARTIFACT.replace('task = "quotes"', f'operations = {count}\ntask = "quotes"')
+        found = judged(load_claims(write_artifact_claims(tmp_path, text)), tmp_path)
+        assert found.exit_code is code
+        assert ("allow more of them" in " ".join(found.sentences())) == (code is ExitCode.UNDECIDED)
+
+
 def test_another_base_is_invalid_where_it_is_at_hand(proved, tmp_path):
     """A bundle with the identity to another model is not what the file states."""
     text = ARTIFACT.replace('base = "base"', 'base = "changed"', 1)

@@ -160,9 +160,11 @@ def _check(proof: Proof, task: Task, has_models: bool) -> Checked | Missing:  # 
     against, base = proof.claim.beside() if has_models else (None, None)
     beside = (("--against", against), ("--base", base))
     models = [word for flag, path in beside if path is not None for word in (flag, str(path))]
+    operations = proof.claim.operations
+    allowed = [] if operations is None else ["--operations", str(operations)]
     begun = time.perf_counter()
     with declared(task) as file:
-        words = [str(proof.bundle.absolute()), *models, "--task", str(file), "--json"]
+        words = [str(proof.bundle.absolute()), *models, *allowed, "--task", str(file), "--json"]
         report = _read_report(run_checker(words))
     seconds = round(time.perf_counter() - begun, 3)
     return Checked(

@@ -20,5 +20,9 @@ def page_of(title: str, sentences: Sequence[str], found: Sequence[Checked | Miss
 def _judged(one: Checked) -> Judged:
     """Let the bytes that are shown be judged once more; a bundle about another claim is not shown."""
     with declared(one.task) as task:
-        story = tell(one.bundle, Beside(one.against, one.base, task)) if one.report.claim else None
+        story = (
+            tell(one.bundle, Beside(one.against, one.base, task, one.claim.operations))
+            if one.report.claim
+            else None
+        )
     return Judged(one.claim.name, one.report, one.size, story if isinstance(story, Story) else None)
