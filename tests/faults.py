@@ -861,6 +861,17 @@ UNUSUAL = (
 )  # fmt: skip
 
 
+def _fewest(key: str) -> str:
+    """Return claims the first of which is about the fewest edges, with one key more."""
+    stated = CLAIMS.replace('robustness = "proved"', 'robustness = "proved"\nminimum = "proved"')
+    return stated.replace("epsilon", f"{key}\nepsilon", 1)
+
+
+def _identity(key: str) -> str:
+    """Return claims the second of which is a lesion identity, with one key more."""
+    return CLAIMS.replace("expected = { equiv", f'{key}\nexpected = {{ "lesion identity" = "proved", equiv')
+
+
 _NO_CLAIMS = CLAIMS[: CLAIMS.index("[[claims]]")]
 CLAIM_FAULTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "an empty file": ("", ("claims.toml.name is missing",)),
@@ -868,14 +879,30 @@ CLAIM_FAULTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "no claims": (_NO_CLAIMS, ("claims.toml.claims is missing",)),
     "an empty list of claims": (f"claims = []\n{_NO_CLAIMS}", ("claims.toml.claims is empty",)),
     "no models": ('name = "x"\nclaims = []', ("claims.toml.models is missing",)),
-    "an unknown key": (CLAIMS.replace("path =", "patch ="), ("models.toy.path is missing",)),
+    "an unknown key": (CLAIMS.replace("path =", "patch ="), ("models.toy.patch is not a known key",)),
     "an unknown key of a claim": (CLAIMS.replace("circuit =", "circus ="), ("circus is not a known key",)),
     "two claims of a name": (CLAIMS.replace('"brackets"\nmodel', '"quotes"\nmodel'), ("two claims 'quotes'",)),
     "a name that is no folder's": (CLAIMS.replace('"brackets"\nmodel', '"../up"\nmodel'), ("'../up'", "names a folder")),
     "an unknown property": (CLAIMS.replace("necessity", "necesity"), ("necesity is no property", "necessity")),
     "an unknown verdict": (CLAIMS.replace('"refuted"', '"wrong"'), ("equivalence is 'wrong'", "'undecided'")),
     "no properties": (CLAIMS.replace('{ equivalence = "refuted" }', "{}"), ("expected is empty",)),
-    "a property that is searched for": (CLAIMS.replace("{ equiv", '{ minimum = "proved", equiv'), ("claims[1]", "circuitproof minimal")),
+    "a minimum without a circuit": (CLAIMS.replace("{ equiv", '{ minimum = "proved", equiv'), ("claims[1]", "minimum wants a circuit")),
+    "a minimum of nothing": (_fewest("minimum = []"), ("claim 'quotes'", "one or more circuits of one size")),
+    "a minimum of other circuits": (_fewest('minimum = ["none.json"]'), ("claim 'quotes'", "none.json")),
+    "a minimum of one circuit twice": (_fewest('minimum = ["circuit.json", "circuit.json"]'), ("claim 'quotes'", "each circuit once")),
+    "a minimum that is no list": (_fewest('minimum = "circuit.json"'), ("claims[0].minimum",)),
+    "a minimum beyond its budget": (_fewest("budget = 1"), ("claim 'quotes'", "more than 1 circuits of 2 edges", "larger budget")),
+    "no operations": (CLAIMS.replace("epsilon", "operations = 0\nepsilon", 1), ("claims[0].operations is 0",)),
+    "no budget": (_fewest("budget = 0"), ("claims[0].budget is 0",)),
+    "circuits for no minimum": (CLAIMS.replace("epsilon", 'minimum = ["circuit.json"]\nepsilon', 1), ("claims[0].minimum is given", "minimum is not expected")),
+    "a budget for no minimum": (CLAIMS.replace("epsilon", "budget = 3\nepsilon", 1), ("claims[0].budget is given", "leave it out")),
+    "an epsilon beside a minimum alone": (_fewest("").replace('equivalence = "proved"\nnecessity = "proved"\nrobustness = "proved"\n', ""), ("claims[0]", "robustness is not among")),
+    "a lesion identity without a base": (_identity(""), ("claims[1]", "lesion identity wants a base")),
+    "an unknown base": (_identity('base = "tot"'), ("claims[1].base is 'tot'", "'toy'")),
+    "a base that is not at hand": (_identity('base = "far"').replace("[[claims]]", "[models.far]\n[[claims]]", 1), ("claim 'brackets'", "not at hand", "--model")),
+    "a base for nothing": (CLAIMS.replace("expected = {", 'base = "toy"\nexpected = {'), ("claims[1].base is given", "lesion identity is not expected")),
+    "a model of which only the name is there": (CLAIMS.replace('path = "model"\nsha256 = "DIGEST"', ""), ("claim 'quotes'", "its model is not at hand")),
+    "a path without a SHA-256": (CLAIMS.replace('sha256 = "DIGEST"', ""), ("models.toy.sha256 is missing",)),
     "an unknown model": (CLAIMS.replace('model = "toy"', 'model = "tot"', 1), ("model is 'tot'", "'toy'")),
     "a missing model": (CLAIMS.replace('"model"', '"models"'), ("claim 'quotes'", "cannot read", "weights.safetensors")),
     "another SHA-256": (CLAIMS.replace("DIGEST", "0" * 64), ("claim 'quotes'", "has SHA-256", "0" * 64)),
@@ -920,6 +947,30 @@ def spoiled_claims() -> Iterator[Case]:
         "claims: an archive of nothing",
         lambda at: ["claims", "archive", good(at), "--proofs", at / "p", "--out", at / "a.tar.gz"],
         ("'quotes' is not proved",),
+    )
+    for spelled in ("toy", "toy=", "=model"):
+        yield Case(
+            f"claims: --model {spelled}",
+            lambda at, spelled=spelled: ["claims", "check", good(at), "--model", spelled],
+            ("--model", "NAME=DIR"),
+            2,
+        )
+    yield Case(
+        "claims: --model twice",
+        lambda at: ["claims", "prove", good(at), "--model", "toy=a", "--model", "toy=b"],
+        ("each name once",),
+        2,
+    )
+    yield Case(
+        "claims: --model of no name in the file",
+        lambda at: ["claims", "table", good(at), "--model", "tot=model"],
+        ("--model tot", "no such model", "toy"),
+    )
+    yield Case(
+        "claims: --model beside --no-models",
+        lambda at: ["claims", "check", good(at), "--model", "toy=model", "--no-models"],
+        ("--model does nothing here",),
+        2,
     )
     yield Case("claims: no jobs", lambda at: ["claims", "prove", good(at), "--jobs", "0"], ("--jobs",), 2)
     yield Case("gallery: no such row", lambda _: ["gallery", "sushi"], ("no row 'sushi'", "pizza"))

@@ -26,6 +26,8 @@ class Case:
     forward: Forward
     folds: tuple[Fold, ...]
     referred: set[int] = field(default_factory=set[int])
+    apart: dict[int, list[Fraction]] = field(default_factory=dict[int, list[Fraction]])
+    """By a winner, how fast a perturbation of the final residual closes its lead over each other one."""
     _lesions: dict[int, Edges] = field(default_factory=dict[int, Edges])
 
     def fold(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Fold:

@@ -169,6 +169,7 @@ def test_what_is_written_already_is_not_written_over(model, answers):
         ("report", {"path": ()}, "bundle is of type tuple, want a bundle's directory"),
         ("train", {"recipe": 3, "out": "x"}, "recipe is the int 3, want a recipe file"),
         ("import_release", {"source": [], "out": "x"}, "source is of type list, want a path"),
+        ("import_tracr", {"source": 3, "out": "x"}, "source is the int 3, want a program of Tracr's library"),
         ("logits", {"prompts": 3}, "prompts is the int 3, want a text"),
         ("logits", {"prompts": [[1], 2.5]}, "a prompt is the float 2.5"),
         ("logits", {"prompts": "1", "candidates": "9"}, "candidates is the text '9', want a list"),
