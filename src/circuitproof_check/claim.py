@@ -89,10 +89,10 @@ def _unreached(claim: Claim, claimed: Property) -> int:
         read = _read_positions(claim, readers, prompt)[side == "output"].get(node or EMBED, set())
         last = len(prompt) - 1
         if isinstance(claimed.positions, tuple):
-            perturbed = set(claimed.positions)
+            is_reached = any(place <= last and place in read for place in claimed.positions)
         else:
-            perturbed = read if claimed.positions == "all" else {last}
-        count += not read & perturbed
+            is_reached = bool(read) if claimed.positions == "all" else last in read
+        count += not is_reached
     return count
 
 
@@ -171,9 +171,9 @@ def read_programs(value: object, where: str, size: Architecture) -> tuple[Lines,
     for name, listed in mapping(value, where).items():
         require("program_keys_are_heads", _HEAD.fullmatch(name), where, name)
         layer, _, index = name.partition(".")
+        is_head = int(layer) < size.layers and int(index) < size.heads
+        require("programs_have_heads", is_head, where, name)
         lines[int(layer), int(index)] = tuple(text(line, where) for line in items(listed, where))
-    have_heads = all(layer < size.layers and index < size.heads for layer, index in lines)
-    require("programs_have_heads", have_heads, where, list(lines))
     parsed = {head: parse_program(one, f"program {head}", size.vocabulary) for head, one in lines.items()}
     return lines, parsed
 

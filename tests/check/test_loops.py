@@ -1,16 +1,20 @@
 """Every loop of the checker is paid for, and no number of a bundle is hashed."""
 
+import marshal
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import bundle_maker as maker
 import circuitproof_check
 import pattern_forgeries
-from bundle_maker import KINDS, fitting, proving
+from bundle_maker import KINDS, Bundle, fitting, proving
 from circuitproof_check.exact import vector
 from circuitproof_check.main import Outcome, check
 from loops import unpaid
+from pattern_forgeries import ANY, EQUIVALENCE, ONE_OPENER, uniform
 from places import ROOT
 
 PACKAGE = Path(circuitproof_check.__file__).parent
@@ -203,6 +207,83 @@ def test_no_rational_of_a_bundle_is_hashed(tmp_path):
     bundles += sorted((ROOT / "evidence" / "code-lm").iterdir())
     for bundle in bundles:
         assert check(bundle)[0] is Outcome.VALID
+
+
+class Chosen(int):
+    """An integer of a bundle that may be hashed only where it can be an index."""
+
+    def __hash__(self) -> int:
+        assert 0 <= self < 1 << 21, f"{self} is hashed"
+        return int.__hash__(self)
+
+
+@pytest.fixture
+def chosen(monkeypatch):
+    """Make the integers that a bundle chooses tell when they are hashed."""
+    for module in ("reading", "programs"):
+        monkeypatch.setattr(f"circuitproof_check.{module}.int", Chosen, raising=False)
+    spelled = SimpleNamespace(dumps=lambda numbers, version: marshal.dumps(tuple(map(int, numbers)), version))
+    monkeypatch.setattr(
+        "circuitproof_check.work.marshal", spelled
+    )  # which takes no integers but Python's own
+
+
+LONG = 10**17
+
+
+def with_long_numbers() -> dict[str, Bundle]:
+    """Return true claims, about a list and about a pattern, with a long integer wherever one may stand."""
+    listed = proving(fitting(programs={"0.0": ["default 1", "otherwise self"]}), "equivalence", "invariance")
+    maker.remark(listed)
+    listed.pins.discard("remarks")
+    conditions = (f"key_position in {{0, {LONG}}}", f"query_count {{1}} up to {LONG} in {{0, {LONG}}}")
+    listed.claim["programs"]["0.0"][1:1] = [f"add 0 when {one}" for one in conditions]
+    relation = listed.claim["task"]["relation"]
+    relation["classes"] = [LONG + one for one in relation["classes"]]
+    clauses = [{"of": ANY, "least": 0, "most": LONG}, {"of": ANY, "first": 0, "last": LONG}]
+    clauses += ONE_OPENER["clauses"]
+    shape = {"repeat": ANY, "least": 1, "most": LONG}
+    made = uniform(pattern={"shape": shape, "clauses": clauses, "longest": 2})
+    return {"list": listed, "pattern": made.sealed(EQUIVALENCE, made.settled())}
+
+
+@pytest.mark.usefixtures("chosen")
+def test_no_long_integer_of_a_bundle_is_hashed(tmp_path):
+    """Only what can be an index is a member of sets and a key of dictionaries."""
+    for name, bundle in with_long_numbers().items():
+        outcome, reason = check(bundle.write(tmp_path / name))
+        assert outcome is Outcome.VALID, reason
+
+
+def _long_token(place: str) -> Bundle:
+    bundle = proving(fitting(), "equivalence")
+    task, prompts = bundle.claim["task"], bundle.domain["prompts"]
+    match place:
+        case "prompt":
+            prompts[0] = [LONG]
+        case "candidate":
+            task["candidates"].append(LONG)
+        case "answer":
+            task["answer"]["answers"][0] = LONG
+        case "opener":
+            task["relation"] = {"kind": "same opener", "openers": [LONG, 0]}
+        case "partner":
+            task["answer"] = {"kind": "only opener", "answers": [[LONG, 1], [0, 1]]}
+        case "position":
+            bundle = proving(fitting(), "robustness")
+            bundle.claim["properties"][0]["positions"] = [0, LONG]
+        case "label":
+            bundle = pattern_forgeries.honest()
+            bundle.certificate["answers"][0]["evidence"]["children"][0]["answer"] = LONG
+    return bundle
+
+
+@pytest.mark.usefixtures("chosen")
+@pytest.mark.parametrize("place", ["prompt", "candidate", "answer", "opener", "partner", "position", "label"])
+def test_a_long_integer_is_refused_before_it_is_hashed(place, tmp_path):
+    """Tokens and positions that are none are refused before they are counted or looked up."""
+    outcome, reason = check(_long_token(place).write(tmp_path / "bundle"))
+    assert outcome is Outcome.INVALID, reason
 
 
 def test_vectors_cannot_be_hashed_and_have_keys():

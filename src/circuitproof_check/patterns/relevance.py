@@ -16,8 +16,9 @@ from circuitproof_check.work import NUMBER, STEP, paid, spend
 from .rows import Key, Query, is_local, make_row
 from .runs import Label, Runs
 
-Choice = tuple[Label | None, tuple[int, ...]]
-"""The label of a prompt, and its tokens at the positions that matter."""
+Choice = tuple[Label | None, bytes]
+"""The label of a prompt, and its tokens at the positions that matter, each in as many bytes."""
+_TOKEN_BYTES = 3
 
 
 class Relevance:
@@ -92,19 +93,25 @@ def _union(parts: Iterable[frozenset[int]]) -> frozenset[int]:
     return frozenset[int]().union(*found)
 
 
+def token_key(token: int) -> bytes:
+    """Return what stands for a token in a choice: vocabularies have up to 2^21 of them."""
+    return token.to_bytes(_TOKEN_BYTES, "little")
+
+
 def choices(runs: Runs, positions: frozenset[int]) -> set[Choice]:
     """Return the choices of tokens at some positions that prompts of a region make, with their labels."""
-    reached: dict[object, set[tuple[int, ...]]] = {start: {()} for start in runs.starts}
+    reached: dict[object, set[bytes]] = {start: {b""} for start in runs.starts}
     ends: set[Choice] = set()
     for position, layer in enumerate(runs.layers):
-        after: dict[object, set[tuple[int, ...]]] = {}
+        after: dict[object, set[bytes]] = {}
         for node, steps in layer.items():
             for step in steps:
                 found = reached.get(node, set())
                 spend(NUMBER * (1 + len(found)))
                 if position in positions:
                     spend((2 * NUMBER + position) * len(found) * len(runs.atoms[step.atom]))
-                    found = {(*old, token) for old in found for token in runs.atoms[step.atom]}
+                    read = [token_key(token) for token in runs.atoms[step.atom]]
+                    found = {old + token for old in found for token in read}
                 if step.is_last:
                     ends |= {(step.label, chosen) for chosen in found}
                 else:

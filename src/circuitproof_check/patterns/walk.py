@@ -23,7 +23,7 @@ from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
 from circuitproof_check.work import weight as weight_of
 
 from .cells import Cell, coordinates
-from .relevance import Choice, Relevance, choices
+from .relevance import Choice, Relevance, choices, token_key
 from .rows import UnsettledError, is_local
 from .runs import Head, Label, Region, Runs, Step, World
 from .shapes import Tokens, read_tokens
@@ -132,9 +132,10 @@ class Walk:
 
     def by_label(self, tree: Tree, region: Region, where: str) -> Parts:
         parts: list[tuple[Region, Tree]] = []
+        last = self.case.claim.architecture.vocabulary - 1
         for child in paid(items(fields(tree, where, "split", "children")[1], where), OBJECT):
             answer, group, evidence = fields(child, where, "answer", "class", "evidence")
-            label = integer(answer, where), integer(group, where)
+            label = integer(answer, where, 0, last), integer(group, where, 0, last)
             parts.append((replace(region, label=label), evidence))
         found = {step.label for _, step in self._plain(region).steps() if step.is_last}
         return parts, found <= {part.label for part, _ in parts}
@@ -176,11 +177,11 @@ class Walk:
     def by_key(self, tree: Tree, region: Region, where: str) -> Parts:
         """Part a region by where the keys of a head stand."""
         _, name, children = fields(tree, where, "split", "head", "children")
-        head = self._head(name, where)
+        head, most = self._head(name, where), self.world.pattern.longest - 1
         parts: list[tuple[Region, Tree]] = []
         for child in paid(items(children, where), OBJECT + len(region.keys)):
             low, high, evidence = fields(child, where, "first", "last", "evidence")
-            bounds = integer(low, where, 0), integer(high, where, 0)
+            bounds = integer(low, where, 0, most), integer(high, where, 0, most)
             parts.append((replace(region, keys=(*region.keys, (head, *bounds))), evidence))
         found = self._reached(region, head, (tuple[int, ...](), key), _first_and_last)
         spend(NUMBER * len(found) * (1 + len(parts)))
@@ -305,7 +306,7 @@ class Walk:
                 prompt = claim.prompts[number]
                 label = claim.task.answers[number], claim.task.classes[number]
                 if len(prompt) == length and followed[0].allows(prompt):
-                    made.add((label, tuple(prompt[place] for place in places)))
+                    made.add((label, b"".join(token_key(prompt[place]) for place in places)))
             if not choices(runs, frozenset(places)) <= made:
                 return False
         return True
