@@ -240,7 +240,7 @@ def smaller_circuits(
     a circuit has still no dead edge: so adding edges to what already reaches the logits, one at a time,
     finds all of them. A circuit is kept as places of edges.
     """
-    ordered = sorted(edges)
+    ordered = sorted(paid(edges, NUMBER))
     into: dict[Node, list[int]] = {}
     for place, edge in enumerate(ordered):
         into.setdefault(edge[1], []).append(place)
@@ -250,6 +250,7 @@ def smaller_circuits(
     for count in range(1, most + 1):
         larger: set[tuple[int, ...]] = set()
         for kept in level:
+            spend(NUMBER * count)
             read = {logits, *(ordered[place][0] for place in kept)}
             places = {place for node in read for place in into.get(node, ())}.difference(kept)
             spend((40 + NUMBER * count) * (1 + len(places)) + NUMBER * len(read))

@@ -10,7 +10,7 @@ from .exact import reckon
 from .forward import Biases, Forward
 from .gates import Leaf, open_leaf
 from .reading import fields, integer, items, require
-from .work import key, spend
+from .work import key, paid, spend
 
 Decision = frozenset[int]
 """The candidates of the largest logit."""
@@ -24,7 +24,7 @@ class _Tie(frozenset[int]):
     __slots__ = ()
 
     def __hash__(self) -> int:
-        return hash(key(sorted(self)))
+        return hash(key(sorted(paid(self))))
 
 
 @dataclass(frozen=True, slots=True)

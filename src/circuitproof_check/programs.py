@@ -121,8 +121,8 @@ class Program:
 
     def row(self, tokens: Sequence[int], query: int) -> tuple[Fraction, ...]:
         """Return the weights of the keys 0 to `query`; they sum to one or are all zero."""
-        seen = _Seen(tuple(tokens[: query + 1]))
         spend((query + 1) * (2 + len(self.rules)) * self.cost)
+        seen = _Seen(tuple(tokens[: query + 1]))
         weights = [self._weight(seen, query, key) for key in range(query + 1)]
         mass = sum(weights)
         if mass:

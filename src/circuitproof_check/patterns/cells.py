@@ -131,7 +131,7 @@ class Cell:
         return self._values.contribution(term.sources, here, key)
 
     def _is_separable(self, sources: tuple[Node, ...]) -> bool:
-        heads = [source for source in sources if source.is_head]
+        heads = [source for source in paid(sources) if source.is_head]
         reads = {read for head in heads for read in paid(self._values.sources.get(head, []))}
         bends = [read for read in reads if read != EMBED and coordinates(self._values, read)]
         return all(source.is_head or source == EMBED for source in sources) and not bends
@@ -205,7 +205,7 @@ def coordinates(values: Values, node: Node) -> frozenset[Coordinate]:
 def _coordinates(values: Values, node: Node) -> frozenset[Coordinate]:
     if node == EMBED:
         return frozenset({None})
-    sources = values.sources.get(node, [])
+    sources = paid(values.sources.get(node, []), NUMBER)
     read = [coordinates(values, source) for source in sources]
     spend(sum(NUMBER + STEP * len(one) for one in read))
     joined = frozenset[Coordinate]().union(*read)

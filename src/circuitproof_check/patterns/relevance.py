@@ -100,7 +100,7 @@ def token_key(token: int) -> bytes:
 
 def choices(runs: Runs, positions: frozenset[int]) -> set[Choice]:
     """Return the choices of tokens at some positions that prompts of a region make, with their labels."""
-    reached: dict[object, set[bytes]] = {start: {b""} for start in runs.starts}
+    reached: dict[object, set[bytes]] = {start: {b""} for start in paid(runs.starts, NUMBER)}
     ends: set[Choice] = set()
     for position, layer in enumerate(runs.layers):
         after: dict[object, set[bytes]] = {}

@@ -9,7 +9,7 @@ from operator import mul
 from circuitproof_check.architecture import EMBED, Edges, Node
 from circuitproof_check.exact import Vector, common_multiple, longest, reckon, vector
 from circuitproof_check.forward import Forward
-from circuitproof_check.work import NUMBER, STEP, spend, spend_numbers
+from circuitproof_check.work import NUMBER, STEP, paid, spend, spend_numbers
 from circuitproof_check.work import key as bytes_of
 from circuitproof_check.work import weight as weight_of
 
@@ -79,7 +79,7 @@ class Values:
         if not isinstance(slope, Fraction):
             raise UnsettledError(f"{slope} has no exact value")
         top, bottom = slope.as_integer_ratio()
-        below = common_multiple([part.denominator for part in parts])
+        below = common_multiple([part.denominator for part in paid(parts)])
         bits = max((part.bits for part in parts), default=0) + below.bit_length() + bottom.bit_length()
         spend_numbers(self._size.mlp_width * (1 + len(parts)), bits)
         numbers = [0] * self._size.mlp_width
@@ -144,7 +144,7 @@ class _Covectors:
     def products(self, numbers: list[int], below: int) -> Row:
         """Return the products with numbers over a denominator."""
         bits = longest(numbers) + below.bit_length()
-        each = [row.bits * (1 + bits // 900) for row in self._rows]
+        each = [row.bits * (1 + bits // 900) for row in paid(self._rows)]
         spend(sum(2 * NUMBER + len(numbers) * (3 + one // 100) + weight_of(one + bits) for one in each))
         return tuple(Fraction(sum(map(mul, r.numbers, numbers)), r.denominator * below) for r in self._rows)
 

@@ -199,6 +199,7 @@ class Walk:
         step: Callable[[Gathered, int, Fraction], Gathered],
     ) -> dict[bytes, Gathered]:
         """Return by its key all that may be gathered from the weights of a head along prompts of a region."""
+        spend(NUMBER * (1 + len(region.sums) + len(region.keys)))
         runs = self.ground.runs(region, tuple(dict.fromkeys((*region.heads, head))))
         place, ends = runs.heads.index(head), dict[bytes, Gathered]()
         start, name = begin
@@ -249,7 +250,8 @@ class Walk:
         """Return the labels of a region, and the least margins of each circuit."""
         values = [self.ground.values(edges) for edges in self.circuits]
         ends = logits_node(self.case.claim.architecture)
-        read = [coordinates(one, source) for one in values for source in one.sources.get(ends, [])]
+        read = [coordinates(one, source) for one in values for source in paid(one.sources.get(ends, []))]
+        spend(sum(NUMBER + STEP * len(found) for found in read))
         heads = tuple(
             sorted({*region.heads, *(head for found in read for head in found if head is not None)})
         )
@@ -298,6 +300,7 @@ class Walk:
         claim = self.case.claim
         lengths = {position + 1 for position, step in self._plain(region).steps() if step.is_last}
         for length in lengths:
+            spend(NUMBER * length)
             runs = Runs(self.world, replace(region, length=length), region.heads, tuple(claim.programs))
             followed = [Relevance(claim, edges, runs) for edges in self.circuits]
             places = sorted(frozenset[int]().union(*(one.positions() for one in followed)))
