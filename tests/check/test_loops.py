@@ -111,8 +111,8 @@ FREE: dict[str, str] = {
         patterns/cells: Cell._mean 3
         patterns/cells: Cell.margins 2
         patterns/cells: coordinates
-        patterns/relevance: Relevance._input 2
-        patterns/relevance: Relevance._output 2
+        patterns/relevance: Relevance._input
+        patterns/relevance: Relevance._output
         patterns/relevance: Relevance._weights 3
         patterns/relevance: _union
         patterns/rows: Row.starts
