@@ -3,7 +3,8 @@
 Numbers are affine in what is added; mostly nothing is, and they are constants. Only what is asked for is
 computed. A constant is determined by its node and by the constants that it reads, so it is remembered under
 these: prompts and circuits that read the same things share the work. Linear maps are applied to the terms of
-a sum one by one for the same reason.
+a sum one by one for the same reason. Nodes are computed in their order, so that a deep circuit nests nothing,
+and a node that reads the same in two circuits is computed in one of them.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -11,27 +12,38 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-from .architecture import EMBED, Band, Edges, Node, logits_node
+from .architecture import EMBED, Band, Edges, Node, live_nodes, logits_node
 from .claim import Claim
 from .exact import Matrix, Vector, dot, from_fractions, scaled, total, vector
 from .reading import require
 from .regions.affine import Affine, Ground, banded, constant, joined, moved, nearest, rectified, weighted
 from .regions.forms import Region
 from .tensors import Weights
-from .work import NUMBER, OBJECT, STEP, spend
+from .work import NUMBER, OBJECT, STEP, paid, spend
+from .work import key as bytes_of
 
 Terms = tuple[Affine, ...]
 """The vectors whose sum a node reads."""
 Biases = frozenset[tuple[Node, int]]
 """Nodes, each with a layer whose shared bias it reads."""
+Outputs = dict[tuple[int, int, int], Affine]
+"""What nodes put out, by the number of the prompt, the number of the node, and the position."""
+_KEPT = 1 << 17
+"""How many of them are kept for other circuits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Circuit:
-    """Edges, and the sources that each node reads; told from others by identity."""
+    """Edges, and what each node reads; told from others by identity."""
 
     edges: Edges
     sources: Mapping[Node, list[Node]]
+    layers: Mapping[Node, list[int]]
+    """The layers whose shared bias a node reads."""
+    order: tuple[Node, ...]
+    """The nodes from which edges lead to the logits, in the order of computation, without `embed`."""
+    numbers: Mapping[Node, int]
+    """A node has the same number in two circuits just if it, and all before it, read the same in both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +65,53 @@ class Forward:
     def __init__(self, claim: Claim, weights: Weights) -> None:
         self.claim, self.size, self.weights = claim, claim.architecture, weights
         self._known: dict[Hashable, Vector] = {}
-        self._logits: dict[Hashable, tuple[Fraction, ...]] = {}
-        self._circuits: dict[int, Circuit] = {}
+        self._logits: dict[tuple[int, int], tuple[Fraction, ...]] = {}
+        self._circuits: dict[tuple[int, Biases], Circuit] = {}
         self._matrices: dict[str, Matrix] = {}
+        self._numbers: dict[bytes, int] = {}
+        self._prompts: dict[bytes, int] = {}
+        self._outputs: Outputs = {}
 
     def logits(
         self, edges: Edges, prompt: tuple[int, ...], biases: Biases = frozenset()
     ) -> tuple[Fraction, ...]:
         """Return the logits of the candidates; `biases` are shared ones that nodes read in any case."""
-        spend(NUMBER + len(prompt))
-        key = (self.circuit(edges), prompt, biases)
-        if key not in self._logits:
-            self._logits[key] = Run(self, edges, prompt, biases).logits().constant.fractions()
-        return self._logits[key]
+        circuit = self.circuit(edges, biases)
+        asked = circuit.numbers[logits_node(self.size)], self.number(prompt)
+        if asked not in self._logits:
+            self._logits[asked] = Run(self, circuit, prompt).logits().constant.fractions()
+        return self._logits[asked]
 
-    def circuit(self, edges: Edges) -> Circuit:
+    def circuit(self, edges: Edges, biases: Biases = frozenset()) -> Circuit:
         """Return a circuit; it is kept with its edges, so that these are known by their identity."""
-        if id(edges) not in self._circuits:
-            spend(2 * OBJECT + 2 * NUMBER * len(edges))
-            sources: dict[Node, list[Node]] = {}
-            for source, target in edges:
-                sources.setdefault(target, []).append(source)
-            self._circuits[id(edges)] = Circuit(edges, sources)
-        return self._circuits[id(edges)]
+        if (id(edges), biases) not in self._circuits:
+            self._circuits[id(edges), biases] = self._made(edges, biases)
+        return self._circuits[id(edges), biases]
+
+    def _made(self, edges: Edges, biases: Biases) -> Circuit:
+        spend(6 * OBJECT + 5 * NUMBER * len(edges))
+        sources: dict[Node, list[Node]] = {}
+        for source, target in edges:
+            sources.setdefault(target, []).append(source)
+        end = logits_node(self.size)
+        order = tuple(sorted(live_nodes(edges, self.size) - {EMBED, end}))
+        layers = {node: _layers(node, sources.get(node, []), biases) for node in (*order, end)}
+        numbers = {EMBED: 0}
+        for node, read in layers.items():
+            before = [numbers[source] for source in paid(sources.get(node, []))]
+            name = bytes_of((node.stage, node.head, len(read), *read, *before))
+            numbers[node] = self._numbers.setdefault(name, len(self._numbers) + 1)
+        return Circuit(edges, sources, layers, order, numbers)
+
+    def number(self, prompt: tuple[int, ...]) -> int:
+        """Return what stands for a prompt in dictionaries."""
+        return self._prompts.setdefault(bytes_of(prompt), len(self._prompts))
+
+    def outputs(self) -> Outputs:
+        """Return what nodes are known to put out where nothing is added, with room for more."""
+        if len(self._outputs) > _KEPT:
+            self._outputs = {}
+        return self._outputs
 
     def output_row(self, token: int) -> Vector:
         return self.row("embed.token" if self.size.tied else "logits.weight", token)
@@ -122,37 +158,87 @@ class Forward:
         return Matrix(from_fractions([entry for row in rows for entry in row]), self.size.width)
 
 
+def _layers(node: Node, sources: Sequence[Node], biases: Biases) -> list[int]:
+    """Return the layers whose shared bias a node reads, each once."""
+    spend(OBJECT + STEP * len(biases))
+    kept = {layer for reader, layer in biases if reader == node}
+    return sorted({source.layer for source in paid(sources) if source.is_head} | kept)
+
+
 class Run:
     """One circuit on one prompt."""
 
     def __init__(
-        self,
-        forward: Forward,
-        edges: Edges,
-        prompt: tuple[int, ...],
-        biases: Biases = frozenset(),
-        added: Added = NOTHING,
+        self, forward: Forward, circuit: Circuit, prompt: tuple[int, ...], added: Added = NOTHING
     ) -> None:
         self._forward, self._prompt, self._size = forward, prompt, forward.size
-        self._biases, self._added = biases, added
-        self._sources = forward.circuit(edges).sources
-        self._outputs: dict[tuple[Node, int], Affine] = {}
+        self._circuit, self._added, self._number = circuit, added, forward.number(prompt)
+        self._outputs: Outputs = forward.outputs() if added is NOTHING else {}
+        self._rows: dict[tuple[Node, int], tuple[Fraction, ...]] = {}
+        self._compute()
 
     def logits(self) -> Affine:
         """Return the candidates' logits at the last position."""
         inputs = self._input(logits_node(self._size), len(self._prompt) - 1, "logits.norm")
         return self._map("logits", inputs, len(self._forward.claim.task.candidates))
 
-    def terms(self, node: Node, position: int) -> Terms:
+    def residual(self) -> Terms:
+        """Return the vectors whose sum the logits read at the last position."""
+        return self._terms(logits_node(self._size), len(self._prompt) - 1)
+
+    def _compute(self) -> None:
+        """Compute what the logits need of each node, in the order of nodes."""
+        needed = self._needed()
+        for node in paid(self._circuit.order):
+            for position in sorted(needed.get(node, ())):
+                spend(2 * OBJECT)
+                self._outputs[self._name(node, position)] = self._output(node, position)
+
+    def _needed(self) -> dict[Node, set[int]]:
+        """Return the positions at which the output of each node is read and is not known."""
+        end = logits_node(self._size)
+        needed = {end: {len(self._prompt) - 1}}
+        for node in (end, *reversed(paid(self._circuit.order))):
+            read = self._read(node, needed.get(node, set()))
+            for source in self._circuit.sources.get(node, []) if read else ():
+                spend(NUMBER + STEP * len(read))
+                if source != EMBED:
+                    places = {place for place in read if self._name(source, place) not in self._outputs}
+                    needed[source] = needed.get(source, set()) | places
+        return needed
+
+    def _read(self, node: Node, positions: set[int]) -> set[int]:
+        """Return the positions at which a node reads its input for its output at others."""
+        if not node.is_head or not positions:
+            return positions
+        if (node.layer, node.head) not in self._forward.claim.programs:
+            spend(NUMBER * len(self._prompt))
+            return set(range(max(positions) + 1))
+        found = set[int]()
+        for position in positions:
+            row = self._weights(node, position)
+            found.update(place for place, weight in enumerate(paid(row)) if weight)
+        return found
+
+    def _weights(self, node: Node, position: int) -> tuple[Fraction, ...]:
+        """Return the row of a program head."""
+        if (node, position) not in self._rows:
+            program = self._forward.claim.programs[node.layer, node.head]
+            self._rows[node, position] = program.row(self._prompt, position)
+        return self._rows[node, position]
+
+    def _name(self, node: Node, position: int) -> tuple[int, int, int]:
+        return self._number, self._circuit.numbers[node], position
+
+    def _terms(self, node: Node, position: int) -> Terms:
         """Return the vectors whose sum a node reads."""
-        sources, here = self._sources.get(node, []), self._added.at.get(position)
-        spend(OBJECT + 2 * STEP * (len(sources) + len(self._biases)))
+        sources, here = self._circuit.sources.get(node, []), self._added.at.get(position)
+        spend(OBJECT + 2 * STEP * len(sources))
         found = [constant(row) for row in self._embedded(position)] if EMBED in sources else []
-        found += [self._output(source, position) for source in sources if source != EMBED]
-        kept = {layer for reader, layer in self._biases if reader == node}
-        layers = sorted({source.layer for source in sources if source.is_head} | kept)
+        found += [self._outputs[self._name(source, position)] for source in sources if source != EMBED]
         if self._size.biases:
-            found += [constant(self._forward.whole(f"attention.{n}.output.bias")) for n in layers]
+            names = [f"attention.{layer}.output.bias" for layer in self._circuit.layers[node]]
+            found += [constant(self._forward.whole(name)) for name in names]
         is_embedded = self._is_added(EMBED, is_output=True) and EMBED in sources
         if here is not None and (is_embedded or self._is_added(node, is_output=False)):
             found.append(here)
@@ -167,7 +253,7 @@ class Run:
 
     def _input(self, node: Node, position: int, name: str) -> Terms:
         """Return what a node reads after its norm; without one, the terms as they are."""
-        terms, norm = self.terms(node, position), self._size.norm
+        terms, norm = self._terms(node, position), self._size.norm
         if norm is None:
             return terms
         require("norm_is_exact", isinstance(norm, Band), name, norm)
@@ -192,13 +278,10 @@ class Run:
         return Affine(fixed, moved(terms, lambda one: self._forward.product(name, one), height))
 
     def _output(self, node: Node, position: int) -> Affine:
-        key = (node, position)
-        if key not in self._outputs:
-            found = self._head(*key) if node.is_head else self._mlp(*key)
-            if self._is_added(node, is_output=True) and position in self._added.at:
-                found = joined((found, self._added.at[position]), self._size.width)
-            self._outputs[key] = found
-        return self._outputs[key]
+        found = self._head(node, position) if node.is_head else self._mlp(node, position)
+        if self._is_added(node, is_output=True) and position in self._added.at:
+            return joined((found, self._added.at[position]), self._size.width)
+        return found
 
     def _mlp(self, node: Node, position: int) -> Affine:
         name = f"mlp.{node.layer}"
@@ -232,12 +315,9 @@ class Run:
 
     def _row(self, node: Node, position: int) -> Affine:
         """Return the weights of a head's keys."""
-        program, name = (
-            self._forward.claim.programs.get((node.layer, node.head)),
-            f"head {node.layer}.{node.head}",
-        )
-        if program is not None:
-            return constant(from_fractions(program.row(self._prompt, position)))
+        name = f"head {node.layer}.{node.head}"
+        if (node.layer, node.head) in self._forward.claim.programs:
+            return constant(from_fractions(self._weights(node, position)))
         require("attention_is_exact", self._size.attention == "sparsemax", name, self._size.attention)
         query = self._projection(node, position, "query")
         keys = [self._projection(node, key, "key") for key in range(position + 1)]
@@ -247,9 +327,11 @@ class Run:
 
     def _scores(self, query: Affine, keys: Sequence[Affine]) -> Affine:
         """Return the scaled products of a query with keys, at most one of which depends on what is added."""
+        spend(sum(NUMBER + STEP * len(key.slopes) for key in keys) + STEP * len(query.slopes))
         scale, nothing = self._size.attention_scale, vector([0] * self._size.head_width)
         slopes: dict[int, Vector] = {}
         for place in sorted({*query.slopes, *(place for key in keys for place in key.slopes)}):
+            spend(NUMBER * len(keys))
             turned = query.slopes.get(place, nothing)
             products = [
                 dot(turned, key.constant) + dot(query.constant, key.slopes.get(place, nothing))

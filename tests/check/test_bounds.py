@@ -11,6 +11,7 @@ import bundle_maker as maker
 import pattern_forgeries
 from bundle_maker import Bundle, architecture, every_edge, fitting, proving, random_bundle
 from circuitproof_check.main import Beside, Outcome, inspect
+from deep_claims import necessary_edges
 from limited import judged
 
 BROKEN = ("mlps_that_all_read_each_other", "a_long_line")
@@ -282,3 +283,11 @@ def test_operations_are_counted_and_can_be_allowed(tmp_path):
     assert inspect(bundle, Beside(operations=1000)).outcome is Outcome.INCOMPLETE
     assert "more than 1000 operations" in inspect(bundle, Beside(operations=1000)).reason
     assert inspect(bundle, Beside(operations=10**7)).outcome is Outcome.VALID
+
+
+def test_a_hundred_necessary_edges_on_a_hundred_prompts_are_within_the_bound(tmp_path):
+    """Whether an edge only brings a bias is asked of every prompt; what the other edges bring is known."""
+    bundle = necessary_edges(50)
+    assert (len(bundle.claim["circuit"]["edges"]), len(bundle.domain["prompts"])) == (100, 100)
+    report = inspect(bundle.write(tmp_path / "bundle"), Beside())
+    assert report.outcome is Outcome.VALID, report.reason

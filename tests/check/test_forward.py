@@ -14,9 +14,12 @@ from circuitproof_check.architecture import Band, all_edges
 from circuitproof_check.claim import read_claim
 from circuitproof_check.exact import from_fractions, vector
 from circuitproof_check.forward import NOTHING, Forward
+from circuitproof_check.main import Outcome, check
 from circuitproof_check.reading import ForgedError
 from circuitproof_check.regions.affine import banded, constant
 from circuitproof_check.tensors import Weights, read_safetensors
+from circuitproof_check.work import SIZES
+from deep_claims import PARTS, deep_claim, deep_pattern
 
 BANDS = {
     lift: {"kind": "band", "low": "22/5", "high": "42/5", "lift": lift}
@@ -32,16 +35,21 @@ def band_norm(point, band):
     return banded(NOTHING.ground, constant(point), band, "here").constant
 
 
-def checker_logits(bundle: Bundle) -> list[tuple[Fraction, ...]]:
-    """Return the logits that the checker computes for each prompt."""
+def checker_forward(bundle: Bundle) -> Forward:
+    """Return the checker's forward pass of a bundle."""
     bundle.claim["properties"] = [{"kind": "equivalence"}]
     bundle.claim["weights"] = maker.pinned(bundle.tensors)
     content = json.dumps(bundle.domain).encode()
     bundle.claim["domain"] = {"digest": maker.digest(content), "prompts": len(bundle.domain["prompts"])}
     claim = read_claim(bundle.claim, bundle.domain, content)
     tensors = read_safetensors(maker.safetensors(bundle.tensors), "weights")
-    forward = Forward(claim, Weights(claim.slices, tensors))
-    return [forward.logits(claim.edges, prompt) for prompt in claim.prompts]
+    return Forward(claim, Weights(claim.slices, tensors))
+
+
+def checker_logits(bundle: Bundle) -> list[tuple[Fraction, ...]]:
+    """Return the logits that the checker computes for each prompt."""
+    forward = checker_forward(bundle)
+    return [forward.logits(forward.claim.edges, prompt) for prompt in forward.claim.prompts]
 
 
 def naive_logits(bundle: Bundle) -> list[tuple[Fraction, ...]]:
@@ -189,3 +197,40 @@ def test_a_needed_tensor_must_be_there(name):
     del bundle.tensors[name]
     with pytest.raises(ForgedError, match=f"tensor {name} breaks the rule that needed"):
         checker_logits(bundle)
+
+
+@pytest.mark.parametrize("layers", [400, SIZES["layers"]])
+@pytest.mark.parametrize("node", PARTS)
+@pytest.mark.parametrize("make", [deep_claim, deep_pattern])
+def test_a_circuit_of_as_many_layers_as_are_read_is_checked(make, node, layers, tmp_path):
+    """A pass that called itself from node to node ended after a hundred layers."""
+    outcome, reason = check(make(node, layers).write(tmp_path / "bundle"))
+    assert outcome is Outcome.VALID, reason
+
+
+def test_a_wrong_logit_of_a_deep_circuit_is_found(tmp_path):
+    """Deep circuits are computed, not believed."""
+    bundle = deep_claim("mlp {}", 400)
+    bundle.tensors["mlp.200.up.weight"] = ((2, 2), [2.0, 0.0, 0.0, 1.0])
+    outcome, reason = check(bundle.write(tmp_path / "bundle"))
+    assert (outcome, "folds are the logits" in reason) == (Outcome.INVALID, True)
+
+
+@pytest.mark.parametrize("kept", [1 << 17, 0], ids=["kept", "forgotten"])
+@pytest.mark.parametrize("norm", [{"kind": "none"}, BANDS["reference"]], ids=str)
+def test_circuits_that_share_nodes_compute_what_the_slow_twin_computes(norm, kept, monkeypatch):
+    """A circuit, its lesions, and these with a shared bias that a node reads in any case, in one pass."""
+    monkeypatch.setattr("circuitproof_check.forward._KEPT", kept)
+    size = architecture(layers=2, heads=2, norm=norm)
+    edges = random.Random(5).sample(every_edge(size), 14)  # noqa: S311  # circuits, not keys
+    edges = [edge for edge in every_edge(size) if edge in edges]
+    bundle = random_bundle(size, edges, 7, PROGRAM, prompts=4)
+    forward = checker_forward(bundle)
+    own, prompts = forward.claim.edges, bundle.domain["prompts"]
+    for place, (source, target) in enumerate(own):
+        lesion, names = own[:place] + own[place + 1 :], edges[:place] + edges[place + 1 :]
+        spelled = edges[place].partition(" -> ")[2], str(source.layer)
+        biases = [(frozenset({(target, source.layer)}), [spelled])] if source.is_head else []
+        for added, kept_biases in [(frozenset(), []), *biases]:
+            found = [forward.logits(lesion, tuple(prompt), added) for prompt in prompts]
+            assert found == [tuple(Naive(bundle, names, prompt, kept_biases).logits()) for prompt in prompts]

@@ -1,7 +1,11 @@
 """What a forward pass hands out besides logits."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import pytest
 
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.operators import Attention, Gelu, GeluForm
 from circuitproof.errors import NotExactError
@@ -11,7 +15,11 @@ from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.forward.interface import Side
-from hand_models import freeze
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties import Equivalence
+from circuitproof_check.main import Outcome, check
+from hand_models import IDENTITY, PLAIN, READ_OFF, build, circuit_of, freeze, table_task
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
 
 PROMPTS = [(0, 3), (1, 2), (1, 2, 4)]
@@ -119,3 +127,17 @@ def test_what_has_no_exact_value_is_named_with_its_node(changes, found):
     forward, stage = passed(**changes)
     with pytest.raises(NotExactError, match=f"^{found}"):
         Trace(forward).output(stage)
+
+
+@pytest.mark.parametrize("node", ["mlp {}", "head {}.0"])
+def test_a_chain_of_four_hundred_layers_is_proved_and_checked(node, tmp_path):
+    """Neither laying the stages out nor computing them calls itself from layer to layer."""
+    sizes = replace(PLAIN, layers=400)
+    names = ["embed", *(node.format(layer) for layer in range(sizes.layers)), "logits"]
+    maps = ("head.{}.0.value", "head.{}.0.output", "mlp.{}.up", "mlp.{}.down")
+    weights = {f"{one.format(layer)}.weight": IDENTITY for one in maps for layer in range(sizes.layers)}
+    model = build({**weights, "embed.token": READ_OFF, "logits.weight": READ_OFF}, sizes)
+    circuit = circuit_of([f"{a} -> {b}" for a, b in pairwise(names)], layers=sizes.layers)
+    claim = Claim(freeze(model), circuit, table_task({(0,): 0, (1,): 1}), (Equivalence(),))
+    write_bundle(tmp_path / "bundle", prove(claim))
+    assert check(tmp_path / "bundle")[0] is Outcome.VALID

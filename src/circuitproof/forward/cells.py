@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
+from heapq import heappop, heappush
 from typing import Generic, TypeAlias, TypeVar, assert_never
 
 from circuitproof.declare.circuits.circuit import Circuit
@@ -138,7 +139,9 @@ class Cells(Generic[P]):
         """Return the row of a stage that a place leads to."""
         key = (stage, place)
         if key not in self._known:
-            self._known[key] = self._row(self.stages[stage], place)
+            for number, places in self._needed(stage, place):
+                for needed in places:
+                    self._known[number, needed] = self._row(self.stages[number], needed)
         return self._known[key]
 
     def cells(self, variant: Variant, places: Sequence[P]) -> tuple[int, tuple[int, ...]]:
@@ -157,9 +160,10 @@ class Cells(Generic[P]):
     def _numbered(self, circuit: Circuit, nodes: Sequence[Node], kept: BiasKept | None) -> dict[Node, int]:
         """Return the stages of nodes and of all that they read."""
         numbers: dict[Node, int] = {}
+        reads = circuit.reads()
         for node in circuit.upstream(nodes):
             if node != EMBED:
-                sources = circuit.sources(node)
+                sources = reads.get(node, [])
                 layers = sorted({source.layer for source in sources if isinstance(source, Head)})
                 layers += [kept.layer] if kept is not None and kept.node == node else []
                 biases = map(BiasPart, layers if self._biases else ())
@@ -176,6 +180,37 @@ class Cells(Generic[P]):
     def _outputs(self, sources: Sequence[Node], numbers: Mapping[Node, int]) -> Iterator[Part]:
         for source in sources:
             yield from self._embedding if source == EMBED else (StagePart(numbers[source]),)
+
+    def _needed(self, stage: int, place: P) -> Iterator[tuple[int, Iterable[P]]]:
+        """Return the stages, in order, and the places whose rows must be found for that of one.
+
+        Stages are numbered in the order of computation: the last is followed back first, and found last.
+        """
+        needed: dict[int, dict[P, None]] = {stage: {place: None}}
+        followed, left = list[int](), [-stage]
+        while left:
+            followed.append(-heappop(left))
+            read = self.stages[followed[-1]]
+            before = [part.stage for part in read.parts if isinstance(part, StagePart)]
+            places = self._read(read, needed[followed[-1]]) if before else ()
+            for number in before:
+                unknown = [one for one in places if (number, one) not in self._known]
+                if unknown and number not in needed:
+                    heappush(left, -number)
+                if unknown:
+                    needed.setdefault(number, {}).update(dict.fromkeys(unknown))
+        return ((number, needed[number]) for number in reversed(followed))
+
+    def _read(self, stage: Stage, places: Iterable[P]) -> list[P]:
+        """Return the places at which a stage reads its parts."""
+        if not isinstance(stage.node, Head):
+            return list(places)
+        found: dict[P, None] = {}
+        for place in places:
+            attended = self._binding.attended(stage.node, place)
+            read = self._binding.keys(place) if attended is None else [key for key, _ in attended]
+            found.update(dict.fromkeys(read))
+        return list(found)
 
     def _row(self, stage: Stage, place: P) -> int:
         if not isinstance(stage.node, Head):

@@ -208,10 +208,15 @@ class Trace(Generic[V, W]):
             return self.forward.read(number, self.outputs)
 
     def _reach(self, number: int) -> None:
-        """Compute the stages that a stage reads."""
-        for part in self.forward.cells.stages[number].parts:
-            if isinstance(part, StagePart):
-                self.output(part.stage)
+        """Compute the stages that a stage reads, and before them those that they read."""
+        needed, left = set[int](), [number]
+        while left:
+            parts = self.forward.cells.stages[left.pop()].parts
+            read = {part.stage for part in parts if isinstance(part, StagePart)}
+            left += sorted(read - needed - self.outputs.keys())
+            needed |= read - self.outputs.keys()
+        for stage in sorted(needed):
+            self.output(stage)
 
     @contextmanager
     def _naming(self, number: int) -> Generator[None, None, None]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from circuitproof_check.architecture import logits_node, node_of
+from circuitproof_check.architecture import node_of
 from circuitproof_check.case import Case, Fold, check_clear
 from circuitproof_check.claim import Property
 from circuitproof_check.exact import Vector, from_fractions, mix, reckon, vector
@@ -113,9 +113,8 @@ class _Setting:
         prompt = claim.prompts[self.prompt]
         if self.claimed.at != "logits input" or self.claimed.positions != "last":
             return key(prompt)
-        terms = Run(self.case.forward, claim.edges, prompt).terms(
-            logits_node(claim.architecture), len(prompt) - 1
-        )
+        forward = self.case.forward
+        terms = Run(forward, forward.circuit(claim.edges), prompt).residual()
         return joined(terms, claim.architecture.width).constant.key
 
     def logits(self, eta: Sequence[Fraction]) -> Fold:
@@ -150,7 +149,8 @@ class _Setting:
         assert node is not None  # noqa: S101  # a claim's places are sides of nodes
         place = Added(node, side == "output", added, ground)
         prompt = claim.prompts[self.prompt]
-        return Run(self.case.forward, claim.edges, prompt, added=place).logits()
+        forward = self.case.forward
+        return Run(forward, forward.circuit(claim.edges), prompt, place).logits()
 
 
 def _unit(place: int, width: int) -> Vector:

@@ -108,7 +108,15 @@ class Circuit:
 
     def sources(self, target: Node) -> tuple[Node, ...]:
         """Return the nodes whose output `target` reads, in the order of computation."""
-        return tuple(edge.source for edge in self if edge.target == target)
+        found = [edge.source for edge in self.edges if edge.target == target]
+        return tuple(sorted(found, key=lambda node: node.place))
+
+    def reads(self) -> dict[Node, list[Node]]:
+        """Return by target what `sources` returns, for targets that read something."""
+        found: dict[Node, list[Node]] = {}
+        for edge in self:
+            found.setdefault(edge.target, []).append(edge.source)
+        return found
 
     @property
     def digest(self) -> Digest:
