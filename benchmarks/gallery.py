@@ -84,8 +84,9 @@ def _row(name: str, bundle: Path, cells: str, seconds: str) -> tuple[str, ...]:
     report, checking = timed(lambda: inspect(bundle, Beside()))
     assert report.outcome in (Outcome.VALID, Outcome.REFUTED), report.reason  # noqa: S101  # a bundle that does not hold has no cost
     size = sum(file.stat().st_size for file in bundle.iterdir())
-    prompts = int(str(report.claim["prompts"]).removesuffix(" prompts"))
-    return (name, f"{prompts}", cells, seconds, f"{checking:.2f}", f"{size:,}", f"{size / prompts:,.0f}")
+    prompts = str(report.claim["prompts"]).removesuffix(" prompts")
+    each = f"{size / int(prompts):,.0f}" if prompts.isdecimal() else ""  # a pattern has too many to count so
+    return (name, prompts, cells, seconds, f"{checking:.2f}", f"{size:,}", each)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,18 @@ def deep_claim(node: str, layers: int) -> Bundle:
     return _answer(bundle, "equivalence", [["1", "0"], ["0", "1"]], evidence)
 
 
+def deep_pattern(node: str, layers: int) -> Bundle:
+    """Return the same about a pattern, whose prompts are shown one by one."""
+    bundle = deep_claim(node, layers)
+    bundle.domain["pattern"] = {"shape": {"tokens": [0, 1]}, "clauses": [], "longest": 1}
+    bundle.claim["task"] |= {
+        "answer": {"kind": "only opener", "answers": [[0, 0], [1, 1]]},
+        "relation": {"kind": "same opener", "openers": [0, 1]},
+    }
+    shown = {"prompts": [{"prompt": number, "fold": number} for number in (0, 1)]}
+    return _answer(bundle, "equivalence", [["1", "0"], ["0", "1"]], shown)
+
+
 def necessary_edges(heads: int) -> Bundle:
     """Return a proof that two edges of each of many heads are needed, each for one prompt alone.
 

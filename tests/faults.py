@@ -17,7 +17,7 @@ from typing import Any
 from circuitproof.text.sealed import seal
 from claim_files import CLAIMS, write_claims
 from gpt2_files import CONFIG, Tensors, gpt2_tensors, write_gpt2
-from places import RECIPES
+from places import RECIPES, ROOT
 
 GOOD_CIRCUIT: dict[str, Any] = {
     "layers": 1,
@@ -607,6 +607,7 @@ def _without_the_head(at: Path) -> list[object]:
     return [*given, "--head", "0.0", "--scope", "circuit", "--circuit", at / "circuit.json"]
 
 
+TOUR = str(ROOT / "src/circuitproof/view/tour/bundle")
 SYNTHESIS = ("synthesise", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
 FLAGS = (
     flags("--epsilon", "0", words=("epsilon",), code=2),
@@ -639,6 +640,10 @@ FLAGS = (
     flags("--positions", "all", words=("--positions does nothing here",), code=2),
     flags("--method", "branch", words=("--method does nothing here",), code=2),
     flags("--budget", "3", words=("--budget does nothing here",), code=2),
+    flags("--epsilon", "1", "--budget", "3", words=("--budget does nothing here: without a norm, a formula",), code=2),
+    flags("--epsilon", "1", "--method", "branch", words=("--method does nothing here: without a norm",), code=2),
+    flags("--epsilon", "1", "--at", "mlp 0 output", "--method", "branch", "--budget", "3", words=("--budget does nothing here: --method branch",), code=2),
+    command("radius", "--model", "AT/model", "--task", "quotes", "--budget", "3", words=("--budget does nothing here: without a norm",), code=2),
     flags("--anchors", "3", words=("--anchors does nothing here: no solver is asked",), code=2),
     flags("--seconds", "3", words=("--seconds does nothing here",), code=2),
     flags("--branches", "traced", words=("--branches does nothing here",), code=2),
@@ -661,12 +666,13 @@ FLAGS = (
     flags("--engine", "all", "--property", "subset minimality", words=("is not asked of solvers",), code=2),
     flags("--engine", "prolog", words=("engine",), code=2),
     flags("--colour", words=("--colour",), code=2),
-    flags("--task", "nothing", words=("nothing",)),
+    flags("--task", "nothing", words=("there is no task 'nothing'",), code=2),
+    command("evaluate", "--model", "AT/model", "--task", "quote", words=("there is no task 'quote'",), code=2),
     command("verify", words=("--model",), code=2),
     command("verify", "--model", "AT/model", words=("--task",), code=2),
     command("dance", words=("dance",), code=2),
-    command("task", "dance", words=("dance",)),
-    command("task", "AT", words=("AT",)),
+    command("task", "dance", words=("dance",), code=2),
+    command("task", "AT", words=("AT",), code=2),
     command("task", "quotes", "--out", "AT/model", words=("already exists",)),
     command("circuit", "AT/none.json", words=("none.json",)),
     command("circuit", "AT", words=("",)),
@@ -688,8 +694,13 @@ FLAGS = (
     command("recheck", "AT/none", "--model", "AT/model", "--task", "quotes", words=("none",)),
     command("logits", "--model", "AT/model", words=("--prompt",), code=2),
     command("logits", "--model", "AT/model", "--prompt", "", words=("empty",), code=2),
-    command("logits", "--model", "AT/model", "--prompt", "1 99", words=("99", "no token")),
-    command("logits", "--model", "AT/model", "--prompt", "1", "--candidates", " ", words=("candidate",)),
+    command("logits", "--model", "AT/model", "--prompt", "1 99", words=("99", "no token"), code=2),
+    command("logits", "--model", "AT/model", "--tokens", "1 nought", words=("'nought' is no token",), code=2),
+    command("logits", "--model", "AT/model", "--prompt", "1", "--candidates", " ", words=("candidate",), code=2),
+    command("explain", "#128", "--bundle", TOUR, words=("there is no prompt #128: the bundle lists #0 to #127",), code=2),
+    command("explain", "1 nought", "--bundle", TOUR, words=("'nought' is no token of this bundle",), code=2),
+    command("explain", " ", "--bundle", TOUR, words=("the prompt has 0 tokens",), code=2),
+    command("explain", "#3", "--bundle", "AT/none", words=("none",)),
     command("model", "AT/model", "--compare", "AT/none.json", words=("none.json",)),
     command("model", "AT/model", "--compare", "AT/model/model.json", words=("tokens",)),
     command("model", "AT/model", "--compare", "AT/model/weights.safetensors", words=("lacks logits",)),
@@ -824,7 +835,7 @@ UNUSUAL = (
     command(*VERIFY, "--epsilon", "1", "--positions", "0,0", words=("distinct",), code=2),
     command(*VERIFY, "--deadline", "1e400", words=("deadline",), code=2),
     command("verify", "--model", "", "--task", "quotes", words=("--model is empty",), code=2),
-    command("task", "x" * 5000, words=("there is no task", "(5002 characters);")),
+    command("task", "x" * 5000, words=("there is no task", "(5002 characters);"), code=2),
     command("report", "/", "--out", "AT/page.html", words=("/ has no manifest.json",)),
     command("report", "/", words=("/ has no manifest.json",)),
     command("install", "--model", "AT/model", "--program", "0.0", "--out", "AT/out", words=("--program",), code=2),
@@ -835,6 +846,9 @@ UNUSUAL = (
     Case("report: a link to itself", lambda at: (_loop(at / "loop"), ["report", at / "loop"])[1], ("is not a directory",)),
     Case("localise: a recipe that names a file with a null character", _named_with_nul, ("no file has such a name",)),
     _with_file("l.jsonl", b"", "ledger", "AT/l.jsonl", words=("l.jsonl is empty", "it is no ledger"), code=5),
+    _with_file("t.toml", LISTED_TASK.encode(), *VERIFY, "--circuit", "AT/t.toml", words=("t.toml is not usable JSON",)),
+    _with_file("t.json", _circuit(), "task", "AT/t.json", words=("t.json is a circuit (--circuit), want a task (--task)",)),
+    command("circuit", f"{TOUR}/claim.json", words=("is the claim of a bundle (circuitproof check takes its directory), want a circuit",)),
     _with_file("c.json", b"", "circuit", "AT/c.json", words=("c.json",)),
     _with_file("c.json", b"\xef\xbb\xbf{}", "circuit", "AT/c.json", words=("c.json", "BOM")),
     _with_file("c.json", b'{"layers": NaN}', "circuit", "AT/c.json", words=("NaN is not a number",)),
@@ -847,6 +861,17 @@ UNUSUAL = (
 )  # fmt: skip
 
 
+def _fewest(key: str) -> str:
+    """Return claims the first of which is about the fewest edges, with one key more."""
+    stated = CLAIMS.replace('robustness = "proved"', 'robustness = "proved"\nminimum = "proved"')
+    return stated.replace("epsilon", f"{key}\nepsilon", 1)
+
+
+def _identity(key: str) -> str:
+    """Return claims the second of which is a lesion identity, with one key more."""
+    return CLAIMS.replace("expected = { equiv", f'{key}\nexpected = {{ "lesion identity" = "proved", equiv')
+
+
 _NO_CLAIMS = CLAIMS[: CLAIMS.index("[[claims]]")]
 CLAIM_FAULTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "an empty file": ("", ("claims.toml.name is missing",)),
@@ -854,14 +879,30 @@ CLAIM_FAULTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "no claims": (_NO_CLAIMS, ("claims.toml.claims is missing",)),
     "an empty list of claims": (f"claims = []\n{_NO_CLAIMS}", ("claims.toml.claims is empty",)),
     "no models": ('name = "x"\nclaims = []', ("claims.toml.models is missing",)),
-    "an unknown key": (CLAIMS.replace("path =", "patch ="), ("models.toy.path is missing",)),
+    "an unknown key": (CLAIMS.replace("path =", "patch ="), ("models.toy.patch is not a known key",)),
     "an unknown key of a claim": (CLAIMS.replace("circuit =", "circus ="), ("circus is not a known key",)),
     "two claims of a name": (CLAIMS.replace('"brackets"\nmodel', '"quotes"\nmodel'), ("two claims 'quotes'",)),
     "a name that is no folder's": (CLAIMS.replace('"brackets"\nmodel', '"../up"\nmodel'), ("'../up'", "names a folder")),
     "an unknown property": (CLAIMS.replace("necessity", "necesity"), ("necesity is no property", "necessity")),
     "an unknown verdict": (CLAIMS.replace('"refuted"', '"wrong"'), ("equivalence is 'wrong'", "'undecided'")),
     "no properties": (CLAIMS.replace('{ equivalence = "refuted" }', "{}"), ("expected is empty",)),
-    "a property that is searched for": (CLAIMS.replace("{ equiv", '{ minimum = "proved", equiv'), ("claims[1]", "circuitproof minimal")),
+    "a minimum without a circuit": (CLAIMS.replace("{ equiv", '{ minimum = "proved", equiv'), ("claims[1]", "minimum wants a circuit")),
+    "a minimum of nothing": (_fewest("minimum = []"), ("claim 'quotes'", "one or more circuits of one size")),
+    "a minimum of other circuits": (_fewest('minimum = ["none.json"]'), ("claim 'quotes'", "none.json")),
+    "a minimum of one circuit twice": (_fewest('minimum = ["circuit.json", "circuit.json"]'), ("claim 'quotes'", "each circuit once")),
+    "a minimum that is no list": (_fewest('minimum = "circuit.json"'), ("claims[0].minimum",)),
+    "a minimum beyond its budget": (_fewest("budget = 1"), ("claim 'quotes'", "more than 1 circuits of 2 edges", "larger budget")),
+    "no operations": (CLAIMS.replace("epsilon", "operations = 0\nepsilon", 1), ("claims[0].operations is 0",)),
+    "no budget": (_fewest("budget = 0"), ("claims[0].budget is 0",)),
+    "circuits for no minimum": (CLAIMS.replace("epsilon", 'minimum = ["circuit.json"]\nepsilon', 1), ("claims[0].minimum is given", "minimum is not expected")),
+    "a budget for no minimum": (CLAIMS.replace("epsilon", "budget = 3\nepsilon", 1), ("claims[0].budget is given", "leave it out")),
+    "an epsilon beside a minimum alone": (_fewest("").replace('equivalence = "proved"\nnecessity = "proved"\nrobustness = "proved"\n', ""), ("claims[0]", "robustness is not among")),
+    "a lesion identity without a base": (_identity(""), ("claims[1]", "lesion identity wants a base")),
+    "an unknown base": (_identity('base = "tot"'), ("claims[1].base is 'tot'", "'toy'")),
+    "a base that is not at hand": (_identity('base = "far"').replace("[[claims]]", "[models.far]\n[[claims]]", 1), ("claim 'brackets'", "not at hand", "--model")),
+    "a base for nothing": (CLAIMS.replace("expected = {", 'base = "toy"\nexpected = {'), ("claims[1].base is given", "lesion identity is not expected")),
+    "a model of which only the name is there": (CLAIMS.replace('path = "model"\nsha256 = "DIGEST"', ""), ("claim 'quotes'", "its model is not at hand")),
+    "a path without a SHA-256": (CLAIMS.replace('sha256 = "DIGEST"', ""), ("models.toy.sha256 is missing",)),
     "an unknown model": (CLAIMS.replace('model = "toy"', 'model = "tot"', 1), ("model is 'tot'", "'toy'")),
     "a missing model": (CLAIMS.replace('"model"', '"models"'), ("claim 'quotes'", "cannot read", "weights.safetensors")),
     "another SHA-256": (CLAIMS.replace("DIGEST", "0" * 64), ("claim 'quotes'", "has SHA-256", "0" * 64)),
@@ -906,6 +947,30 @@ def spoiled_claims() -> Iterator[Case]:
         "claims: an archive of nothing",
         lambda at: ["claims", "archive", good(at), "--proofs", at / "p", "--out", at / "a.tar.gz"],
         ("'quotes' is not proved",),
+    )
+    for spelled in ("toy", "toy=", "=model"):
+        yield Case(
+            f"claims: --model {spelled}",
+            lambda at, spelled=spelled: ["claims", "check", good(at), "--model", spelled],
+            ("--model", "NAME=DIR"),
+            2,
+        )
+    yield Case(
+        "claims: --model twice",
+        lambda at: ["claims", "prove", good(at), "--model", "toy=a", "--model", "toy=b"],
+        ("each name once",),
+        2,
+    )
+    yield Case(
+        "claims: --model of no name in the file",
+        lambda at: ["claims", "table", good(at), "--model", "tot=model"],
+        ("--model tot", "no such model", "toy"),
+    )
+    yield Case(
+        "claims: --model beside --no-models",
+        lambda at: ["claims", "check", good(at), "--model", "toy=model", "--no-models"],
+        ("--model does nothing here",),
+        2,
     )
     yield Case("claims: no jobs", lambda at: ["claims", "prove", good(at), "--jobs", "0"], ("--jobs",), 2)
     yield Case("gallery: no such row", lambda _: ["gallery", "sushi"], ("no row 'sushi'", "pizza"))

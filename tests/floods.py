@@ -2,13 +2,16 @@
 
 import itertools
 import os
+import sys
 from collections.abc import Callable
 from math import prod
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import bundle_maker as maker
 from bundle_maker import Bundle, architecture, random_bundle, shapes
+from limited import Measured, measured
 
 MODULUS = (1 << 61) - 1
 """Python hashes a number as its remainder by this prime: 2 to the power 61 has the hash of 1."""
@@ -16,6 +19,8 @@ ANY: dict[str, Any] = {"all but": []}
 EDGES = ["embed -> head 0.0", "head 0.0 -> logits"]
 NOWHERE = {"0.0": ["default 0", "otherwise nowhere"]}
 """A head that reads nothing, so that no token is looked at."""
+CLOSER = 200
+"""A token that closes brackets which others open."""
 FLOODS: dict[str, Callable[[Path], Path]] = {}
 
 
@@ -122,18 +127,22 @@ def _sums_with_long_denominators() -> Bundle:
     return _sums([f"1/{10**99 + 2 * number + 1}" for number in range(7)], 18)
 
 
-def _shuffled(token: int) -> int:
-    """Return what a member contributes to the hash of a frozenset."""
-    return ((token ^ 89869747 ^ (token << 16)) * 3644798167) & ((1 << 64) - 1)
+def _shuffled(number: int) -> int:
+    """Return what a member of some hash contributes to that of a frozenset."""
+    number &= (1 << 64) - 1
+    return ((number ^ 89869747 ^ (number << 16)) * 3644798167) & ((1 << 64) - 1)
 
 
-def classes_of_one_hash(count: int) -> list[list[int]]:
-    """Return sets of tokens with one hash: exchanging the token of a pair in some pairs cancels out."""
+def classes_of_one_hash(count: int, hashed: Callable[[int], int] = int) -> list[list[int]]:
+    """Return sets of tokens with one hash: exchanging the token of a pair in some pairs cancels out.
+
+    Members of the sets are tokens, or what is made of them and has the hashes given.
+    """
     pairs = [(2 * place, 2 * place + 1) for place in range(64 + count.bit_length())]
     basis: list[tuple[int, int]] = []
     free: list[int] = []
     for place, (one, other) in enumerate(pairs):
-        value, members = _shuffled(one) ^ _shuffled(other), 1 << place
+        value, members = _shuffled(hashed(one)) ^ _shuffled(hashed(other)), 1 << place
         for reduced, used in basis:
             if value ^ reduced < value:
                 value, members = value ^ reduced, members ^ used
@@ -234,6 +243,93 @@ def _tokens_sought_in_a_large_class() -> Bundle:
     return bundle
 
 
+def pairs_of_one_hash(count: int) -> list[list[int]]:
+    """Return pairs of numbers of up to 18 digits with one hash: the second makes up for the first."""
+    add, multiply, start, bits = 14029467366897019727, 11400714785074694791, 2870177450012600261, 1 << 64
+
+    def turned(number: int) -> int:
+        return (number << 31 | number >> 33) % bits * multiply % bits
+
+    found: list[list[int]] = []
+    for first in itertools.count():
+        second = -turned((start + first * add) % bits) * pow(add, -1, bits) % bits
+        found += [[first, second]] if second < 10**18 else []
+        if len(found) == count:
+            return found
+    raise AssertionError("numbers do not end")
+
+
+@flood
+def _prompts_of_one_hash() -> Bundle:
+    return listed(decided(architecture(), list(EDGES), NOWHERE), pairs_of_one_hash(18_000), ["1", "0"])
+
+
+@flood
+def _labels_of_one_hash() -> Bundle:
+    bundle = decided(architecture(), list(EDGES), NOWHERE)
+    pairs = pairs_of_one_hash(12_000)
+    children = [{"answer": answer, "class": group, "evidence": {}} for answer, group in pairs]
+    return patterned(bundle, exactly_one(MANY, 4), {"split": "label", "children": children})
+
+
+@flood
+def _brackets_of_one_hash() -> Bundle:
+    classes = classes_of_one_hash(1300, lambda token: hash((token, CLOSER)))
+    pairs = [",".join(f"{token}:{CLOSER}" for token in one) for one in classes]
+    rules = [f"add 1 when partner {{{one}}}" for one in pairs]
+    size = architecture(vocabulary=CLOSER + 1, context=90)
+    bundle = decided(size, list(EDGES), {"0.0": ["default 0", *rules, "otherwise self"]})
+    return listed(bundle, [[CLOSER] * 90], ["1", "0"])
+
+
+@flood
+def _forms_of_one_hash() -> Bundle:
+    """Return many hidden numbers that are one form, whose sign is known after many others of its hash."""
+    hidden, levels, prompts = 2000, 400, [list(pair) for pair in itertools.product(range(6), repeat=2)]
+    size = architecture(width=1, head_width=1, mlp_width=hidden)
+    bundle = decided(size, ["embed -> mlp 0", "mlp 0 -> logits"])
+    bundle.tensors["mlp.0.up.weight"] = ((hidden, 1), [2.0**61] * hidden)
+    bundle.tensors["mlp.0.up.bias"] = ((hidden,), [1.0] * hidden)
+    leaf = {"point": ["0"], "weights": [["0"] * (levels + 1)]}
+    tree: dict[str, Any] = {"sign": ["1", str(2**61)], "children": {"<": leaf, ">=": leaf}}
+    for number in range(levels):
+        form = [str(2**200 * MODULUS + 1), str(2**61 + number * MODULUS)]
+        tree = {"sign": form, "children": {">": tree}}
+    claimed = {"kind": "robustness", "epsilon": "1", "at": "mlp 0 input", "positions": "last"}
+    children = [
+        {"fold": 0, "regions": {"as prompt": 0} if number else tree} for number in range(len(prompts))
+    ]
+    bundle = listed(bundle, prompts, ["1", "0"])
+    bundle.claim["properties"] = [claimed]
+    answer = {"property": claimed, "verdict": "proved", "evidence": {"split": "prompt", "children": children}}
+    bundle.certificate["answers"] = [answer | {"remarks": ["constant decision", "decided without edges"]}]
+    return bundle
+
+
+@flood
+def _last_tokens_asked_for_each_key() -> Bundle:
+    """Return a program that tells all tokens apart by ten conditions, and asks for the last one in twenty."""
+    bits, longest = 10, 6
+    tokens = range(1 << bits)
+    sets = [[token for token in tokens if token >> bit & 1] for bit in range(bits)]
+    rules = [f"add 1 when key_token in {{{','.join(map(str, one))}}}" for one in sets]
+    rules += [f"add 1 when query_token in {{{','.join(map(str, tokens))}}}"] * 20
+    size = architecture(vocabulary=len(tokens), context=longest, width=1, head_width=1, mlp_width=1)
+    bundle = decided(size, list(EDGES), {"0.0": ["default 0", *rules, "otherwise self"]})
+    return patterned(bundle, exactly_one(MANY, longest), LEAF)
+
+
+@flood
+def _prompts_of_a_long_pattern_counted() -> Bundle:
+    """Return a pattern whose number of prompts has 48,000 digits; a long name allows more work."""
+    longest = 8_000
+    bundle = sliced(architecture(vocabulary=1 << 20, context=longest), NOWHERE)
+    bundle.claim["task"]["name"] = "n" * 900_000
+    bundle = patterned(bundle, exactly_one(MANY, longest), {"open": "no time"})
+    bundle.certificate["answers"][0] |= {"verdict": "undecided", "remarks": []}
+    return bundle
+
+
 def _sparse(name: str, size: int) -> Callable[[Path], Path]:
     def write(folder: Path) -> Path:
         listed(decided(architecture(), list(EDGES), NOWHERE), [[0]], ["1", "0"]).write(folder)
@@ -247,3 +343,23 @@ FLOODS["a_sparse_manifest"] = _sparse("manifest.json", 3 << 30)
 FLOODS["a_sparse_certificate"] = _sparse("certificate.json", 3 << 30)
 FLOODS["a_sparse_claim"] = _sparse("claim.json", 3 << 30)
 FLOODS["sparse_weights"] = _sparse("weights.safetensors", 3 << 30)
+
+
+def main(names: list[str]) -> None:
+    """Print what the checker takes for each bundle, or for those that are named."""
+    print(f"{'bundle':36} {'size':>7} {'seconds':>8} {'memory':>7}  outcome")  # noqa: T201  # a command prints
+    taken: list[Measured] = []
+    for name in names or FLOODS:
+        with TemporaryDirectory() as folder:
+            bundle = FLOODS[name](Path(folder) / "bundle")
+            size = sum(file.stat().st_blocks * 512 for file in bundle.iterdir())
+            taken.append(measured(bundle))
+        one = taken[-1]
+        spent = f"{size >> 10:4} KB {one.seconds:6.1f} s {one.megabytes:4.0f} MB"
+        print(f"{name:36} {spent}  {one.said.partition(':')[0]}", flush=True)  # noqa: T201
+    longest, largest = max(one.seconds for one in taken), max(one.megabytes for one in taken)
+    print(f"{'most':36} {'':7} {longest:6.1f} s {largest:4.0f} MB")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

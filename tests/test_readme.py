@@ -2,10 +2,12 @@
 
 import re
 
+from circuitproof.view.numbers import Numbers
+from circuitproof.view.story import Story, tell
 from places import ROOT
 
 TEXT = (ROOT / "README.md").read_text()
-WIDEST, LONGEST = 110, 125
+WIDEST, LONGEST = 110, 96
 
 
 def test_the_readme_fits_a_screen_or_three():
@@ -29,3 +31,12 @@ def test_every_page_that_the_readme_names_is_there():
     named = re.findall(r"[(\"]((?:docs/)?[\w./-]+\.(?:md|png|cff))", TEXT)
     assert len(named) > 15
     assert not [link for link in named if not (ROOT / link).exists()]
+
+
+def test_the_language_models_prompts_are_told_with_their_cells():
+    """A large count of prompts is told with how many computations stand behind it."""
+    story = tell(ROOT / "evidence" / "code-lm" / "quotes" / "bundle")
+    assert isinstance(story, Story)
+    assert isinstance(story.numbers, Numbers)
+    told = f"| {len(story.bundle.domain.prompts):,} | {len(story.numbers.cells)} |"
+    assert told in TEXT

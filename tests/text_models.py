@@ -40,7 +40,9 @@ def byte_pairs() -> bytes:
     return train_byte_pairs(PROMPTS * 20, SIZE)
 
 
-def write_text_model(directory: Path, decides: float = 1, *, is_bare: bool = False) -> FileTokenizer:
+def write_text_model(
+    directory: Path, decides: float = 1, *, is_bare: bool = False, context: int = 16
+) -> FileTokenizer:
     """Write a model that closes quotes after a blank, the double ones by `decides`; return its tokenizer.
 
     One that is bare has the names of its tokens and no tokenizer.
@@ -56,7 +58,7 @@ def write_text_model(directory: Path, decides: float = 1, *, is_bare: bool = Fal
         "head.0.0.output.weight": IDENTITY,
         "logits.weight": rows(SIZE, {close_single: (1, 0), close_double: (0, decides)}),
     }
-    sizes = replace(QUOTE_SIZES, vocabulary=SIZE, context=16)
+    sizes = replace(QUOTE_SIZES, vocabulary=SIZE, context=context)
     alphabet = replace(tokenizer.alphabet, encode=None) if is_bare else tokenizer.alphabet
     save_model(directory, StoredModel(build(weights, sizes, {Head(0, 0): program}), alphabet))
     return tokenizer

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         load_task,
         write_model,
     )
-    from circuitproof.api.finding import extract, import_hf, import_release, train
+    from circuitproof.api.finding import extract, import_hf, import_release, import_tracr, train
     from circuitproof.api.looking import Page, explain, logits, report
     from circuitproof.api.proving import minimal, radius, verify
     from circuitproof.claims.results import Claims
@@ -82,6 +82,7 @@ __all__ = [
     "extract",
     "import_hf",
     "import_release",
+    "import_tracr",
     "load_circuit",
     "load_model",
     "load_task",
@@ -107,7 +108,7 @@ _HOMES = {
         "load_task",
         "write_model",
     ),
-    "api.finding": ("extract", "import_hf", "import_release", "train"),
+    "api.finding": ("extract", "import_hf", "import_release", "import_tracr", "train"),
     "api.looking": ("Page", "explain", "logits", "report"),
     "api.proving": ("minimal", "radius", "verify"),
     "claims.results": ("Claims",),

@@ -4,11 +4,12 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import NamedTuple, TypeAlias, cast
 
 from .programs import Program
 from .reading import boolean, fields, integer, items, kind, rational, require, text
-from .work import NUMBER, OBJECT, SIZES, bound, paid, spend
+from .work import NUMBER, OBJECT, SIZES, bound, key, paid, spend
 
 _SIZES = ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width")
 _FLAGS = ("tied", "biases", "logit_bias")
@@ -281,6 +282,12 @@ def read_edges(names: object, where: str, size: Architecture, shape: Shape) -> E
     return edges
 
 
+def key_of_edges(edges: Edges) -> bytes:
+    """Return what stands for edges in sets."""
+    spend(NUMBER * len(edges))
+    return key([*chain.from_iterable((*source, *target) for source, target in edges)])
+
+
 def smaller_circuits(
     edges: Edges, most: int, logits: Node, fed_by: Container[Node] | None = None
 ) -> Iterator[Edges]:
@@ -290,7 +297,7 @@ def smaller_circuits(
     a circuit has still no dead edge: so adding edges to what already reaches the logits, one at a time,
     finds all of them. A circuit is kept as places of edges.
     """
-    ordered = sorted(edges)
+    ordered = sorted(paid(edges, NUMBER))
     into: dict[Node, list[int]] = {}
     for place, edge in enumerate(ordered):
         into.setdefault(edge[1].reader, []).append(place)
@@ -300,6 +307,7 @@ def smaller_circuits(
     for count in range(1, most + 1):
         larger: set[tuple[int, ...]] = set()
         for kept in level:
+            spend(NUMBER * count)
             read = {logits, *(ordered[place][0] for place in kept)}
             places = {place for node in read for place in into.get(node, ())}.difference(kept)
             spend((40 + NUMBER * count) * (1 + len(places)) + NUMBER * len(read))

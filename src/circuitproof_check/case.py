@@ -10,12 +10,21 @@ from .exact import reckon
 from .forward import Biases, Forward
 from .gates import Leaf, open_leaf
 from .reading import fields, integer, items, require
-from .work import spend
+from .work import key, paid, spend
 
 Decision = frozenset[int]
 """The candidates of the largest logit."""
 Fold = tuple[Fraction, ...]
 """One logit per candidate."""
+
+
+class _Tie(frozenset[int]):
+    """Several candidates; Python joins the hashes of members with no secret, and a bundle chooses them."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash(key(sorted(paid(self))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,8 @@ class Case:
     forward: Forward
     folds: tuple[Fold, ...]
     referred: set[int] = field(default_factory=set[int])
+    apart: dict[int, list[Fraction]] = field(default_factory=dict[int, list[Fraction]])
+    """By a winner, how fast a perturbation of the final residual closes its lead over each other one."""
     _lesions: dict[int, Edges] = field(default_factory=dict[int, Edges])
 
     def fold(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Fold:
@@ -46,7 +57,8 @@ class Case:
     def decide(self, logits: Fold) -> Decision:
         reckon(logits)
         pairs, largest = zip(self.claim.task.candidates, logits, strict=True), max(logits)
-        return frozenset(candidate for candidate, logit in pairs if logit == largest)
+        best = [candidate for candidate, logit in pairs if logit == largest]
+        return frozenset(best) if len(best) == 1 else _Tie(best)
 
     def lesion(self, edge: int) -> Edges:
         """Return the circuit without one of its edges, made once."""

@@ -27,7 +27,7 @@ from .programs import Program, parse_program
 from .reading import fields, integer, integers, items, kind, mapping, named, rational, require, sha256, text
 from .task import Declared, Prompts, Task, read_declared, read_digest, read_domain, read_task
 from .tensors import Slice
-from .work import NUMBER, spend
+from .work import NUMBER, paid, spend
 
 KINDS = (
     "equivalence",
@@ -90,7 +90,7 @@ def _unreached(claim: Claim, claimed: Property) -> int:
     is_parted = claim.shape.is_split and node is not None and node.is_head and side == "input"
     require("heads_with_ports_have_no_one_input", not is_parted, "robustness", claimed.at)
     readers: dict[Node, list[Node]] = {}
-    for source, target in claim.edges:
+    for source, target in paid(claim.edges, NUMBER):
         readers.setdefault(source, []).append(target.reader)
     count = 0
     for prompt in claim.prompts:
@@ -98,10 +98,10 @@ def _unreached(claim: Claim, claimed: Property) -> int:
         read = _read_positions(claim, readers, prompt)[side == "output"].get(node or EMBED, set())
         last = len(prompt) - 1
         if isinstance(claimed.positions, tuple):
-            perturbed = set(claimed.positions)
+            is_reached = any(place <= last and place in read for place in claimed.positions)
         else:
-            perturbed = read if claimed.positions == "all" else {last}
-        count += not read & perturbed
+            is_reached = bool(read) if claimed.positions == "all" else last in read
+        count += not is_reached
     return count
 
 
@@ -111,7 +111,7 @@ def _read_positions(
     """Return at which positions inputs and outputs of nodes are read on the way to the last logits."""
     inputs: dict[Node, set[int]] = {logits_node(claim.architecture): {len(prompt) - 1}}
     outputs: dict[Node, set[int]] = {}
-    for source in sorted(readers, reverse=True):
+    for source in sorted(paid(readers, NUMBER), reverse=True):
         spend(NUMBER * len(readers[source]) * len(prompt))
         outputs[source] = set[int]().union(*(inputs.get(reader, set()) for reader in readers[source]))
         if source != EMBED:
@@ -169,8 +169,7 @@ def _read_circuit(
     shape, found = read_shape(value, where, size, programs), mapping(value, where)
     ablation = read_ablation(found["ablation"], f"{where}.ablation", size)
     edges = read_edges(found["edges"], f"{where}.edges", size, shape)
-    in_order = sorted(set(edges))
-    require("edges_stand_in_order", list(edges) == in_order, where)
+    require("edges_stand_in_order", all(a < b for a, b in pairwise(paid(edges))), where)
     is_read = not readers(programs).isdisjoint(live_nodes(edges, size))
     require("circuits_read_their_prompt", is_read or not ablation.is_zero, where)
     return shape, ablation, edges
@@ -199,9 +198,9 @@ def read_programs(value: object, where: str, size: Architecture) -> tuple[Lines,
     for name, listed in mapping(value, where).items():
         require("program_keys_are_heads", _HEAD.fullmatch(name), where, name)
         layer, _, index = name.partition(".")
+        is_head = int(layer) < size.layers and int(index) < size.heads
+        require("programs_have_heads", is_head, where, name)
         lines[int(layer), int(index)] = tuple(text(line, where) for line in items(listed, where))
-    have_heads = all(layer < size.layers and index < size.heads for layer, index in lines)
-    require("programs_have_heads", have_heads, where, list(lines))
     parsed = {head: parse_program(one, f"program {head}", size.vocabulary) for head, one in lines.items()}
     return lines, parsed
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from math import gcd, lcm
 from typing import ClassVar
 
-from .work import NUMBER, STEP, key, spend, spend_numbers, weight
+from .work import NUMBER, STEP, key, paid, spend, spend_numbers, weight
 
 _SLOT_STEP = 8
 """Slots grow in steps of so many bytes, so that most vectors find the matrix packed wide enough."""
@@ -44,7 +44,7 @@ def key_of(number: Fraction) -> bytes:
 
 def reckon(*rows: Sequence[Fraction]) -> None:
     """Pay for comparing or adding the rationals of rows, once each."""
-    count = sum(map(len, rows))
+    count = sum(map(len, paid(rows)))
     spend(count * STEP)
     sizes = [max(one.numerator.bit_length(), one.denominator.bit_length()) for row in rows for one in row]
     spend(count * (2 * NUMBER + weight(2 * max(sizes, default=0))))
@@ -74,7 +74,7 @@ def common_multiple(denominators: Sequence[int]) -> int:
 
 def from_fractions(entries: Sequence[Fraction]) -> Vector:
     """Return the vector of some rationals."""
-    common = common_multiple([entry.denominator for entry in entries])
+    common = common_multiple([entry.denominator for entry in paid(entries)])
     spend_numbers(len(entries), common.bit_length())
     return vector((entry.numerator * (common // entry.denominator) for entry in entries), common)
 

@@ -419,9 +419,11 @@ class Run:
 
     def _scores(self, query: Affine, keys: Sequence[Affine]) -> Affine:
         """Return the scaled products of a query with keys, at most one of which depends on what is added."""
+        spend(sum(NUMBER + STEP * len(key.slopes) for key in keys) + STEP * len(query.slopes))
         scale, nothing = self._size.attention_scale, vector([0] * self._size.head_width)
         slopes: dict[int, Vector] = {}
         for place in sorted({*query.slopes, *(place for key in keys for place in key.slopes)}):
+            spend(NUMBER * len(keys))
             turned = query.slopes.get(place, nothing)
             products = [
                 dot(turned, key.constant) + dot(query.constant, key.slopes.get(place, nothing))

@@ -6,11 +6,12 @@ Tokens are names: no condition orders them. A token is read by `Compare` with a 
 
 import operator
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import TypeAlias, TypeVar
+from itertools import pairwise
+from typing import TypeAlias, TypeVar, cast
 
 from .reading import rational, require, show
 from .work import NUMBER, STEP, paid, spend
@@ -18,7 +19,7 @@ from .work import weight as weight_of
 
 Tokens = tuple[int, ...]
 Pairs = frozenset[tuple[int, int]]
-Member = TypeVar("Member")
+Member = TypeVar("Member", int, tuple[int, int])
 
 PLACES = ("key_position", "query_position", "relative_distance", "absolute_distance")
 TOKENS = ("key_token", "query_token")
@@ -45,11 +46,15 @@ class Compare:
 
     feature: str
     sign: str
-    numbers: frozenset[int]
+    numbers: tuple[int, ...]
+    """In their order."""
 
     def test(self, value: int) -> bool:
         """Say whether the comparison holds of a value."""
-        return value in self.numbers if self.sign == "in" else SIGNS[self.sign](value, min(self.numbers))
+        if self.sign != "in":
+            return SIGNS[self.sign](value, self.numbers[0])
+        place = bisect_left(self.numbers, value)
+        return self.numbers[place : place + 1] == (value,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +121,8 @@ class Program:
 
     def row(self, tokens: Sequence[int], query: int) -> tuple[Fraction, ...]:
         """Return the weights of the keys 0 to `query`; they sum to one or are all zero."""
-        seen = tuple(tokens[: query + 1])
-        spend(len(seen) * (2 + len(self.rules)) * self.cost)
+        spend((query + 1) * (2 + len(self.rules)) * self.cost)
+        seen = _Seen(tuple(tokens[: query + 1]))
         weights = [self._weight(seen, query, key) for key in range(query + 1)]
         mass = sum(weights)
         if mass:
@@ -144,7 +149,7 @@ class Program:
         spend(STEP * (1 + len(self.rules)))
         return not (self.is_self or self.default or any(weight for weight, _ in self.rules))
 
-    def _weight(self, seen: Tokens, query: int, key: int) -> Fraction:
+    def _weight(self, seen: "_Seen", query: int, key: int) -> Fraction:
         found = (w for w, condition in self.rules if condition is None or _holds(condition, seen, query, key))
         return sum(found, self.default)
 
@@ -255,18 +260,18 @@ class _Reader:
         self._demand(self._skip("up") and self._skip("to"))
         most = self._number()
         compared = self._compare("count", self._number)
-        fits = most and max(compared.numbers) <= most
+        fits = most and compared.numbers[-1] <= most
         require("counts_are_compared_within_their_bound", fits, self._where, most, compared.numbers)
         return Count(place == "key", of, what == "depth", most, compared)
 
     def _compare(self, feature: str, read: Callable[[], int]) -> Compare:
         sign = self._take()
         if sign == "in":
-            return Compare(feature, sign, frozenset(self._members(read)))
+            return Compare(feature, sign, tuple(self._members(read)))
         self._demand(sign in SIGNS)
         is_ordered = feature in TOKENS and sign not in _EQUALITIES
         require("tokens_have_no_order", not is_ordered, self._where, sign)
-        return Compare(feature, sign, frozenset({read()}))
+        return Compare(feature, sign, (read(),))
 
     def _pairs(self) -> Pairs:
         pairs = frozenset(self._members(self._pair))
@@ -280,12 +285,14 @@ class _Reader:
         return opener, self._token()
 
     def _members(self, read: Callable[[], Member]) -> list[Member]:
+        """Return what stands in braces, in order; numbers may be long, so none is hashed."""
         self._demand(self._skip("{"))
         members = [read()]
         while self._skip(","):
             members.append(read())
         self._demand(self._skip("}"))
-        require("members_are_distinct", len(set(members)) == len(members), self._where, members)
+        members.sort()
+        require("members_are_distinct", all(a < b for a, b in pairwise(members)), self._where, members)
         return members
 
     def _token(self) -> int:
@@ -337,9 +344,25 @@ def _within(condition: Condition) -> Iterator[Condition]:
         yield from _within(part)
 
 
-def _holds(condition: Condition, tokens: Tokens, query: int, key: int) -> bool:
+class _Seen:
+    """The tokens up to a query, and the open brackets that were looked for among them."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self._stacks: dict[tuple[int, int], frozenset[int]] = {}
+
+    def open(self, last: int, pairs: Pairs) -> frozenset[int]:
+        """Return the positions of the openers that are open once the token at `last` has been read."""
+        name = (last, id(pairs))
+        if name not in self._stacks:
+            self._stacks[name] = frozenset(_stack(self.tokens[: last + 1], pairs))
+        return self._stacks[name]
+
+
+def _holds(condition: Condition, seen: _Seen, query: int, key: int) -> bool:
     """Say whether a condition holds of a query and a key."""
     spend(NUMBER)
+    tokens = seen.tokens
     match condition:
         case Compare(feature):
             return condition.test(_value(feature, tokens, query, key))
@@ -348,18 +371,18 @@ def _holds(condition: Condition, tokens: Tokens, query: int, key: int) -> bool:
         case Count(is_key, of, is_depth, most, compared):
             last = key if is_key else query
             spend(len(tokens))
-            count = len(_open(tokens, last, of)) if is_depth else _counted(tokens, last, of)
+            count = len(seen.open(last, cast("Pairs", of))) if is_depth else _counted(tokens, last, of)
             return compared.test(min(count, most))
         case Linked(is_partner, pairs):
             spend(4 * len(tokens))
-            now = _open(tokens, query, pairs)
-            return key in (_open(tokens, query - 1, pairs) - now if is_partner else now)
+            now = seen.open(query, pairs)
+            return key in (seen.open(query - 1, pairs) - now if is_partner else now)
         case Not(part):
-            return not _holds(part, tokens, query, key)
+            return not _holds(part, seen, query, key)
         case Scan(pick, part):
-            return _picks(pick, part, tokens, query, key)
+            return _picks(pick, part, seen, query, key)
         case Joined(word, parts):
-            return (any if word == "or" else all)(_holds(part, tokens, query, key) for part in parts)
+            return (any if word == "or" else all)(_holds(part, seen, query, key) for part in parts)
 
 
 def _value(feature: str, tokens: Tokens, query: int, key: int) -> int:
@@ -376,26 +399,25 @@ def _value(feature: str, tokens: Tokens, query: int, key: int) -> int:
             return query - key
 
 
-def _picks(pick: str, part: Condition, tokens: Tokens, query: int, key: int) -> bool:
+def _picks(pick: str, part: Condition, seen: _Seen, query: int, key: int) -> bool:
     end = query if pick == "nearest" else query + 1
     rivals = range(key) if pick == "first" else range(key + 1, end)
-    is_one = key < end and _holds(part, tokens, query, key)
-    return is_one and not any(_holds(part, tokens, query, rival) for rival in rivals)
+    is_one = key < end and _holds(part, seen, query, key)
+    return is_one and not any(_holds(part, seen, query, rival) for rival in rivals)
 
 
 def _counted(tokens: Tokens, last: int, of: frozenset[object]) -> int:
     return sum(token in of for token in tokens[: last + 1])
 
 
-@lru_cache(maxsize=4096)
-def _open(tokens: Tokens, last: int, pairs: Pairs) -> frozenset[int]:
-    """Return the positions of the openers that are open once the token at `last` has been read."""
-    spend(NUMBER * (last + 1) + STEP * len(pairs))
+def _stack(tokens: Tokens, pairs: Pairs) -> list[int]:
+    """Return the positions of the openers that are open once all tokens have been read."""
+    spend(NUMBER * len(tokens) + STEP * len(pairs))
     openers = {opener for opener, _ in pairs}
     stack: list[int] = []
-    for position in range(last + 1):
-        if tokens[position] in openers:
+    for position, token in enumerate(tokens):
+        if token in openers:
             stack.append(position)
-        elif stack and (tokens[stack[-1]], tokens[position]) in pairs:
+        elif stack and (tokens[stack[-1]], token) in pairs:
             stack.pop()
-    return frozenset(stack)
+    return stack

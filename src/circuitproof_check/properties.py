@@ -9,7 +9,15 @@ from collections.abc import Callable
 from enum import Enum
 
 from . import identity
-from .architecture import Edges, all_edges, logits_node, read_edges, readers, smaller_circuits
+from .architecture import (
+    Edges,
+    all_edges,
+    key_of_edges,
+    logits_node,
+    read_edges,
+    readers,
+    smaller_circuits,
+)
 from .case import Case, Decision, check_clear, split
 from .claim import Claim, Property, check_format, check_positions, read_property
 from .forward import Forward
@@ -169,9 +177,9 @@ def _fewest_proved(case: Case, evidence: object, claimed: Property) -> None:
     circuits = _smaller(case, claimed, len(items(children, where)))
     entries = split(evidence, "circuit", len(circuits), where)
     _check_expected(expected, circuits, where)
-    sufficing = set(expected)
+    sufficing = set(map(key_of_edges, expected))
     for number, child in enumerate(entries):
-        check = _suffices if circuits[number] in sufficing else _fails
+        check = _suffices if key_of_edges(circuits[number]) in sufficing else _fails
         check(case, child, claimed, circuits[number], f"{where}, circuit {number}")
 
 
@@ -208,12 +216,14 @@ def _expected(case: Case, claimed: Property) -> list[Edges]:
     expected = [read_edges(list(names), where, size, shape) for names in claimed.circuits]
     require("the_claims_circuit_is_listed", own in expected, where)
     require("listed_circuits_have_its_size", {len(one) for one in expected} == {len(own)}, where)
-    require("expected_circuits_are_distinct", len(set(expected)) == len(expected), where)
+    are_distinct = len(set(map(key_of_edges, expected))) == len(expected)
+    require("expected_circuits_are_distinct", are_distinct, where)
     return expected
 
 
 def _check_expected(expected: list[Edges], circuits: list[Edges], where: str) -> None:
-    require("expected_circuits_are_among_the_smaller", set(expected) <= set(circuits), where)
+    found, wanted = set(map(key_of_edges, circuits)), set(map(key_of_edges, expected))
+    require("expected_circuits_are_among_the_smaller", wanted <= found, where)
 
 
 def _suffices(case: Case, evidence: object, claimed: Property, edges: Edges, where: str) -> None:

@@ -24,6 +24,7 @@ from .reading import (
     sha256,
     text,
 )
+from .work import key
 
 Prompts = tuple[tuple[int, ...], ...]
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -43,7 +44,10 @@ class Declared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """The candidates, and for each prompt the answer and the class; names are for readers."""
+    """The candidates, and for each prompt the answer and the class; names are for readers.
+
+    The classes of a table are numbered in the order in which they occur.
+    """
 
     name: str
     declaration: str | None
@@ -59,11 +63,11 @@ def read_domain(value: object, size: Architecture) -> tuple[Prompts, list[object
     rows, strata, *pattern = fields(value, "domain", "prompts", "strata", *about)
     prompts = tuple(integers(row, "domain.prompts") for row in items(rows, "domain.prompts"))
     require("domain_is_not_empty", prompts, "domain")
-    require("prompts_are_distinct", len(set(prompts)) == len(prompts), "domain")
     for index, prompt in enumerate(prompts):
         where, fits = f"prompt {index}", 1 <= len(prompt) <= size.context
         require("prompts_fit_the_context", fits, where, len(prompt), size.context)
         check_tokens(prompt, where, size)
+    require("prompts_are_distinct", len(set(map(key, prompts))) == len(prompts), "domain")
     _check_one_per_prompt([text(name, "domain.strata") for name in items(strata, "domain.strata")], prompts)
     return prompts, pattern
 
@@ -73,8 +77,8 @@ def read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
     keys = ("name", "declaration", "names", "candidates", "answer", "relation")
     title, declaration, names, listed, answer, relation = fields(value, "task", *keys)
     candidates = integers(listed, "task.candidates")
-    require("candidates_are_a_choice", len(set(candidates)) == len(candidates) > 1, "task", candidates)
     check_tokens(candidates, "task.candidates", size)
+    require("candidates_are_a_choice", len(set(candidates)) == len(candidates) > 1, "task", candidates)
     return Task(
         name=text(title, "task.name"),
         declaration=None if declaration is None else read_digest(declaration, "task.declaration"),
@@ -182,12 +186,13 @@ def _read_answers(
         require("openers_have_partners", all(len(pair) == len(("opener", "answer")) for pair in pairs), where)
         openers = _only_openers(prompts, [pair[0] for pair in pairs], where, size)
         partners = {pair[0]: pair[1] for pair in pairs}
-        named, answers = set(partners.values()), tuple(partners[opener] for opener in openers)
+        named, answers = [pair[1] for pair in pairs], tuple(partners[opener] for opener in openers)
     else:
-        answers = integers(listed, where)
-        named = set(answers)
+        named = answers = integers(listed, where)
         _check_one_per_prompt(answers, prompts)
-    require("answers_are_candidates", named <= set(candidates), where, named, candidates)
+    possible = set(candidates)
+    are_possible = all(0 <= one < size.vocabulary and one in possible for one in named)
+    require("answers_are_candidates", are_possible, where, named, candidates)
     return answers
 
 
@@ -199,17 +204,18 @@ def _read_classes(value: object, where: str, prompts: Prompts, size: Architectur
         return _only_openers(prompts, openers, where, size)
     classes = integers(fields(value, where, "kind", "classes")[1], where)
     _check_one_per_prompt(classes, prompts)
-    return classes
+    numbers: dict[bytes, int] = {}
+    return tuple(numbers.setdefault(key([one]), len(numbers)) for one in classes)
 
 
 def _only_openers(
     prompts: Prompts, openers: Collection[int], where: str, size: Architecture
 ) -> tuple[int, ...]:
     """Return the opener of each prompt."""
-    listed = set(openers)
-    require("openers_are_distinct", len(listed) == len(openers), where, openers)
     are_known = all(0 <= opener < size.vocabulary for opener in openers)
     require("openers_are_in_the_vocabulary", are_known, where, openers, size.vocabulary)
+    listed = set(openers)
+    require("openers_are_distinct", len(listed) == len(openers), where, openers)
     found = [[token for token in prompt if token in listed] for prompt in prompts]
     require("prompts_have_one_opener", all(len(tokens) == 1 for tokens in found), where)
     return tuple(tokens[0] for tokens in found)

@@ -6,7 +6,7 @@ import circuitproof as cp
 from circuitproof.api import finding
 from circuitproof.lab.runs.recipe import load_recipe
 from gpt2_files import CONFIG, gpt2_tensors, write_gpt2
-from places import RECIPES
+from places import COMPILED, RECIPES
 from releases import release_files, write_release
 
 
@@ -50,6 +50,15 @@ def test_what_others_have_released_comes_in(tmp_path):
     write_release(tmp_path / "release", release_files())
     assert cp.import_hf(tmp_path / "gpt2", tmp_path / "from-hf").path == tmp_path / "from-hf"
     assert cp.import_release(tmp_path / "release", tmp_path / "released").architecture.layers
+
+
+def test_a_program_that_tracr_compiled_comes_in_with_its_task(tmp_path):
+    """Both are what the command writes: the model decides the task on every input."""
+    model = cp.import_tracr(COMPILED / "length.safetensors", tmp_path / "length")
+    found = cp.verify(model, tmp_path / "length" / "task.json", properties=["equivalence"])
+    assert (found.verdict, found.answers[0].met) == (cp.Verdict.PROVED, 120)
+    with pytest.raises(cp.InputError, match="neither a file nor one of the programs known here: length"):
+        cp.import_tracr("lenght", tmp_path / "other")
 
 
 def test_an_extra_that_is_missing_is_named():

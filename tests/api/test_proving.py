@@ -80,6 +80,30 @@ def test_radii_and_the_fewest_edges_show_themselves(model, tmp_path):
     assert cp.check(fewest, against=model).outcome is cp.Outcome.VALID
 
 
+def test_the_fewest_edges_are_searched_for_as_the_command_does(model):
+    """As far as the budget allows unless `most` says less, and among the edges of a circuit."""
+    assert cp.minimal(model, "quotes", most=1).search.refuted_below == 2
+    ended = cp.minimal(model, "quotes", budget=1)
+    assert (ended.verdict, ended.search.ended_by) == (cp.Verdict.UNDECIDED, "budget")
+    wide = cp.circuit(model, [*QUOTE_EDGES, "embed -> logits"])
+    among = cp.minimal(model, "quotes", wide)
+    assert [*map(str, among.search.minimum[0])] == sorted(QUOTE_EDGES)
+    assert among.among == wide
+    none = cp.minimal(model, "quotes", cp.circuit(model, ["embed -> logits"]))
+    assert (none.verdict, none.search.ended_by) == (cp.Verdict.REFUTED, "edges")
+
+
+def test_a_search_for_radii_ends_after_five_minutes_unless_told_otherwise(model, monkeypatch):
+    """After a norm it may take hours, and says nothing meanwhile; no deadline at all must be asked for."""
+    seen = []
+    monkeypatch.setattr(
+        "circuitproof.api.proving.find_radii", lambda *given: seen.append(given[-1].pace.left)
+    )
+    for deadline in ({}, {"deadline": 7}, {"deadline": None}):
+        cp.radius(model, "quotes", **deadline)
+    assert seen == [pytest.approx(300, abs=2), pytest.approx(7, abs=2), inf]
+
+
 def test_a_deadline_ends_the_work_and_progress_is_told(model):
     """What is not reached is undecided, and a deadline that makes no sense is refused."""
     heard = []
@@ -145,6 +169,7 @@ def test_what_is_written_already_is_not_written_over(model, answers):
         ("report", {"path": ()}, "bundle is of type tuple, want a bundle's directory"),
         ("train", {"recipe": 3, "out": "x"}, "recipe is the int 3, want a recipe file"),
         ("import_release", {"source": [], "out": "x"}, "source is of type list, want a path"),
+        ("import_tracr", {"source": 3, "out": "x"}, "source is the int 3, want a program of Tracr's library"),
         ("logits", {"prompts": 3}, "prompts is the int 3, want a text"),
         ("logits", {"prompts": [[1], 2.5]}, "a prompt is the float 2.5"),
         ("logits", {"prompts": "1", "candidates": "9"}, "candidates is the text '9', want a list"),

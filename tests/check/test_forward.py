@@ -19,7 +19,7 @@ from circuitproof_check.reading import ForgedError
 from circuitproof_check.regions.affine import banded, constant
 from circuitproof_check.tensors import Weights, read_safetensors
 from circuitproof_check.work import SIZES
-from deep_claims import PARTS, deep_claim
+from deep_claims import PARTS, deep_claim, deep_pattern
 
 BANDS = {
     lift: {"kind": "band", "low": "22/5", "high": "42/5", "lift": lift}
@@ -201,10 +201,11 @@ def test_a_needed_tensor_must_be_there(name):
 
 @pytest.mark.parametrize("layers", [400, SIZES["layers"]])
 @pytest.mark.parametrize("node", PARTS)
-def test_a_circuit_of_as_many_layers_as_are_read_is_checked(node, layers, tmp_path):
+@pytest.mark.parametrize("make", [deep_claim, deep_pattern])
+def test_a_circuit_of_as_many_layers_as_are_read_is_checked(make, node, layers, tmp_path):
     """A pass that called itself from node to node ended after a hundred layers."""
-    bundle = deep_claim(node, layers).write(tmp_path / "bundle")
-    assert check(bundle)[0] is Outcome.VALID
+    outcome, reason = check(make(node, layers).write(tmp_path / "bundle"))
+    assert outcome is Outcome.VALID, reason
 
 
 def test_a_wrong_logit_of_a_deep_circuit_is_found(tmp_path):

@@ -31,7 +31,7 @@ TEXTS = {path: " ".join(path.read_text().split()) for path in (*DOCUMENTS, KEPT.
 )
 def test_a_kept_bundle_is_valid_and_says_what_is_told_of_it(name, words):
     """A change of the format or of the checker must not leave the evidence behind."""
-    outcome, reason = check(KEPT / name)
+    outcome, reason = check(KEPT / name / "bundle")
     assert outcome is Outcome.VALID
     for one in words:
         assert one in reason
@@ -39,7 +39,7 @@ def test_a_kept_bundle_is_valid_and_says_what_is_told_of_it(name, words):
 
 def read(name: str, file: str):
     """Return a file of a kept bundle."""
-    return json.loads((KEPT / name / file).read_text())
+    return json.loads((KEPT / name / "bundle" / file).read_text())
 
 
 def radii(task: str) -> list[Fraction]:

@@ -113,3 +113,17 @@ def test_no_part_writes_into_a_sealed_folder(run, file, part, flag, force):
     for place in (bundle / "new", bundle / "claim.json", bundle):
         assert run("claims", part, file, flag, place, *force)[0] == 3
     assert {path: path.read_bytes() for path in bundle.iterdir()} == before
+
+
+def test_a_model_may_be_given_where_it_is(run, tmp_path, monkeypatch):
+    """In the place of one that the file does not have; without it, what was not compared is said."""
+    monkeypatch.chdir(tmp_path)
+    file = write_claims(tmp_path, CLAIMS.replace('path = "model"\n', ""))
+    assert run("claims", "prove", file, "--model", "toy=model")[0] == 0
+    code, out, _ = run("claims", "check", file)
+    assert (code, "not compared with the model: 'quotes', 'brackets'" in out) == (0, True)
+    code, out, _ = run("claims", "check", file, "--model", "toy=model")
+    assert (code, "not compared" in out) == (0, False)
+    _, out, err = run("claims", "table", file)
+    assert "not compared" in err
+    assert "not compared" not in out

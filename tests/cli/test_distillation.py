@@ -1,10 +1,15 @@
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
+from circuitproof.cli.distillation import _program_rows
 from circuitproof.cli.main import app
+from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.programs.text import parse
+from circuitproof.declare.tasks.quotes import toy_quotes
 from distill_recipes import write_distillation
 
 
@@ -39,6 +44,16 @@ def test_the_command_prints_a_row_for_each_round_and_task(finished):
         assert word in result.stdout
     assert "1 of 1 seeds end in programs that hold and circuits that are proved" in result.stdout
     assert "seed 6: core_aware: healing" in result.stderr
+
+
+def test_programs_show_their_tokens_beside_the_numbers():
+    """By the names of the task that was distilled."""
+    program = parse("default 0\nadd 1 when key_token in {9, 10}\notherwise self")
+    behaviour = SimpleNamespace(task=toy_quotes())
+    done = SimpleNamespace(programs={Head(0, 1): program}, migrations=(SimpleNamespace(behaviour=behaviour),))
+    (row,) = _program_rows(SimpleNamespace(seed=3, rounds=(done,)))
+    assert row == ("3", "0.1", "default 0; add 1 when key_token in {9, 10}; otherwise self (9 ', 10 \")")
+    assert not list(_program_rows(SimpleNamespace(seed=3, rounds=())))
 
 
 def test_json_has_everything_that_the_tables_have(finished):

@@ -53,7 +53,7 @@ def test_the_json_is_the_report(run, tmp_path):
         (["--threshold", "much"], 2, "Invalid value for '--threshold'"),
         (["--threshold", "-1"], 2, "circuitproof: threshold is -1.0, want a number of nats, not negative"),
         (["--threshold", "nan"], 2, "circuitproof: threshold is nan, want a number of nats, not negative"),
-        (["--task", "verse"], 3, "circuitproof: there is no task 'verse'"),
+        (["--task", "verse"], 2, "circuitproof: there is no task 'verse'"),
     ],
 )
 def test_bad_input_is_a_sentence_and_an_exit_code(run, tmp_path, arguments, code, sentence):

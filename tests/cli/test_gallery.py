@@ -33,6 +33,17 @@ def test_a_row_says_where_its_weights_are(run):
     assert "circuitproof gallery pizza --weights" in out
 
 
+def test_a_row_whose_proofs_are_kept_names_their_file(run):
+    """And takes no weights: there is nothing to convert."""
+    code, out, _ = run("gallery", "code-lm")
+    assert code == 0
+    assert "circuitproof claims table evidence/code-lm/claims.toml" in out
+    assert json.loads(run("gallery", "code-lm", "--json")[1])["claims"] == "evidence/code-lm/claims.toml"
+    code, _, err = run("gallery", "code-lm", "--weights", "w")
+    assert code == 2
+    assert "circuitproof claims check evidence/code-lm/claims.toml" in err
+
+
 def rebuilt(run, reference, name, out):
     """Prove and check a row from weights that are at hand."""
     code, said, err = run("gallery", name, "--weights", reference / AT_HAND[name], "--out", out, "--json")

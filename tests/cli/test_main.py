@@ -427,7 +427,7 @@ def test_output_that_cannot_be_written_is_a_failure_and_no_answer(arguments, she
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_refusal_that_cannot_be_told_keeps_its_exit_code(streams, unbuffered):
     """Python itself ends with 120 where its last words cannot be written."""
-    command = f"{sys.executable} -m circuitproof.cli.main task dance --json {streams}"
+    command = f"{sys.executable} -m circuitproof.cli.main task dance.toml --json {streams}"
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, env=environment)  # noqa: S603, S607
     assert ended.returncode == 3
@@ -436,7 +436,7 @@ def test_a_refusal_that_cannot_be_told_keeps_its_exit_code(streams, unbuffered):
 
 def test_errors_are_json_where_json_was_asked_for(run):
     """A program that reads the output learns what went wrong from it."""
-    result = run("task", "dance", "--json")
+    result = run("task", "dance.toml", "--json")
     assert result.code == 3
     assert json.loads(result.out) == {"code": 3, "error": result.err.removeprefix("circuitproof: ").strip()}
 

@@ -74,9 +74,9 @@ def test_the_json_is_for_programs(run, tmp_path):
 
 
 def test_an_unknown_task_is_refused_with_those_that_are_known(run):
-    """Exit code 3, and what to write instead."""
+    """Exit code 2, and what to write instead."""
     code, _, err = run("task", "commas")
-    assert code == 3
+    assert code == 2
     assert (
         "there is no task 'commas'; known tasks: quotes, brackets, or a task file that ends in .toml" in err
     )

@@ -149,3 +149,41 @@ def test_text_for_explain_needs_the_tokenizer_of_the_bundles_model(run, given):
     assert "the model comes without a tokenizer" in said
     with pytest.raises(InputError, match="without a tokenizer"):
         cp.explain(folder / "bundle", PROMPTS[0], model=folder / "bare" / "model")
+
+
+def test_logits_take_text_where_the_model_has_a_tokenizer(run, given):
+    """A text, or the same prompt as tokens; candidates as text, as they are shown, and by number."""
+    folder, tokenizer = given
+    prompt, (single,) = tokenizer.encode(PROMPTS[2]), tokenizer.encode("'")
+    shown = tokenizer.alphabet.named().text(prompt)
+    asked = ("logits", "--model", folder / "model", "--candidates", f"' ␣\" <{single}>")
+    found = []
+    for more in (
+        ("--prompt", PROMPTS[2]),
+        ("--tokens", shown),
+        ("--tokens", " ".join(f"<{x}>" for x in prompt)),
+    ):
+        code, out, _ = run(*asked, *more, "--json")
+        assert code == 0
+        found.append(json.loads(out))
+        assert found[-1]["prompts"][0]["prompt"] == list(prompt)
+    assert found[0] == found[1] == found[2]
+    assert found[0]["candidates"] == [single, *tokenizer.encode(' "')]
+    assert found[0]["prompts"][0]["logits"] == ["1", "0"]
+    _, out, _ = run("logits", "--model", folder / "model", "--prompt", PROMPTS[2])
+    assert "⏎␣␣␣" in out
+    assert is_legible(out)
+
+
+def test_the_api_gives_logits_of_texts(given):
+    """A list of tokens is no text, and a text of several tokens is no candidate."""
+    folder, tokenizer = given
+    model = cp.load_model(folder / "model")
+    of_texts = cp.logits(model, list(PROMPTS), candidates=["'", ' "'])
+    assert of_texts.prompts == tuple(map(tokenizer.encode, PROMPTS))
+    assert of_texts.values == cp.logits(model, list(of_texts.prompts), candidates=["'", ' "']).values
+    assert cp.logits(model, PROMPTS[0]).prompts == of_texts.prompts[:1]
+    with pytest.raises(InputError, match="'x == y' is no token of the model"):
+        cp.logits(model, PROMPTS[0], candidates=["x == y"])
+    with pytest.raises(InputError, match="0 tokens, want 1 to 16"):
+        cp.logits(model, "")

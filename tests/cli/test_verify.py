@@ -230,7 +230,7 @@ def test_an_unknown_task_is_a_sentence(run, tmp_path):
     """With those that are known."""
     arguments = given(tmp_path)
     arguments[5] = "poetry"
-    assert "no task 'poetry'; known tasks: quotes" in refused(run(*arguments))
+    assert "no task 'poetry'; known tasks: quotes" in refused(run(*arguments), exit_code=2)
 
 
 def test_a_weight_that_is_no_number_is_a_sentence(run, tmp_path):

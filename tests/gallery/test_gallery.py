@@ -8,14 +8,15 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
+from circuitproof.claims.file import load_claims
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.errors import InputError
 from circuitproof.forward.frozen import open_model
-from circuitproof.gallery.listed import ROWS, find_row
+from circuitproof.gallery.listed import ROWS, GalleryModel, KeptModel, find_row
 from circuitproof.gallery.modular_addition import addition, fill_row
 from circuitproof.gallery.rebuilding import rebuild
 from circuitproof.prove.anchors import unshared_logits
-from places import DOCS
+from places import DOCS, ROOT
 
 DOCUMENT = DOCS / "gallery.md"
 
@@ -92,7 +93,7 @@ def test_weights_of_another_model_are_refused_and_nothing_is_left(tmp_path):
 def test_every_row_is_in_the_document_with_where_its_weights_are():
     """Address, commit, the original's path and SHA-256, and the command."""
     text = DOCUMENT.read_text()
-    for row in ROWS:
+    for row in (row for row in ROWS if isinstance(row, GalleryModel)):
         for said in (
             row.address,
             row.commit,
@@ -103,6 +104,19 @@ def test_every_row_is_in_the_document_with_where_its_weights_are():
             assert said in text, (row.name, said)
         claims = tomllib.loads(row.claims()["claims.toml"].decode())["claims"]
         assert all(f"| {claim['name']} |" in text for claim in claims), row.name
+
+
+def test_a_row_that_keeps_its_proofs_has_them_in_the_repository():
+    """Claims file and recipe are there; the document has the command and a line for each claim."""
+    text = DOCUMENT.read_text()
+    (row,) = (row for row in ROWS if isinstance(row, KeptModel))
+    assert (ROOT / row.recipe).is_file()
+    assert f"circuitproof claims table {row.file}" in text
+    file = load_claims(ROOT / row.file)
+    assert file.name == row.name
+    for claim in file.claims:
+        assert (file.proofs / claim.name / "bundle" / "claim.json").is_file()
+        assert f"| {claim.name} |" in text
 
 
 def test_the_lines_that_convert_the_original_do(tmp_path, monkeypatch):

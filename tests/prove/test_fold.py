@@ -33,6 +33,16 @@ def test_a_common_shift_changes_no_decision(logits, shift):
     assert Fold(tuple(logit + shift for logit in logits)).decision == Fold(logits).decision
 
 
+@given(logit_rows)
+def test_equal_folds_are_one_in_a_dictionary(logits):
+    """Also after one of them was asked for its hash before, which is then kept."""
+    first, second = Fold(logits), Fold(tuple(map(Fraction, logits)))
+    known = {first: 1}
+    assert known[second] == known[first] == 1
+    assert hash(first) == hash(second)
+    assert Fold((*logits[:-1], logits[-1] + 1)) not in known
+
+
 def test_a_tie_has_no_winner():
     """Naming one of the tied would decide by their order."""
     assert Fold((Fraction(1), Fraction(2))).winner == 1

@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 import circuitproof as cp
 import viewed
 from circuitproof.cli.main import app
+from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
+from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.view.data import page_data
 from circuitproof.view.page import run_page
 from circuitproof.view.parts.of_runs import RUN_PARTS
@@ -17,6 +19,7 @@ from circuitproof.view.plain import WIDTH
 from circuitproof.view.reporting import report_on
 from circuitproof.view.run import tell_run
 from circuitproof_check.main import Beside, Outcome
+from hand_models import quote_model
 from page_reader import read
 from random_claims import CYCLE
 from run_folders import FILES, write_run
@@ -42,6 +45,22 @@ def test_a_run_has_every_part_that_its_files_are_for(folder):
     assert "15/16" in said
     assert "proof/bundle" in said
     assert "img" not in {tag for tag, _ in reader.tags}
+
+
+def test_programs_found_show_their_tokens_where_a_model_of_the_run_names_them(folder):
+    """A number alone tells nobody what a head looks for; what is no program is shown as it is."""
+    (folder / "artifact").mkdir()
+    save_model(folder / "artifact" / "first", StoredModel(quote_model(), None))
+    save_model(folder / "artifact" / "model", StoredModel(quote_model(), TOY))
+    lines = ["default 0", "add 1 when key_token in {9, 10}", "otherwise self"]
+    file = folder / "quotes" / "program.0.0.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "program": lines}))
+    text = " ".join(" ".join(read(cp.report(folder).html).text).split())
+    assert "add 1 when key_token in {9, 10} # 9 ', 10 \"" in text
+    (found,) = tell_run(folder).study.programs
+    assert [one.told == one.program for one in found.searches] == [False, True]
+    told = json.loads(run_command("show", folder, "--json").output)
+    assert told["study"]["programs"][0]["searches"][0]["program"] == lines
 
 
 def test_page_terminal_json_and_api_say_what_a_study_wrote(folder):

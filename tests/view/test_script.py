@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import circuitproof as cp
 import viewed
 from browsers import Browser
 from circuitproof.declare.circuits.graph import Head
@@ -20,6 +21,7 @@ from circuitproof.view.telling import framed
 from hand_models import DOUBLE
 from large_claims import large_bundle
 from run_folders import write_run
+from text_models import write_text_model
 
 PROVED, REFUTED = Fraction(1, 100), Fraction(1)
 MEGABYTE = (
@@ -376,6 +378,30 @@ def test_the_button_changes_the_theme(browser, pages):
     assert browser.run("return getComputedStyle(document.body).backgroundColor") != before
     browser.click("[data-at=theme]")
     assert browser.run("return getComputedStyle(document.body).backgroundColor") == before
+
+
+def test_the_picture_of_a_long_prompt_has_the_colours_of_the_theme(browser, tmp_path):
+    """Of more than 24 tokens the attention is painted, a spot for each pair, and anew in another theme."""
+    write_text_model(tmp_path / "model", context=32)
+    model = cp.load_model(tmp_path / "model")
+    prompts = ["if x == x:\n    return x\n    " * 3 + mark for mark in (" '", ' "')]
+    task = cp.declare_task(
+        "marks", model=model, alphabet="text", prompts=prompts, answers=["'", '"'], classes=[0, 1]
+    )
+    assert all(len(prompt) > 24 for prompt in task.prompts)
+    circuit = cp.circuit(model, ["embed -> head 0.0", "head 0.0 -> logits"])
+    cp.verify(model, task, circuit, out=tmp_path / "bundle")
+    cp.report(tmp_path / "bundle", out=tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    spot = """const one = document.querySelector("canvas.attention");
+        const [red, green, blue] = one.getContext("2d").getImageData(3, 3, 1, 1).data;
+        return [`rgb(${red}, ${green}, ${blue})`, getComputedStyle(one).color]"""
+    before = browser.awaited(spot, lambda found: found[0] == found[1])
+    assert before[0] == before[1]
+    browser.click("[data-at=theme]")
+    after = browser.awaited(spot, lambda found: found[0] == found[1] != before[0])
+    assert after[0] == after[1] != before[0]
+    browser.errors()  # it advises those who read canvases, as this test does
 
 
 def test_on_paper_everything_is_shown_and_nothing_is_a_control(browser, pages):

@@ -84,3 +84,16 @@ def import_release(source: PathLike, out: PathLike) -> Model:
 
     convert(path_of("source", source), path_of("out", out))
     return load_model(out)
+
+
+@needing_extras("import_tracr")
+def import_tracr(source: PathLike, out: PathLike) -> Model:
+    """Turn a program of Tracr's library, or the file of a compiled one, into a model directory.
+
+    Its task stands beside the model as `task.json`, and `import.json` has what was replaced and how far that
+    moves the logits. Compiling wants the tracr extra; a compiled file does not.
+    """
+    from circuitproof.lab.runs.tracr import import_tracr as convert
+
+    convert(str(path_of("source", source, "a program of Tracr's library or its file")), path_of("out", out))
+    return load_model(out)

@@ -66,8 +66,10 @@ def logits(
 ) -> Logits:
     """Give the exact logits of some tokens, or of all, after the last token of each prompt.
 
-    A text of tokens between blanks, or a list of numbers, is one prompt; a list of texts or of lists is
-    several. The result has `values`, which are Fractions, `floats()`, the nearest doubles, and `to_frame()`.
+    A text, or a list of numbers, is one prompt; a list of texts or of lists is several. The model's tokenizer
+    reads the text; where there is none, a text is names or numbers of tokens between blanks. A candidate is a
+    number, a name, or a text of one token. The result has `values`, which are Fractions, `floats()`, the
+    nearest doubles, and `to_frame()`.
     A model of softmax, GELU or LayerNorm has no exact logits: `NotExactError`.
 
         found = cp.logits(model, ["<BOS> ' A", [1, 10, 6]], candidates=["'", '"'])

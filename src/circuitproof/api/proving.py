@@ -93,13 +93,14 @@ def radius(  # noqa: PLR0913  # a radius has these parts
     at: str = "logits input",
     positions: str = "last",
     effort: Effort | None = None,
-    deadline: float | None = None,
+    deadline: float | None = 300.0,
     progress: Progress | None = None,
 ) -> Radii:
     """Find how large a perturbation must be to change each decision: exactly, or between proved bounds.
 
-    `at` and `positions` say what is perturbed, as for `verify`. Returns `Radii`: `prompts`, `proved`,
-    `distribution()`, `floats()` and, with pandas, `to_frame()`. Errors are those of `verify`.
+    `at` and `positions` say what is perturbed, as for `verify`. After the `deadline`, 300 seconds unless
+    it is given, radii that are not known are bounded; None is no deadline. Returns `Radii`: `prompts`,
+    `proved`, `distribution()`, `floats()` and, with pandas, `to_frame()`. Errors are those of `verify`.
 
         cp.radius(model, "quotes", circuit, at="mlp 0 output", deadline=60).floats()
     """
@@ -111,8 +112,9 @@ def radius(  # noqa: PLR0913  # a radius has these parts
 def minimal(  # noqa: PLR0913  # a search has these bounds
     model: AnyModel,
     task: AnyTask,
+    circuit: AnyCircuit | None = None,
     *,
-    most: int = 4,
+    most: int | None = None,
     budget: int = 5_000,
     deadline: float | None = None,
     progress: Progress | None = None,
@@ -120,12 +122,18 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
 ) -> Minimality:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does.
 
-    Up to `most` edges are tried, and no more than `budget` circuits of a size.
+    Sizes are tried upwards as long as no size has more than `budget` circuits, up to `most` edges if that is
+    given. With a `circuit` the search is among its edges alone. `out` is a new directory for the bundle.
+
+    Returns `Minimality`: `verdict`, `search.minimum`, which are the circuits, `search.refuted_below`, the
+    proved lower bound, and `search.ended_by`, what ended a search that found none.
+
+        cp.minimal(model, "quotes", circuit, deadline=60).search.minimum
     """
     opened, asked, place = model_at(model).frozen, task_at(task), place_of(out)
     for name, bound in (("most", most), ("budget", budget)):
-        if typed(name, bound, int, "a whole number") < 1:
+        if bound is not None and typed(name, bound, int, "a whole number") < 1:
             raise InputError(f"{name} is {bound}, want at least 1")
     with claimed(place):
-        pace = paced(deadline, progress)
-        return find_minimum(opened, asked, most=most, budget=budget, out=place, pace=pace)
+        pace, among = paced(deadline, progress), circuit_at(circuit)
+        return find_minimum(opened, asked, circuit=among, most=most, budget=budget, out=place, pace=pace)

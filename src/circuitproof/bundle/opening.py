@@ -147,14 +147,15 @@ def _read_task(fields: Fields) -> AskedTask:
 
 def _read_answer(fields: Fields, circuit: Circuit) -> Answered:
     return Answered(
-        _read_property(fields.fields("property"), circuit),
+        read_property(fields.fields("property"), circuit),
         fields.choice("verdict", Verdict),
         fields.texts("remarks"),
         fields.fields("evidence"),
     )
 
 
-def _read_property(fields: Fields, circuit: Circuit) -> Property:
+def read_property(fields: Fields, circuit: Circuit) -> Property:
+    """Read a property as it stands in a claim and beside its verdict."""
     kind = fields.choice("kind", Kind)
     if kind is Kind.ROBUSTNESS:
         is_span = isinstance(fields.value("positions"), str)

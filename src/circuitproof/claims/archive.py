@@ -8,7 +8,7 @@ from pathlib import Path
 
 from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
 from circuitproof.claims.file import ClaimsFile
-from circuitproof.claims.places import BUNDLE, RECORD, Proof, is_bundle_of, proofs_in
+from circuitproof.claims.places import BUNDLE, RECORD, Proof, is_meant, proofs_in
 from circuitproof.errors import InputError
 from circuitproof.text.canonical import digest_bytes, readable_json, write_file
 from circuitproof.text.codec import to_json
@@ -38,7 +38,12 @@ def _files(file: ClaimsFile, folder: Path) -> Iterator[tuple[str, bytes]]:
     for path in {path for claim in file.claims for path in claim.inputs()}:
         yield _name_beside(file.path, path), read_bytes(path)
     for proof in proofs_in(folder, file):
-        yield from _proof_files(proof)
+        yield from _proof_files(proof, f"{_proofs_name(file)}/{proof.claim.name}")
+
+
+def _proofs_name(file: ClaimsFile) -> str:
+    """Return the folder of the archive in which proofs stand: where the claims file looks for them."""
+    return PROOFS if file.own_proofs is None else _name_beside(file.path, file.own_proofs)
 
 
 def _name_beside(claims: Path, path: Path) -> str:
@@ -51,14 +56,14 @@ def _name_beside(claims: Path, path: Path) -> str:
         ) from error
 
 
-def _proof_files(proof: Proof) -> Iterator[tuple[str, bytes]]:
+def _proof_files(proof: Proof, at: str) -> Iterator[tuple[str, bytes]]:
     if not proof.is_there:
         raise InputError(f"claim {proof.claim.name!r} is not proved in {proof.folder.parent}; prove it first")
     check_seal(proof.bundle, frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE}))
-    if not is_bundle_of(proof.bundle, proof.claim.open()):
+    if not is_meant(proof):
         raise InputError(f"{proof.folder} holds the proof of another claim; prove {proof.claim.name!r} first")
     for name in (RECORD, *(f"{BUNDLE}/{path.name}" for path in sorted(proof.bundle.iterdir()))):
-        yield f"{PROOFS}/{proof.claim.name}/{name}", read_bytes(proof.folder / name)
+        yield f"{at}/{name}".removeprefix("./"), read_bytes(proof.folder / name)
 
 
 def _packed(top: str, files: Mapping[str, bytes]) -> bytes:

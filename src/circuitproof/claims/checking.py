@@ -4,23 +4,16 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 
-from circuitproof.claims.file import ClaimsFile, StatedClaim
-from circuitproof.claims.places import (
-    Proof,
-    Record,
-    changed_words,
-    is_bundle_of,
-    is_stated_in,
-    model_in,
-    proofs_in,
-)
+from circuitproof.claims.file import ClaimsFile
+from circuitproof.claims.places import Proof, Record, changed_words, is_meant, proofs_in
+from circuitproof.claims.stated import StatedClaim
 from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode
 from circuitproof.lab.runs.checker import declared, run_checker
-from circuitproof.prove.claim import Claim
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
@@ -37,6 +30,8 @@ class Checked:
     bundle: Path
     against: Path | None
     """The model directory that it was compared with, if it was."""
+    base: Path | None
+    """The same of the model that a lesion identity is claimed with."""
     task: Task
     """The task that it was compared with."""
     report: Report
@@ -58,6 +53,19 @@ class Checked:
     def changed(self) -> str:
         """Return which verdicts are not as expected; nothing where all are."""
         return changed_words(self.claim.expected, self.verdicts)
+
+    @property
+    def uncompared(self) -> str:
+        """Say what the bundle was not compared with though it is about it; nothing where all was there."""
+        models = (
+            (("model", self.against),)
+            if self.claim.base is None
+            else (
+                ("model", self.against),
+                ("base", self.base),
+            )
+        )
+        return " and ".join(what for what, path in models if path is None)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -83,6 +91,7 @@ class Checked:
             "verdicts": to_json(self.verdicts),
             "expected": to_json(self.claim.expected),
             "changed": self.changed or None,
+            "not_compared": self.uncompared or None,
             "edges": to_json(facts.get("edges")),
             "prompts": to_json(facts.get("prompts")),
             "cells": self.record.cells,
@@ -120,13 +129,21 @@ def check_claims(
 ) -> tuple[Checked | Missing, ...]:
     """Judge the bundle of every claim of a file in `folder`, several at a time.
 
-    Without models, bundles are compared with claims, tasks and circuits alone.
+    Without models, bundles are compared with claims, tasks and circuits alone, and so is a bundle whose model
+    is not at hand.
     """
     proofs = proofs_in(folder, file)
-    opened = [proof.claim.open() if has_models else None for proof in proofs]
+    tasks = [_task(proof.claim, has_models=has_models) for proof in proofs]
     with ThreadPoolExecutor(jobs) as pool:
-        found = pool.map(_check, proofs, opened)
+        found = pool.map(_check, proofs, tasks, repeat(has_models))
         return tuple(_heard(found, len(proofs), hear))
+
+
+def _task(claim: StatedClaim, *, has_models: bool) -> Task:
+    """Return the task of a claim; where its models are at hand, they and the circuit must fit it."""
+    if has_models and claim.is_at_hand:
+        return claim.open().task
+    return load_task(claim.task)
 
 
 def _heard(
@@ -137,23 +154,26 @@ def _heard(
         yield one
 
 
-def _check(proof: Proof, claim: Claim | None) -> Checked | Missing:
+def _check(proof: Proof, task: Task, has_models: bool) -> Checked | Missing:  # noqa: FBT001  # given by a map
     if not proof.is_there:
         return Missing(proof.claim, proof.bundle)
-    task = load_task(proof.claim.task) if claim is None else claim.task
-    against = None if claim is None else proof.claim.model.path.absolute()
-    model = [] if against is None else ["--against", str(against)]
+    against, base = proof.claim.beside() if has_models else (None, None)
+    beside = (("--against", against), ("--base", base))
+    models = [word for flag, path in beside if path is not None for word in (flag, str(path))]
+    operations = proof.claim.operations
+    allowed = [] if operations is None else ["--operations", str(operations)]
     begun = time.perf_counter()
     with declared(task) as file:
-        words = [str(proof.bundle.absolute()), *model, "--task", str(file), "--json"]
+        words = [str(proof.bundle.absolute()), *models, *allowed, "--task", str(file), "--json"]
         report = _read_report(run_checker(words))
     seconds = round(time.perf_counter() - begun, 3)
     return Checked(
         claim=proof.claim,
         bundle=proof.bundle,
         against=against,
+        base=base,
         task=task,
-        report=_compared(report, proof, claim),
+        report=_compared(report, proof, has_models=has_models),
         seconds=seconds,
         size=sum(path.stat().st_size for path in proof.bundle.iterdir()),
         record=proof.record(),
@@ -167,15 +187,9 @@ def _read_report(said: str) -> Report:
     return Report(outcome, fields.text("reason"), {key: found.value(key) for key in found.keys()})  # noqa: SIM118  # Fields is not a mapping
 
 
-def _compared(report: Report, proof: Proof, claim: Claim | None) -> Report:
+def _compared(report: Report, proof: Proof, *, has_models: bool) -> Report:
     """Return the report on a bundle, which is invalid if it states another claim than the file does."""
-    if not report.claim:
-        return report
-    if claim is None:
-        is_meant = is_stated_in(proof.bundle, proof.claim.open(model_in(proof.bundle)))
-    else:
-        is_meant = is_bundle_of(proof.bundle, claim)
-    if is_meant:
+    if not report.claim or is_meant(proof, has_models=has_models):
         return report
     reason = "the bundle states another claim than the claims file: another circuit, task or property"
     return replace(report, outcome=Outcome.INVALID, reason=reason, claim={})

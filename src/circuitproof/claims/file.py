@@ -1,78 +1,24 @@
-"""Reading `claims.toml`: models with the SHA-256 of their weights, and claims with expected verdicts."""
+"""Reading `claims.toml`: models, claims about them, and where the proofs are."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from circuitproof.declare.tasks.loading import is_task_file, task_spec
-from circuitproof.errors import CircuitproofError, InputError
-from circuitproof.forward.declaration import WEIGHTS
-from circuitproof.forward.frozen import Frozen
-from circuitproof.lab.runs.verification import Place, Request, claim_of, parse_properties
-from circuitproof.prove.claim import Claim
+from circuitproof.claims.stated import StatedClaim, StatedFewest, StatedModel
+from circuitproof.declare.tasks.loading import task_spec
+from circuitproof.errors import InputError
+from circuitproof.lab.runs.verification import Place, parse_properties
 from circuitproof.prove.properties import Kind, Property
 from circuitproof.prove.verdict import Verdict
-from circuitproof.text.canonical import Digest, digest_file
 from circuitproof.text.codec import Codec, FolderName
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 
 _CODEC = Codec()
-
-
-@dataclass(frozen=True, slots=True)
-class StatedModel:
-    """A model directory, and the SHA-256 that its weights file must have."""
-
-    path: Path
-    sha256: Digest
-
-    def refuse_other_weights(self) -> None:
-        """Refuse a model directory whose weights are not those that are meant."""
-        file = self.path / WEIGHTS
-        if (found := digest_file(file)) != self.sha256:
-            raise InputError(
-                f"{file} has SHA-256 {found}, the claims file wants {self.sha256}; give that model"
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatedClaim:
-    """What is claimed of a circuit of a model, and the verdict that is expected on each property."""
-
-    name: FolderName
-    model: StatedModel
-    task: str
-    circuit: Path | None
-    """Without one, all edges: the model itself."""
-    properties: tuple[Property, ...]
-    place: Place
-    expected: Mapping[Kind, Verdict]
-
-    def inputs(self) -> tuple[Path, ...]:
-        """Return the files that it is read from, apart from the model."""
-        task = (Path(self.task),) if is_task_file(self.task) else ()
-        return (*task, *(() if self.circuit is None else (self.circuit,)))
-
-    def open(self, model: Frozen | None = None) -> Claim:
-        """Open model, task and circuit, which must be those that are meant and fit together.
-
-        A `model` that is given is taken for the one that is meant.
-        """
-        try:
-            if model is None:
-                self.model.refuse_other_weights()
-            return claim_of(
-                Request(
-                    model=model or self.model.path,
-                    circuit=self.circuit,
-                    task=self.task,
-                    properties=self.properties,
-                    place=self.place,
-                )
-            )
-        except CircuitproofError as error:
-            raise InputError(f"claim {self.name!r}: {error}") from error
+_OF_MODEL = (Kind.MINIMUM, Kind.LESION_IDENTITY)
+"""Properties that speak of more than the claim's own circuit."""
+_BUDGET = 5000
+"""The most circuits of a size that are tried for a minimum, unless told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +28,15 @@ class ClaimsFile:
     path: Path
     name: FolderName
     claims: tuple[StatedClaim, ...]
+    own_proofs: Path | None
+    """Where it says that the proofs are."""
+    given: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """Directories that were given for some of the models."""
+
+    @property
+    def proofs(self) -> Path:
+        """Return where the proofs are, unless told otherwise."""
+        return self.own_proofs or Path("build") / self.name
 
     def only(self, names: Collection[str]) -> "ClaimsFile":
         """Return the same file with the claims of these names alone; without names, with all of them."""
@@ -91,15 +46,31 @@ class ClaimsFile:
         return replace(self, claims=tuple(one for one in self.claims if not names or one.name in names))
 
 
-def load_claims(path: Path) -> ClaimsFile:
-    """Read a claims file; paths in it are relative to its own folder."""
+def load_claims(path: Path, given: Mapping[str, Path] | None = None) -> ClaimsFile:
+    """Read a claims file; paths in it are relative to its own folder.
+
+    The directories that are `given` for models of it take the place of those that it names.
+    """
     codec = _CODEC.knowing({Path: lambda fields, key: path.parent / fields.text(key)})
+    placed = given or {}
     with reading(read_toml(path), path.name) as fields:
         name = codec.value(FolderName, fields, "name")
-        models = codec.value(Mapping[str, StatedModel], fields, "models")
+        proofs = path.parent / fields.text("proofs") if fields.has("proofs") else None
+        models = _read_models(codec, fields, placed)
         claims = fields.each("claims", partial(_read_claim, path.parent, models))
     _refuse_repeated(path.name, [claim.name for claim in claims])
-    return ClaimsFile(path, name, claims)
+    return ClaimsFile(path, name, claims, proofs, placed)
+
+
+def _read_models(codec: Codec, fields: Fields, given: Mapping[str, Path]) -> Mapping[str, StatedModel]:
+    """Read the models, of which those that are `given` stand elsewhere than the file says."""
+    found = codec.value(Mapping[str, StatedModel], fields, "models")
+    if unknown := [name for name in given if name not in found]:
+        known = ", ".join(found) or "none"
+        raise InputError(f"--model {unknown[0]}: {fields.where} has no such model; it has {known}")
+    if unpinned := [name for name, one in found.items() if one.is_at_hand and one.sha256 is None]:
+        raise InputError(f"{fields.path('models')}.{unpinned[0]}.sha256 is missing; add it")
+    return {name: replace(one, path=given.get(name, one.path)) for name, one in found.items()}
 
 
 def _read_claim(folder: Path, models: Mapping[str, StatedModel], fields: Fields) -> StatedClaim:
@@ -111,9 +82,12 @@ def _read_claim(folder: Path, models: Mapping[str, StatedModel], fields: Fields)
         model=models[fields.one_of("model", models)],
         task=task_spec(fields.text("task"), folder),
         circuit=folder / fields.text("circuit") if fields.has("circuit") else None,
-        properties=_read_properties(fields, tuple(expected)),
+        properties=_read_properties(fields, [kind for kind in expected if kind not in _OF_MODEL]),
         place=_CODEC.record(Place, fields),
+        fewest=_read_fewest(folder, fields, expected),
+        base=_read_base(models, fields, expected),
         expected=expected,
+        operations=fields.integer("operations", least=1) if fields.has("operations") else None,
     )
 
 
@@ -133,12 +107,46 @@ def _read_properties(fields: Fields, kinds: Sequence[Kind]) -> tuple[Property, .
     epsilon = fields.value("epsilon") if fields.has("epsilon") else None
     if epsilon is not None and not isinstance(epsilon, str | int):
         fields.rational("epsilon")  # which refuses what is neither
+    if not kinds and epsilon is None:
+        return ()
+    if not kinds:
+        raise InputError(f"{fields.where}: an epsilon is given, but robustness is not among what is expected")
     try:
         return parse_properties(kinds, None if epsilon is None else str(epsilon), fields.where)
     except InputError as error:
         raise (
             error if str(error).startswith(fields.where) else InputError(f"{fields.where}: {error}")
         ) from error
+
+
+def _read_fewest(folder: Path, fields: Fields, expected: Collection[Kind]) -> StatedFewest | None:
+    """Read what a claim of the minimum names: circuits of the fewest edges, its own if it names none."""
+    if Kind.MINIMUM not in expected:
+        _refuse_idle(fields, Kind.MINIMUM, "minimum", "budget")
+        return None
+    if not fields.has("circuit"):
+        raise InputError(f"{fields.where}: minimum wants a circuit, one of those with the fewest edges")
+    named = fields.texts("minimum") if fields.has("minimum") else (fields.text("circuit"),)
+    budget = fields.integer("budget", least=1) if fields.has("budget") else _BUDGET
+    return StatedFewest(tuple(folder / name for name in named), budget)
+
+
+def _read_base(
+    models: Mapping[str, StatedModel], fields: Fields, expected: Collection[Kind]
+) -> StatedModel | None:
+    """Read the model that a lesion identity is claimed with."""
+    if Kind.LESION_IDENTITY not in expected:
+        _refuse_idle(fields, Kind.LESION_IDENTITY, "base")
+        return None
+    if not fields.has("base"):
+        raise InputError(f"{fields.where}: lesion identity wants a base, the model that it was built on")
+    return models[fields.one_of("base", models)]
+
+
+def _refuse_idle(fields: Fields, kind: Kind, *keys: str) -> None:
+    """Refuse keys that do nothing unless a property is claimed."""
+    if idle := [key for key in keys if fields.has(key)]:
+        raise InputError(f"{fields.path(idle[0])} is given, but {kind} is not expected; leave it out")
 
 
 def _refuse_repeated(where: str, names: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from circuitproof_check.main import Beside
 
 
 def page_of(title: str, sentences: Sequence[str], found: Sequence[Checked | Missing]) -> str:
-    """Return the page of checked claims as one HTML file; `sentences` say what is not as expected."""
+    """Return the page of checked claims as one HTML file; `sentences` say what all come to."""
     bundles = [_judged(one) for one in found if isinstance(one, Checked)]
     return claims_page(title, sentences, claims_table(title, found), bundles)
 
@@ -20,5 +20,9 @@ def page_of(title: str, sentences: Sequence[str], found: Sequence[Checked | Miss
 def _judged(one: Checked) -> Judged:
     """Let the bytes that are shown be judged once more; a bundle about another claim is not shown."""
     with declared(one.task) as task:
-        story = tell(one.bundle, Beside(one.against, task=task)) if one.report.claim else None
+        story = (
+            tell(one.bundle, Beside(one.against, one.base, task, one.claim.operations))
+            if one.report.claim
+            else None
+        )
     return Judged(one.claim.name, one.report, one.size, story if isinstance(story, Story) else None)

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM, WEIGHTS
-from circuitproof.claims.file import ClaimsFile, StatedClaim
+from circuitproof.bundle.opening import read_property
+from circuitproof.claims.file import ClaimsFile
+from circuitproof.claims.stated import StatedClaim
 from circuitproof.declare.architecture import read_architecture
+from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import Declaration, programs_to_json, read_program_lines
 from circuitproof.forward.frozen import Frozen, open_weights
 from circuitproof.lab.runs.run import read_record
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Kind, property_to_json
+from circuitproof.prove.properties import Kind, LesionIdentity, property_to_json
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json, refuse_unwritable
 from circuitproof.text.reading import read_fields
@@ -84,6 +87,29 @@ def model_in(bundle: Path) -> Frozen:
     architecture = read_architecture(stated.fields("architecture"))
     programs = read_program_lines(stated.fields("programs"), architecture)
     return Frozen(Declaration(architecture, programs, None), open_weights(bundle / WEIGHTS))
+
+
+def identity_in(bundle: Path) -> LesionIdentity | None:
+    """Return the lesion identity that a bundle claims, with whatever base, if it claims one."""
+    stated = read_fields(bundle / CLAIM)
+    circuit = parse_circuit(stated.value("circuit"), stated.path("circuit"))
+    found = stated.each("properties", lambda one: read_property(one, circuit))
+    return next((prop for prop in found if isinstance(prop, LesionIdentity)), None)
+
+
+def is_meant(proof: Proof, *, has_models: bool = True) -> bool:
+    """Say whether a bundle states the claim of the file, as far as the models of it are at hand.
+
+    What is stated of a model or a base that is not at hand is taken as it stands.
+    """
+    stated, bundle = proof.claim, proof.bundle
+    if has_models and stated.is_at_hand:
+        return is_bundle_of(bundle, stated.open())
+    if (identity := identity_in(bundle)) is None and stated.base is not None:
+        return False
+    if has_models and stated.model.is_at_hand:
+        return is_bundle_of(bundle, stated.open(identity=identity))
+    return is_stated_in(bundle, stated.open(model_in(bundle), identity))
 
 
 def is_bundle_of(bundle: Path, claim: Claim) -> bool:

@@ -59,6 +59,8 @@ def prove_claims(
     proofs = proofs_in(out, file)
     opened = [(proof, proof.claim.open()) for proof in proofs]
     asked = [(proof, claim) for proof, claim in opened if not proof.is_finished(claim, force=force)]
+    for proof, claim in asked:
+        proof.claim.refuse_costly(claim)
     done = len(proofs) - len(asked)
     hear("", done, len(proofs))
 
@@ -72,7 +74,7 @@ def prove_claims(
             prove_one(proof, claim)
             tell(proof)
     else:
-        _prove_in_processes(file.path, [proof for proof, _ in asked], jobs, tell, force=force)
+        _prove_in_processes(file, [proof for proof, _ in asked], jobs, tell, force=force)
     new = {proof.claim.name for proof, _ in asked}
     return tuple(_proved(proof, is_new=proof.claim.name in new) for proof in proofs)
 
@@ -101,7 +103,7 @@ def _proved(proof: Proof, *, is_new: bool) -> Proved:
 
 
 def _prove_in_processes(
-    file: Path, proofs: Sequence[Proof], jobs: int, tell: Callable[[Proof], None], *, force: bool
+    file: ClaimsFile, proofs: Sequence[Proof], jobs: int, tell: Callable[[Proof], None], *, force: bool
 ) -> None:
     """Let a process of its own prove each claim; where one fails, or the work is ended, all end."""
     running: list[subprocess.Popen[str]] = []
@@ -118,9 +120,13 @@ def _prove_in_processes(
         pool.shutdown()
 
 
-def _prove_apart(file: Path, proof: Proof, running: list[subprocess.Popen[str]], *, force: bool) -> None:
-    words = ["claims", "prove", str(file), "--out", str(proof.folder.parent), "--only", proof.claim.name]
-    command = [sys.executable, "-P", "-m", "circuitproof", *words, *(["--force"] if force else [])]
+def _prove_apart(
+    file: ClaimsFile, proof: Proof, running: list[subprocess.Popen[str]], *, force: bool
+) -> None:
+    words = ["claims", "prove", str(file.path), "--out", str(proof.folder.parent), "--only", proof.claim.name]
+    models = [word for name, path in file.given.items() for word in ("--model", f"{name}={path}")]
+    options = [*models, *(["--force"] if force else [])]
+    command = [sys.executable, "-P", "-m", "circuitproof", *words, *options]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=pipe, text=True) as process:  # noqa: S603  # this program
         running.append(process)

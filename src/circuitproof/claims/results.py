@@ -36,11 +36,23 @@ class Claims(Told):
         """Say what is not as it should be, claim by claim."""
         return (said for one in self.claims if (said := one.sentence()) is not None)
 
+    def uncompared(self) -> Iterator[str]:
+        """Say which bundles were not compared with the models that they are about."""
+        checked = [one for one in self.claims if isinstance(one, Checked)]
+        for what in dict.fromkeys(one.uncompared for one in checked if one.uncompared):
+            names = ", ".join(repr(str(one.claim.name)) for one in checked if one.uncompared == what)
+            yield f"not compared with the {what}: {names}; the verdicts are about the weights in the bundles"
+
     def told(self) -> Iterator[Said]:
         yield short_table(self.name, self.claims)
+        yield from self.summary()
+
+    def summary(self) -> Iterator[str]:
+        """Say what is not as it should be or that all is, and what was not compared."""
         yield from self.sentences()
         if self.is_expected:
             yield "every verdict is as expected"
+        yield from self.uncompared()
 
     def table(self, form: Format) -> str:
         """Return the table as the text of a document."""
@@ -48,7 +60,7 @@ class Claims(Told):
 
     def page(self) -> str:
         """Return one HTML page for all, which loads nothing."""
-        return page_of(self.name, tuple(self.sentences()), self.claims)
+        return page_of(self.name, tuple(self.summary()), self.claims)
 
     def to_json(self) -> Json:
         return {

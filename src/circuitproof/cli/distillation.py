@@ -8,7 +8,6 @@ from typer import Exit, Option
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
-from circuitproof.declare.programs.text import to_text
 from circuitproof.errors import ExitCode
 from circuitproof.prove.properties import Kind
 
@@ -88,8 +87,14 @@ def _measured(done: "Round", migration: "Migration") -> tuple[str, ...]:
 
 
 def _program_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":
-    for head, program in report.rounds[-1].programs.items() if report.rounds else ():
-        yield (f"{report.seed}", _names([head]), "; ".join(to_text(program).splitlines()))
+    from circuitproof.declare.tasks.names import TokenNames
+    from circuitproof.view.words import program_line
+
+    for done in report.rounds[-1:]:
+        tasks = [migration.behaviour.task for migration in done.migrations]
+        names = tasks[0].alphabet.named() if tasks else TokenNames({})
+        for head, program in done.programs.items():
+            yield (f"{report.seed}", _names([head]), program_line(names, program))
 
 
 def _proof_rows(report: "SeedReport") -> "Iterator[tuple[str, ...]]":

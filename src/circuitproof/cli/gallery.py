@@ -12,7 +12,7 @@ from circuitproof.text.replacing import Continued
 
 if TYPE_CHECKING:
     from circuitproof.claims.results import Claims
-    from circuitproof.gallery.listed import GalleryModel
+    from circuitproof.gallery.listed import GalleryModel, KeptModel
 
 
 def gallery(
@@ -27,7 +27,7 @@ def gallery(
     as_json: AsJson = False,
 ) -> None:
     """Show models that others made and what is proved of them; with --weights, prove and check it anew."""
-    from circuitproof.gallery.listed import ROWS, find_row
+    from circuitproof.gallery.listed import ROWS, KeptModel, find_row
 
     if name is None:
         if weights is not None or out is not None:
@@ -35,6 +35,11 @@ def gallery(
         show_result(ROWS, _show_rows, as_json=as_json)
         return
     row = find_row(name)
+    if isinstance(row, KeptModel):
+        if weights is not None or out is not None:
+            raise BadParameter(f"row {name!r} keeps its proofs: use circuitproof claims check {row.file}")
+        show_result(row, _show_kept, as_json=as_json)
+        return
     if weights is None:
         show_result(row, _show_row, as_json=as_json)
         return
@@ -55,7 +60,7 @@ def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, jobs: int) -> "Cl
         return Claims(stated.name, check_claims(stated, proofs, jobs=jobs, hear=hear))
 
 
-def _show_rows(rows: "tuple[GalleryModel, ...]") -> None:
+def _show_rows(rows: "tuple[GalleryModel | KeptModel, ...]") -> None:
     show_table("the gallery", ("name", "model", "claim"), [(row.name, row.model, row.claim) for row in rows])
     show_line("circuitproof gallery NAME says where the weights of one can be had")
 
@@ -65,3 +70,10 @@ def _show_row(row: "GalleryModel") -> None:
     show_line(f"claim: {row.claim}")
     show_line(f"weights: {row.original} of {row.address} at {row.commit}, SHA-256 {row.sha256}")
     show_line(f"circuitproof gallery {row.name} --weights WEIGHTS, where WEIGHTS is {row.wants}")
+
+
+def _show_kept(row: "KeptModel") -> None:
+    show_line(f"{row.name}: {row.model}")
+    show_line(f"claim: {row.claim}")
+    show_line(f"made by: circuitproof run {row.recipe}; its proofs are kept in the repository")
+    show_line(f"circuitproof claims table {row.file} lets the checker judge them all")

@@ -2,17 +2,25 @@
 
 from typing import Annotated
 
-from typer import Option
+from typer import BadParameter, Option
 
 from circuitproof.cli.options import AsJson, CircuitFile, ModelOption
 from circuitproof.cli.show import show_result, show_told
 
 
-def logits(
+def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and of what
     path: ModelOption,
     prompt: Annotated[
-        list[str], Option("--prompt", help="Tokens by name or number, between blanks; repeat for several.")
-    ],
+        list[str] | None,
+        Option(
+            "--prompt",
+            help="Text, where the model has a tokenizer, and otherwise as --tokens; repeat for several.",
+        ),
+    ] = None,
+    tokens: Annotated[
+        list[str] | None,
+        Option("--tokens", help="A prompt as tokens by name or number, between blanks; repeat for several."),
+    ] = None,
     circuit: CircuitFile = None,
     candidates: Annotated[
         str | None,
@@ -22,8 +30,14 @@ def logits(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the exact logits after prompts, as rationals and as the nearest doubles."""
+    """Tell the exact logits after prompts, as rationals and as the nearest doubles.
+
+    Prompts given by --prompt come first.
+    """
     from circuitproof.lab.runs.logits import find_logits
 
+    if not prompt and not tokens:
+        raise BadParameter("give a prompt: --prompt, or --tokens")
+    prompts = [*(prompt or []), *(one.split() for one in tokens or [])]
     asked = None if candidates is None else candidates.split()
-    show_result(find_logits(path, prompt, circuit, asked), show_told, as_json=as_json)
+    show_result(find_logits(path, prompts, circuit, asked), show_told, as_json=as_json)

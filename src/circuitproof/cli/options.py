@@ -2,12 +2,14 @@
 
 from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Option
 
 from circuitproof.prove.properties import Kind
 from circuitproof.text.replacing import Continued, Sealed
+
+TaskSpecs = TypeVar("TaskSpecs", str, list[str])
 
 
 def _refuse_nan(seconds: float | None) -> float | None:
@@ -15,6 +17,15 @@ def _refuse_nan(seconds: float | None) -> float | None:
     if seconds is not None and isnan(seconds):
         raise BadParameter("nan is no number of seconds")
     return seconds
+
+
+def known_tasks(asked: TaskSpecs) -> TaskSpecs:
+    """Refuse the name of a task that there is none of, before anything is opened."""
+    from circuitproof.declare.tasks.loading import refuse_unknown_task
+
+    for spec in [asked] if isinstance(asked, str) else asked or []:
+        refuse_unknown_task(spec)
+    return asked
 
 
 def drawing_of(what: str) -> Any:  # noqa: ANN401  # as Option itself
@@ -44,7 +55,7 @@ RunFolder = Annotated[
     Path | None, Option("--out", help="The run's folder. [default: build/NAME]"), Continued()
 ]
 _TASK = "A task by name, or its file (.toml or .json)"
-Tasks = Annotated[list[str], Option("--task", help=f"{_TASK}; repeat for several.")]
+Tasks = Annotated[list[str], Option("--task", help=f"{_TASK}; repeat for several.", callback=known_tasks)]
 CircuitFiles = Annotated[
     list[Path] | None,
     Option(
@@ -65,7 +76,7 @@ Perturbed = Annotated[
 ]
 Parts = Annotated[int, Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
 ModelOption = Annotated[Path, Option("--model", help="A model directory.")]
-TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False)]
+TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False, callback=known_tasks)]
 CircuitFile = Annotated[
     Path | None, Option("--circuit", help="A circuit file. [default: the whole model, all edges]")
 ]

@@ -33,7 +33,7 @@ from circuitproof.solvers.choices import Branching, Engine
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.minimality import Minimality
-    from circuitproof.lab.runs.verification import Request
+    from circuitproof.lab.runs.verification import Place, Request
     from circuitproof.prove.effort import Pace
 
 
@@ -71,13 +71,17 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     """
     from circuitproof.lab.runs.verification import Place, Request, parse_properties
 
+    place = Place(at, positions)
     _refuse_idle(context, epsilon, engine)
+    _refuse_unsearched(given(context, "method", "budget"), model, place)
+    if method is Method.BRANCH:
+        refuse_idle(given(context, "budget"), f"--method {method} does not divide the ball")
     request = Request(
         model=model,
         circuit=circuit,
         task=task,
         properties=parse_properties(properties or [], epsilon),
-        place=Place(at, positions),
+        place=place,
         effort=Effort(method, budget, regions, listed),
         measures_floats=measure_floats,
         pattern=pattern,
@@ -103,6 +107,14 @@ def _refuse_idle(context: Context, epsilon: str | None, engine: Engine) -> None:
     refuse_idle(given(context, "measure_floats", "limits"), f"--engine {engine} only compares answers")
     if not engine.is_exact:
         refuse_idle(given(context, "method", "budget"), f"--engine {engine} leaves the exact engine out")
+
+
+def _refuse_unsearched(flags: tuple[str, ...], model: Path, place: "Place") -> None:
+    """Refuse options of a search where a formula gives the radius."""
+    from circuitproof.lab.runs.verification import is_searched
+
+    if flags and not is_searched(model, place):
+        refuse_idle(flags, "without a norm, a formula gives the radius at the final residual")
 
 
 def _show_answers(request: "Request", out: Path | None, deadline: float | None, *, as_json: bool) -> NoReturn:
@@ -150,6 +162,7 @@ def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
+    context: Context,
     model: ModelOption,
     task: TaskName,
     circuit: CircuitFile = None,
@@ -166,9 +179,11 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     from circuitproof.lab.runs.radii import find_radii
     from circuitproof.lab.runs.verification import Place
 
+    place = Place(at, positions)
+    _refuse_unsearched(given(context, "budget"), model, place)
     with paced(deadline, as_json=as_json) as pace:
         effort = Effort(budget=budget, pace=pace)
-        found = find_radii(model, task, circuit, Place(at, positions), effort)
+        found = find_radii(model, task, circuit, place, effort)
     show_result(found, show_told, as_json=as_json)
     if found.bounded and pace.clock() < inf:  # no interrupt ended it
         show_note(

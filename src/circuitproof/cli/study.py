@@ -12,6 +12,7 @@ from circuitproof.text.printing import printable
 from circuitproof.view.rungs import error_sets
 
 if TYPE_CHECKING:
+    from circuitproof.declare.tasks.names import TokenNames
     from circuitproof.lab.runs.construction import Artifact, State
     from circuitproof.lab.runs.study import StudyReport, TaskReport
     from circuitproof.lab.runs.study_healing import Healed
@@ -55,17 +56,20 @@ def run(
 
 
 def _show(found: "StudyReport", page: Path) -> None:
+    from circuitproof.forward.declaration import read_declaration
+
     quality = found.quality
     show_line(
         f"base {found.base}: perplexity {exp(quality.loss):.4f} on held-out text, "
         f"an artifact may have {exp(quality.budget):.4f}"
     )
+    names = read_declaration(found.base).tokens.named()
     for report in found.tasks:
-        _show_task(report)
+        _show_task(report, names)
     show_line(f"{page} is the page of the study")
 
 
-def _show_task(report: "TaskReport") -> None:
+def _show_task(report: "TaskReport", names: "TokenNames") -> None:
     from circuitproof.view.answers import answers_table
 
     show_line("")
@@ -73,7 +77,7 @@ def _show_task(report: "TaskReport") -> None:
     if report.outcomes:
         _show_gates(report)
     if report.installed is not None:
-        _show_programs(report, report.installed)
+        _show_programs(report, report.installed, names)
     if report.healed is not None:
         _show_healed(report.healed)
     if report.artifact is not None:
@@ -106,11 +110,14 @@ def _show_gates(report: "TaskReport") -> None:
     show_table(f"{report.task}: the selected circuits at their gates, in FP32", columns, rows)
 
 
-def _show_programs(report: "TaskReport", installed: "Installed") -> None:
+def _show_programs(report: "TaskReport", installed: "Installed", names: "TokenNames") -> None:
+    from circuitproof.view.words import program_line
+
+    programs = {head: program_line(names, program) for head, program in installed.programs.items()}
     rows = [
         (
             str(one.head),
-            "; ".join(one.program) if one.program is not None else "none in bounds",
+            programs.get(one.head, "none in bounds"),
             "" if one.overlap is None else f"{one.overlap:.2f}",
             f"{one.tried}/{one.meanings}",
             f"{one.seconds:.1f}",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from circuitproof.cli.options import AsJson
+from circuitproof.cli.options import AsJson, known_tasks
 from circuitproof.cli.show import show_line, show_result
 from circuitproof.text.replacing import OneFile
 
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def task(
-    name: Annotated[str, Argument(metavar="NAME|FILE", help="A task by name, or its file (.toml or .json).")],
+    name: Annotated[
+        str,
+        Argument(
+            metavar="NAME|FILE", help="A task by name, or its file (.toml or .json).", callback=known_tasks
+        ),
+    ],
     model: Annotated[
         Path | None,
         Option("--model", help="The model that names the tokens, where the file leaves that to it."),

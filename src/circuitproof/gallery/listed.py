@@ -52,9 +52,31 @@ class GalleryModel:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptModel:
+    """A model that a recipe of ours trains from public text, whose claims are kept with their proofs."""
+
+    name: str
+    model: str
+    claim: str
+    recipe: str
+    """What trains it, finds its circuits and proves them."""
+    file: str
+    """The claims file in the repository, with the proofs beside it."""
+
+    def to_json(self) -> Json:
+        return {
+            "name": self.name,
+            "model": self.model,
+            "claim": self.claim,
+            "recipe": self.recipe,
+            "claims": self.file,
+        }
+
+
 _RELEASE = "https://github.com/neelsomani/verifiable-transformers"
 _FOLDER = "the release's folder of this model, with config.json, vocab.json and smt_weights.json"
-ROWS = (
+ROWS: tuple[GalleryModel | KeptModel, ...] = (
     GalleryModel(
         name="pizza",
         model="The Clock and the Pizza, constant attention: addition modulo 59, one layer of four heads",
@@ -99,10 +121,17 @@ ROWS = (
         wants=_FOLDER,
         layout="release",
     ),
+    KeptModel(
+        name="code-lm",
+        model="a language model of Python's standard library, with programs in the place of some heads",
+        claim="three edges close quotes, three decide brackets, also on every prompt with one opener",
+        recipe="recipes/code-lm.toml",
+        file="evidence/code-lm/claims.toml",
+    ),
 )
 
 
-def find_row(name: str) -> GalleryModel:
+def find_row(name: str) -> GalleryModel | KeptModel:
     """Return the row of a name."""
     found = next((row for row in ROWS if row.name == name), None)
     if found is None:

@@ -133,8 +133,11 @@ class Claim:
         """Return every circuit that a property about size speaks of, by size and then in order of edges."""
         edges = self.edges() if isinstance(prop, Minimum) else tuple(self.circuit)
         sizes = range(len(self.circuit) + 1)
-        among = Among(self.frozen, self.task, self.circuit.graph, self.circuit.ablation)
-        return tuple(one for size in sizes for one in among.contenders(edges, size))
+        return tuple(one for size in sizes for one in self.among().contenders(edges, size))
+
+    def among(self) -> "Among":
+        """Return the circuits among which the claim's is said to be small."""
+        return Among(self.frozen, self.task, self.circuit.graph, self.circuit.ablation)
 
     def edges(self) -> tuple[Edge, ...]:
         """Return all edges of the model, heads divided as the circuit does."""

@@ -20,6 +20,13 @@ class Fold:
     logits: tuple[Fraction, ...]
     decision: frozenset[int] = field(init=False, compare=False)
     """The places of the maximal candidates."""
+    _hash: int | None = field(default=None, init=False, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        """Return the hash of the logits, computed once: that of a rational with long numbers is slow."""
+        if self._hash is None:
+            object.__setattr__(self, "_hash", hash(self.logits))
+        return hash(self._hash)
 
     def __post_init__(self) -> None:
         best = max(self.logits)

@@ -8,7 +8,7 @@ from circuitproof.bundle.opening import Opened
 from circuitproof.declare.circuits.graph import LOGITS, Edge
 from circuitproof.declare.tasks.alphabet import token_of
 from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.errors import InputError, InvalidError
+from circuitproof.errors import InputError, InvalidError, UsageError
 from circuitproof.forward.declaration import Declaration
 from circuitproof.prove.balls.disturbed import Question, disturb_residual
 from circuitproof.prove.balls.radius import Bracket, find_radius
@@ -156,11 +156,11 @@ def find_prompt(bundle: Opened, spelled: str, model: Declaration | None = None) 
     if spelled.startswith("#") and spelled[1:].isdecimal():
         if (place := int(spelled[1:])) < len(prompts):
             return prompts[place]
-        raise InputError(f"there is no prompt {spelled}: the bundle lists #0 to #{len(prompts) - 1}")
+        raise UsageError(f"there is no prompt {spelled}: the bundle lists #0 to #{len(prompts) - 1}")
     prompt = _named_prompt(bundle, spelled) if model is None else _read_text(bundle, spelled, model)
     context = bundle.frozen.architecture.context
     if not 1 <= len(prompt) <= context:
-        raise InputError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
+        raise UsageError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
     return prompt
 
 
@@ -194,6 +194,6 @@ def _token(bundle: Opened, tokens: dict[str, int], word: str) -> int:
     if token is not None:
         return token
     some = " ".join(list(tokens)[:8])
-    raise InputError(
+    raise UsageError(
         f"{shown_text(word)!r} is no token of this bundle; give #PLACE, numbers, or names such as {some}"
     )

@@ -1,13 +1,17 @@
 """What a study of a language model wrote: does the model do it, programs, healing, what lies beyond."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from circuitproof.declare.programs.lines import parse_lines
 from circuitproof.declare.tasks.names import TokenNames
+from circuitproof.errors import InputError
+from circuitproof.forward.declaration import DECLARATION, Declaration, read_declaration
 from circuitproof.text.codec import Codec, Count
-from circuitproof.text.reading import long_numbers, read_fields, scientific
+from circuitproof.text.reading import Fields, long_numbers, read_fields, scientific
 from circuitproof.view.rungs import Audit, perplexity, read_audit
+from circuitproof.view.words import program_lines
 
 _VIABILITY, _BEYOND, _HEALED = "viability.json", "beyond.json", "healed.json"
 _QUALITY, _ACCEPTED, _EXTRACTED = "base.json", "accepted.json", "circuit.json"
@@ -98,6 +102,8 @@ class SearchedHead:
     meanings: int
     tried: int
     seconds: float
+    told: tuple[str, ...]
+    """The program's lines, with what its tokens are where that is known; or that there is none."""
 
     @property
     def head(self) -> str:
@@ -163,10 +169,11 @@ class Study:
 def read_study(path: Path) -> Study:
     """Read what a study wrote into a run folder, wherever it stands; nothing of another run."""
     folders = dict.fromkeys(file.parent for file in sorted(path.rglob(_SEARCH)))
+    model = _model(path) if folders else None
     return Study(
         _quality(path / _QUALITY),
         tuple(_CODEC.record(Viability, read_fields(file)) for file in sorted(path.rglob(_VIABILITY))),
-        tuple(map(_programs, folders)),
+        tuple(_programs(folder, model) for folder in folders),
         tuple(map(_healing, sorted(path.rglob(_HEALED)))),
         tuple(map(_beyond, sorted(path.rglob(_BEYOND)))),
     )
@@ -179,10 +186,16 @@ def _quality(file: Path) -> Quality | None:
     return Quality(*(perplexity(_CODEC.value(float, fields, key)) for key in ("loss", "budget")))
 
 
-def _programs(folder: Path) -> Programs:
+def _model(path: Path) -> Declaration | None:
+    """Return what the first model of a run that names its tokens says; all have the same, some no names."""
+    found = (read_declaration(file.parent) for file in sorted(path.rglob(DECLARATION)))
+    return next((one for one in found if one.alphabet is not None), None)
+
+
+def _programs(folder: Path, model: Declaration | None) -> Programs:
     accepted = read_fields(folder / _ACCEPTED) if (folder / _ACCEPTED).is_file() else None
     extracted = _edges(folder / _EXTRACTED)
-    searches = (_CODEC.record(SearchedHead, read_fields(file)) for file in folder.glob(_SEARCH))
+    searches = (_search(read_fields(file), model) for file in folder.glob(_SEARCH))
     return Programs(
         task=folder.name,
         searches=tuple(sorted(searches, key=lambda one: (one.layer, one.index))),
@@ -191,6 +204,22 @@ def _programs(folder: Path) -> Programs:
         prompts=None if accepted is None else accepted.integer("prompts"),
         again=_edges(folder / _AGAIN),
     )
+
+
+def _search(fields: Fields, model: Declaration | None) -> SearchedHead:
+    found = _CODEC.record(SearchedHead, fields, told=("none in bounds",))
+    return found if found.program is None else replace(found, told=_told(found.program, model))
+
+
+def _told(program: tuple[str, ...], model: Declaration | None) -> tuple[str, ...]:
+    """Return the lines of a program, with what its tokens are where a model names them."""
+    if model is None or model.alphabet is None:
+        return program
+    try:
+        parsed = parse_lines(program, "program", model.architecture.vocabulary)
+    except InputError:  # a stranger's run may hold anything, which is shown as it is
+        return program
+    return tuple(program_lines(model.alphabet.named(), parsed))
 
 
 def _edges(file: Path) -> tuple[str, ...] | None:

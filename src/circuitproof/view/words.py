@@ -75,6 +75,12 @@ def program_lines(names: TokenNames, program: Program) -> list[str]:
     return [first, *(_commented(names, *pair) for pair in zip(rules, program.rules, strict=True)), last]
 
 
+def program_line(names: TokenNames, program: Program) -> str:
+    """Return a program on one line, and in brackets what people see of its tokens."""
+    told = told_tokens(names, (token for token in program.tokens() if token in names))
+    return "; ".join(to_lines(program)) + (f" ({told})" if told else "")
+
+
 def _commented(names: TokenNames, line: str, rule: Rule) -> str:
     told = told_tokens(names, (token for token in rule.tokens() if token in names))
     return f"{line}  # {told}" if told else line
@@ -220,11 +226,14 @@ _REMARKS = {
     "implied by clear decisions": "every prompt is a class of its own",
     "constant answer": "all prompts have one right answer: whatever ignores its prompt could be as right",
     "constant decision": "all prompts get one decision: whatever ignores its prompt could do the same",
-    "decided without edges": "a circuit without any edge gives every prompt this decision: biases make it",
-    "whole model": "the circuit keeps every edge, so it is the model",
+    "decided without edges": "a circuit without any edge decides every prompt so",
+    "one edge": "a circuit without any edge ignores its prompt, so only others of one edge had to be tried",
+    "whole model": "the circuit lacks no edge that carries anything, so it is the model",
     "tied prompts": "circuit and model both leave so many prompts undecided, by the same tie",
     "constant source": "the edge carries the same at every position of every prompt: it is a constant",
     "no program head": "the model has no program head: it is compared with itself",
+    "no program head in the circuit": "the circuit uses no program head: silencing takes nothing from it",
+    "program of the base": "the base has the same program there: it was not put in",
     "shared bias": "without the edge its reader loses a bias that heads share, and nothing else that matters",
     "unreached prompts": "the perturbed positions are not read on the way to the logits of so many prompts",
 }

@@ -4,13 +4,14 @@ What a source of the logits depends on is the last position, or the keys of a he
 a region the logits are a constant, a sum with one term per token, and rows whose sum of weights varies.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 
 from circuitproof_check.architecture import EMBED, Node, logits_node
 from circuitproof_check.exact import key_of, reckon
-from circuitproof_check.work import NUMBER, OBJECT, STEP, paid, spend
+from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
 
 from .rows import UnsettledError
 from .runs import Head, Runs, Step
@@ -49,8 +50,8 @@ class Cell:
         self._prices: dict[object, Fraction] = {}
         self._constant = [values.bias(self._layers())]
         self._terms: list[Term] = []
-        for coordinates, sources in self._groups().items():
-            self._enter(coordinates, tuple(sources))
+        for coordinates, sources in self._groups():
+            self._enter(coordinates, values.group(sources))
 
     def margins(self, winner: int) -> tuple[Fraction, ...]:
         """Return the least lead of a candidate, by its place, over each other."""
@@ -130,18 +131,20 @@ class Cell:
         return self._values.contribution(term.sources, here, key)
 
     def _is_separable(self, sources: tuple[Node, ...]) -> bool:
-        heads = [source for source in sources if source.is_head]
+        heads = [source for source in paid(sources) if source.is_head]
         reads = {read for head in heads for read in paid(self._values.sources.get(head, []))}
         bends = [read for read in reads if read != EMBED and coordinates(self._values, read)]
         return all(source.is_head or source == EMBED for source in sources) and not bends
 
-    def _groups(self) -> dict[frozenset[Coordinate], list[Node]]:
+    def _groups(self) -> Iterable[tuple[frozenset[Coordinate], list[Node]]]:
         """Return the sources of the logits by coordinates."""
         size = self._values.forward.size
-        groups: dict[frozenset[Coordinate], list[Node]] = {}
+        groups: dict[bytes, tuple[frozenset[Coordinate], list[Node]]] = {}
         for source in paid(self._values.sources.get(logits_node(size), []), NUMBER):
-            groups.setdefault(coordinates(self._values, source), []).append(source)
-        return groups
+            found = coordinates(self._values, source)
+            heads = sorted(one or (-1, -1) for one in paid(found, NUMBER))
+            groups.setdefault(key([*chain.from_iterable(heads)]), (found, []))[1].append(source)
+        return groups.values()
 
     def _layers(self) -> list[int]:
         sources = self._values.sources.get(logits_node(self._values.forward.size), [])
@@ -202,7 +205,7 @@ def coordinates(values: Values, node: Node) -> frozenset[Coordinate]:
 def _coordinates(values: Values, node: Node) -> frozenset[Coordinate]:
     if node == EMBED:
         return frozenset({None})
-    sources = values.sources.get(node, [])
+    sources = paid(values.sources.get(node, []), NUMBER)
     read = [coordinates(values, source) for source in sources]
     spend(sum(NUMBER + STEP * len(one) for one in read))
     joined = frozenset[Coordinate]().union(*read)

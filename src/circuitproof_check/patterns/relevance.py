@@ -16,8 +16,9 @@ from circuitproof_check.work import NUMBER, STEP, paid, spend
 from .rows import Key, Query, is_local, make_row
 from .runs import Label, Runs
 
-Choice = tuple[Label | None, tuple[int, ...]]
-"""The label of a prompt, and its tokens at the positions that matter."""
+Choice = tuple[Label | None, bytes]
+"""The label of a prompt, and its tokens at the positions that matter, each in as many bytes."""
+_TOKEN_BYTES = 3
 
 
 class Relevance:
@@ -32,14 +33,32 @@ class Relevance:
         for position, step in runs.steps():
             self._standing[position].add(step.atom)
         self._known: dict[tuple[Node, int], frozenset[int]] = {}
+        self._rows: dict[tuple[Node, int], tuple[frozenset[int], list[int]]] = {}
         self._atom = [0] * sum(map(len, runs.atoms))
         for place, members in enumerate(runs.atoms):
             for token in paid(members):
                 self._atom[token] = place
 
     def positions(self) -> frozenset[int]:
-        """Return the positions whose token can change the logits."""
-        return self._input(logits_node(self._claim.architecture), len(self._standing) - 1)
+        """Return the positions whose token can change the logits, node after node."""
+        end, last = logits_node(self._claim.architecture), len(self._standing) - 1
+        needed = self._needed(end, last)
+        for node in sorted(paid(needed, NUMBER)):
+            for position in paid(needed[node], NUMBER) if node != end else ():
+                self._known[node, position] = self._output(node, position)
+        return self._input(end, last)
+
+    def _needed(self, end: Node, last: int) -> dict[Node, set[int]]:
+        """Return the positions at which the output of each node is read."""
+        needed: dict[Node, set[int]] = {end: {last}}
+        for node in sorted(paid(self._sources, NUMBER), reverse=True):
+            read = needed.get(node, set())
+            if node.is_head:
+                read = {key for position in paid(read) for key in paid(self._row(node, position)[1])}
+            for source in self._sources[node] if read else ():
+                spend(NUMBER + STEP * len(read))
+                needed.setdefault(source, set()).update(read)
+        return needed
 
     def allows(self, prompt: tuple[int, ...]) -> bool:
         """Say whether each token of a prompt stands where some prompt of the region has it."""
@@ -47,26 +66,27 @@ class Relevance:
         return all(self._atom[token] in atoms for token, atoms in pairs)
 
     def _input(self, node: Node, position: int) -> frozenset[int]:
-        return _union(self._output(source, position) for source in self._sources.get(node, []))
+        return _union(self._known[source, position] for source in self._sources.get(node, []))
 
     def _output(self, node: Node, position: int) -> frozenset[int]:
-        if (node, position) not in self._known:
-            if node == EMBED:
-                found = frozenset({position})
-            elif node.is_head:
-                tokens, keys = self._row(node, position)
-                found = tokens | _union(self._input(node, key) for key in keys)
-            else:
-                found = self._input(node, position)
-            self._known[node, position] = found
-        return self._known[node, position]
+        if node == EMBED:
+            return frozenset({position})
+        if not node.is_head:
+            return self._input(node, position)
+        tokens, keys = self._row(node, position)
+        return tokens | _union(self._input(node, key) for key in keys)
 
     def _row(self, node: Node, query: int) -> tuple[frozenset[int], list[int]]:
-        """Return the positions whose token a row depends on, and the keys that it may read."""
+        """Return the positions whose token a program looks at, and the keys that a row may read."""
+        if (node, query) not in self._rows:
+            self._rows[node, query] = self._found_row(node, query)
+        return self._rows[node, query]
+
+    def _found_row(self, node: Node, query: int) -> tuple[frozenset[int], list[int]]:
         spend(NUMBER * (query + 1))
         every, program = list(range(query + 1)), self._claim.programs.get((node.layer, node.head))
         if program is None:
-            return _union(self._input(node, key) for key in every), every
+            return frozenset(), every
         if not is_local(program):
             return frozenset(every), every
         weights, nothing = [set(self._weights(program, query, key)) for key in every], key_of(Fraction(0))
@@ -92,19 +112,25 @@ def _union(parts: Iterable[frozenset[int]]) -> frozenset[int]:
     return frozenset[int]().union(*found)
 
 
+def token_key(token: int) -> bytes:
+    """Return what stands for a token in a choice: vocabularies have up to 2^21 of them."""
+    return token.to_bytes(_TOKEN_BYTES, "little")
+
+
 def choices(runs: Runs, positions: frozenset[int]) -> set[Choice]:
     """Return the choices of tokens at some positions that prompts of a region make, with their labels."""
-    reached: dict[object, set[tuple[int, ...]]] = {start: {()} for start in runs.starts}
+    reached: dict[object, set[bytes]] = {start: {b""} for start in paid(runs.starts, NUMBER)}
     ends: set[Choice] = set()
     for position, layer in enumerate(runs.layers):
-        after: dict[object, set[tuple[int, ...]]] = {}
+        after: dict[object, set[bytes]] = {}
         for node, steps in layer.items():
             for step in steps:
                 found = reached.get(node, set())
                 spend(NUMBER * (1 + len(found)))
                 if position in positions:
                     spend((2 * NUMBER + position) * len(found) * len(runs.atoms[step.atom]))
-                    found = {(*old, token) for old in found for token in runs.atoms[step.atom]}
+                    read = [token_key(token) for token in runs.atoms[step.atom]]
+                    found = {old + token for old in found for token in read}
                 if step.is_last:
                     ends |= {(step.label, chosen) for chosen in found}
                 else:

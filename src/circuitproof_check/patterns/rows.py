@@ -121,8 +121,8 @@ def every_choice(options: Sequence[Sequence[State]]) -> Iterator[tuple[State, ..
 
 def make_row(program: Program, query: Query) -> Row:
     """Return the row of a program."""
-    machines = tuple(_always() if one is None else _machine(one, query) for _, one in program.rules)
     weights = tuple(weight for weight, _ in paid(program.rules, OBJECT))
+    machines = tuple(_always() if one is None else _machine(one, query) for _, one in program.rules)
     return Row(program.default, weights, machines, program.is_self, program.cost)
 
 

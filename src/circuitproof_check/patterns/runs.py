@@ -91,7 +91,7 @@ class World:
         self.pattern, self.programs = declared.pattern, programs
         self.rules = Rules(declared.answers, declared.classes)
         self._vocabulary = vocabulary
-        self._atoms: dict[object, list[tuple[int, ...]]] = {}
+        self._atoms: dict[tuple[tuple[Head, ...], tuple[Tokens, ...]], list[tuple[int, ...]]] = {}
 
     def holds(self, prompt: tuple[int, ...]) -> bool:
         """Say whether a prompt is one of the pattern."""
@@ -106,18 +106,21 @@ class World:
         return self._divided(tuple(sorted(set(heads))), told)
 
     def _divided(self, heads: tuple[Head, ...], told: tuple[Tokens, ...]) -> list[tuple[int, ...]]:
-        key = (heads, told)
-        if key not in self._atoms:
-            if told:
-                parts = divided(self._divided(heads, told[:-1]), told[-1].__contains__)
-            elif heads:
-                parts = self._divided(heads[:-1], ())
-                for test in token_tests(self.programs[heads[-1]]):
+        spend(NUMBER * (1 + len(heads)))
+        if (heads, ()) not in self._atoms:
+            parts = self._divided((), ()) if heads else self._told_apart()
+            for head in heads:
+                for test in token_tests(self.programs[head]):
                     parts = divided(parts, test)
-            else:
-                parts = self._told_apart()
-            self._atoms[key] = parts
-        return self._atoms[key]
+            self._atoms[heads, ()] = parts
+        known = len(told)
+        while (heads, told[:known]) not in self._atoms:
+            spend(NUMBER + known)
+            known -= 1
+        for place in range(known, len(told)):
+            parts = divided(self._atoms[heads, told[:place]], told[place].__contains__)
+            self._atoms[heads, told[: place + 1]] = parts
+        return self._atoms[heads, told]
 
     def _told_apart(self) -> list[tuple[int, ...]]:
         """Return the vocabulary in parts that pattern and rules do not divide; openers stand alone."""
@@ -176,7 +179,7 @@ class Runs:
 
     def count(self) -> int:
         """Return how many prompts there are."""
-        ways: dict[Node, int] = dict.fromkeys(self.starts, 1)
+        ways: dict[Node, int] = dict.fromkeys(paid(self.starts, NUMBER), 1)
         total = 0
         for layer in self.layers:
             after: dict[Node, int] = {}
@@ -192,7 +195,8 @@ class Runs:
 
     def least(self, cost: Cost, mass: Callable[[Step], Fraction] | None = None) -> Pair | None:
         """Return the least cost of a path, of those with mass if one is asked for, and its mass."""
-        best: dict[tuple[Node, bool], Pair] = {(start, mass is None): (0, 0) for start in self.starts}
+        starts = paid(self.starts, OBJECT)
+        best: dict[tuple[Node, bool], Pair] = {(start, mass is None): (0, 0) for start in starts}
         ends: list[Pair] = []
         for position, layer in enumerate(self.layers):
             after: dict[tuple[Node, bool], Pair] = {}

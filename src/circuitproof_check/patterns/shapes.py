@@ -201,6 +201,7 @@ def read_tokens(value: object, where: str, size: Architecture) -> Tokens:
 
 
 def _read_shape(value: object, where: str, size: Architecture) -> Continuation:
+    """Read a shape; a prompt has no part more often than it has tokens, so large numbers are cut."""
     content = mapping(value, where)
     if "sequence" in content:
         parts = _read_parts(value, "sequence", where, size)
@@ -210,8 +211,10 @@ def _read_shape(value: object, where: str, size: Architecture) -> Continuation:
         return (Either(read, any(map(_may_be_empty, read))),)
     if "repeat" in content:
         part, least, most = fields(value, where, "repeat", "least", "most")
-        highest = None if most is None else integer(most, where, 1)
-        return (_times(_read_shape(part, where, size), integer(least, where, 0, highest), highest),)
+        highest, enough = None if most is None else integer(most, where, 1), size.context + 1
+        lowest = min(integer(least, where, 0, highest), enough)
+        inner = _read_shape(part, where, size)
+        return (_times(inner, lowest, None if highest is None else min(highest, enough)),)
     return (read_tokens(value, where, size),)
 
 

@@ -3,12 +3,14 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import chain
 from operator import mul
 
 from circuitproof_check.architecture import EMBED, Edges, Node
 from circuitproof_check.exact import Vector, common_multiple, longest, reckon, vector
 from circuitproof_check.forward import Forward
-from circuitproof_check.work import NUMBER, STEP, spend, spend_numbers
+from circuitproof_check.work import NUMBER, STEP, paid, spend, spend_numbers
+from circuitproof_check.work import key as bytes_of
 from circuitproof_check.work import weight as weight_of
 
 from .rows import UnsettledError
@@ -28,14 +30,20 @@ class Values:
         self.forward, self._size = forward, forward.size
         self.sources = forward.circuit(edges).sources
         self.coordinates: dict[Node, frozenset[tuple[int, int] | None]] = {}
-        self._known: dict[object, Row] = {}
+        self._known: dict[tuple[int, Place | None, Place | None], Row] = {}
+        self._groups: dict[bytes, tuple[Node, ...]] = {}
         self._images: OrderedDict[tuple[str, str, int], Vector] = OrderedDict()
         rows = [forward.output_row(token) for token in forward.claim.task.candidates]
         self._readout = _Covectors(self, rows)
 
+    def group(self, sources: Sequence[Node]) -> tuple[Node, ...]:
+        """Return sources, for equal ones the same object, which is kept: its identity stands for them."""
+        spend(NUMBER * (1 + len(sources)))
+        return self._groups.setdefault(bytes_of([*chain.from_iterable(sources)]), tuple(sources))
+
     def contribution(self, sources: tuple[Node, ...], here: Place | None, key: Place | None) -> Row:
-        """Return what sources of the logits contribute; a head without a key attends nowhere."""
-        asked = (sources, here, key)
+        """Return what a group of sources of the logits contributes; a head without a key attends nowhere."""
+        asked = (id(sources), here, key)
         spend(NUMBER + STEP * len(sources))
         if asked not in self._known:
             self._known[asked] = _sum([self._readout.value(source, here, key) for source in sources])
@@ -71,7 +79,7 @@ class Values:
         if not isinstance(slope, Fraction):
             raise UnsettledError(f"{slope} has no exact value")
         top, bottom = slope.as_integer_ratio()
-        below = common_multiple([part.denominator for part in parts])
+        below = common_multiple([part.denominator for part in paid(parts)])
         bits = max((part.bits for part in parts), default=0) + below.bit_length() + bottom.bit_length()
         spend_numbers(self._size.mlp_width * (1 + len(parts)), bits)
         numbers = [0] * self._size.mlp_width
@@ -136,7 +144,7 @@ class _Covectors:
     def products(self, numbers: list[int], below: int) -> Row:
         """Return the products with numbers over a denominator."""
         bits = longest(numbers) + below.bit_length()
-        each = [row.bits * (1 + bits // 900) for row in self._rows]
+        each = [row.bits * (1 + bits // 900) for row in paid(self._rows)]
         spend(sum(2 * NUMBER + len(numbers) * (3 + one // 100) + weight_of(one + bits) for one in each))
         return tuple(Fraction(sum(map(mul, r.numbers, numbers)), r.denominator * below) for r in self._rows)
 

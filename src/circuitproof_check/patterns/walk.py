@@ -23,7 +23,7 @@ from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
 from circuitproof_check.work import weight as weight_of
 
 from .cells import Cell, coordinates
-from .relevance import Choice, Relevance, choices
+from .relevance import Choice, Relevance, choices, token_key
 from .rows import UnsettledError, is_local
 from .runs import Head, Label, Region, Runs, Step, World
 from .shapes import Tokens, read_tokens
@@ -138,9 +138,10 @@ class Walk:
 
     def by_label(self, tree: Tree, region: Region, where: str) -> Parts:
         parts: list[tuple[Region, Tree]] = []
+        last = self.case.claim.architecture.vocabulary - 1
         for child in paid(items(fields(tree, where, "split", "children")[1], where), OBJECT):
             answer, group, evidence = fields(child, where, "answer", "class", "evidence")
-            label = integer(answer, where), integer(group, where)
+            label = integer(answer, where, 0, last), integer(group, where, 0, last)
             parts.append((replace(region, label=label), evidence))
         found = {step.label for _, step in self._plain(region).steps() if step.is_last}
         return parts, found <= {part.label for part, _ in parts}
@@ -182,11 +183,11 @@ class Walk:
     def by_key(self, tree: Tree, region: Region, where: str) -> Parts:
         """Part a region by where the keys of a head stand."""
         _, name, children = fields(tree, where, "split", "head", "children")
-        head = self._head(name, where)
+        head, most = self._head(name, where), self.world.pattern.longest - 1
         parts: list[tuple[Region, Tree]] = []
         for child in paid(items(children, where), OBJECT + len(region.keys)):
             low, high, evidence = fields(child, where, "first", "last", "evidence")
-            bounds = integer(low, where, 0), integer(high, where, 0)
+            bounds = integer(low, where, 0, most), integer(high, where, 0, most)
             parts.append((replace(region, keys=(*region.keys, (head, *bounds))), evidence))
         found = self._reached(region, head, (tuple[int, ...](), key), _first_and_last)
         spend(NUMBER * len(found) * (1 + len(parts)))
@@ -204,6 +205,7 @@ class Walk:
         step: Callable[[Gathered, int, Fraction], Gathered],
     ) -> dict[bytes, Gathered]:
         """Return by its key all that may be gathered from the weights of a head along prompts of a region."""
+        spend(NUMBER * (1 + len(region.sums) + len(region.keys)))
         runs = self.ground.runs(region, tuple(dict.fromkeys((*region.heads, head))))
         place, ends = runs.heads.index(head), dict[bytes, Gathered]()
         start, name = begin
@@ -254,7 +256,8 @@ class Walk:
         """Return the labels of a region, and the least margins of each circuit."""
         values = [self.ground.values(edges) for edges in self.circuits]
         ends = logits_node(self.case.claim.architecture)
-        read = [coordinates(one, source) for one in values for source in one.sources.get(ends, [])]
+        read = [coordinates(one, source) for one in values for source in paid(one.sources.get(ends, []))]
+        spend(sum(NUMBER + STEP * len(found) for found in read))
         heads = tuple(
             sorted({*region.heads, *(head for found in read for head in found if head is not None)})
         )
@@ -303,6 +306,7 @@ class Walk:
         claim = self.case.claim
         lengths = {position + 1 for position, step in self._plain(region).steps() if step.is_last}
         for length in lengths:
+            spend(NUMBER * length)
             runs = Runs(self.world, replace(region, length=length), region.heads, tuple(claim.programs))
             followed = [Relevance(claim, edges, runs) for edges in self.circuits]
             places = sorted(frozenset[int]().union(*(one.positions() for one in followed)))
@@ -311,7 +315,7 @@ class Walk:
                 prompt = claim.prompts[number]
                 label = claim.task.answers[number], claim.task.classes[number]
                 if len(prompt) == length and followed[0].allows(prompt):
-                    made.add((label, tuple(prompt[place] for place in places)))
+                    made.add((label, b"".join(token_key(prompt[place]) for place in places)))
             if not choices(runs, frozenset(places)) <= made:
                 return False
         return True

@@ -17,7 +17,7 @@ from circuitproof_check.exact import (
     vector,
 )
 from circuitproof_check.reading import require
-from circuitproof_check.work import NUMBER, STEP, spend, spend_numbers
+from circuitproof_check.work import NUMBER, STEP, paid, spend, spend_numbers
 
 from .forms import Region, Signs
 
@@ -63,9 +63,9 @@ def joined(terms: Sequence[Affine], width: int) -> Affine:
 
 
 def weighted(weights: Sequence[Fraction | int], terms: Sequence[Affine], width: int) -> Affine:
+    spend(sum(STEP + STEP * len(term.slopes) for term in terms))
     fixed = mix(weights, [term.constant for term in terms], width)
     slopes: dict[int, Vector] = {}
-    spend(sum(STEP + STEP * len(term.slopes) for term in terms))
     for place in sorted({place for term in terms for place in term.slopes}):
         spend(STEP * len(terms))
         pairs = [(w, t.slopes[place]) for w, t in zip(weights, terms, strict=True) if place in t.slopes]
@@ -77,7 +77,7 @@ class Columns:
     """The coordinates of an affine vector as forms, in integers over one denominator."""
 
     def __init__(self, point: Affine, *multiples: int) -> None:
-        self.slopes = tuple(point.slopes)
+        self.slopes = tuple(paid(point.slopes, NUMBER))
         vectors = [point.constant, *(point.slopes[place] for place in self.slopes)]
         self.denominator = common_multiple([*multiples, *(one.denominator for one in vectors)])
         bits = max(one.bits for one in vectors) + self.denominator.bit_length()
@@ -103,7 +103,7 @@ class Ground:
 
     def __init__(self, region: Region, point: Sequence[Fraction]) -> None:
         self._region, self._size = region, len(point)
-        self._unit = common_multiple([entry.denominator for entry in point])
+        self._unit = common_multiple([entry.denominator for entry in paid(point)])
         spend_numbers(len(point), self._unit.bit_length())
         self._point = [entry.numerator * (self._unit // entry.denominator) for entry in point]
 
@@ -165,8 +165,8 @@ def nearest(ground: Ground, point: Affine, mass: Fraction, where: str, cut: Sign
     if not point.slopes and cut is None:
         return constant(projected(point.constant, mass))
     columns = Columns(point, mass.denominator)
-    support = [number > 0 for number in projected(ground.values(columns), mass).numbers]
     spend_numbers(len(columns.entries) * (1 + len(columns.slopes)), 0)
+    support = [number > 0 for number in projected(ground.values(columns), mass).numbers]
     members = [entries for entries, is_in in zip(columns.entries, support, strict=True) if is_in]
     threshold, size = [sum(entry) for entry in zip(*members, strict=True)], len(members)
     threshold[0] -= columns.units(mass)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import gcd
 
 from circuitproof_check.exact import common_multiple, longest
-from circuitproof_check.work import NUMBER, STEP, key, spend, spend_numbers, weight
+from circuitproof_check.work import NUMBER, STEP, key, paid, spend, spend_numbers, weight
 
 Form = tuple[int, ...]
 Signs = frozenset[int]
@@ -29,7 +29,7 @@ _ANY: Signs = frozenset({-1, 0, 1})
 
 def form_of(entries: Sequence[Fraction]) -> Form:
     """Return the form of rationals, multiplied by what makes them integers."""
-    common = common_multiple([entry.denominator for entry in entries])
+    common = common_multiple([entry.denominator for entry in paid(entries)])
     spend_numbers(len(entries), common.bit_length())
     return lowest([entry.numerator * (common // entry.denominator) for entry in entries])
 
@@ -86,6 +86,7 @@ class Region:
         lower the goal. The sum has its minimum over the ball in closed form. A minimum of zero is not reached
         where a strict bound has weight.
         """
+        spend(STEP * (len(weights) + len(self.bounds)))
         bits = sum(share.numerator.bit_length() + share.denominator.bit_length() for share in weights)
         bits += max((longest(form) for form, _ in self.bounds), default=0)
         spend(len(goal) * (1 + len(weights)) * (NUMBER + weight(longest(goal) + bits)))

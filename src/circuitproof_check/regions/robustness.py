@@ -66,7 +66,17 @@ def _radius(case: Case, fold: Fold) -> Fraction | None:
 
 
 def distances(case: Case, winner: int) -> list[Fraction]:
-    """Return how fast a perturbation of the final residual closes the lead over each other candidate."""
+    """Return how fast a perturbation of the final residual closes the lead over each other candidate.
+
+    It depends on the winner alone, so it is computed once for each.
+    """
+    spend(NUMBER)
+    if winner not in case.apart:
+        case.apart[winner] = _distances(case, winner)
+    return case.apart[winner]
+
+
+def _distances(case: Case, winner: int) -> list[Fraction]:
     rows = [case.forward.output_row(token) for token in case.claim.task.candidates]
     found: list[Fraction] = []
     for other, row in enumerate(rows):

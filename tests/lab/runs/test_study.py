@@ -1,6 +1,7 @@
 """A study from text to a checked bundle, killed at every stage and not."""
 
 import json
+import re
 import signal
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from circuitproof.cli.main import main
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import ExitCode, InputError
+from circuitproof.forward.declaration import read_declaration
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.runs.study import StudyReport, run_study
@@ -18,6 +20,7 @@ from circuitproof.lab.runs.study_recipe import Study, load_study
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.sealed import read_manifest
 from circuitproof.view.rungs import error_sets
+from circuitproof.view.words import told_tokens
 from circuitproof_check.main import Outcome, check
 from floats import agree
 from studies import write_study
@@ -186,6 +189,9 @@ def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch,
     said = run()
     for words in ("3 of 3 strata stay", "add 1 when", "is of record", "the checker says valid", "beyond"):
         assert words in said
+    (program, *_) = found.tasks[0].installed.programs.values()
+    names = read_declaration(found.base).tokens.named()
+    assert told_tokens(names, program.tokens()) in " ".join(re.sub("[│┃]", " ", said).split())
     page = (out / "report.html").read_text()
     for part in ("viability", "searches", "healing", "calibration", "audit", "beyond", "proofs"):
         assert f'<section id="{part}"' in page

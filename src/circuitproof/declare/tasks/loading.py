@@ -6,7 +6,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.catalogue import TASK_NAMES, find_task
 from circuitproof.declare.tasks.task import Task, read_task
 from circuitproof.declare.tasks.written import read_written, read_written_pattern
-from circuitproof.errors import InputError, UsageError
+from circuitproof.errors import InputError, UsageError, asked_for
 from circuitproof.text.kinds import FileKind, of_kind
 from circuitproof.text.reading import Fields, read_json, read_toml, reading
 
@@ -16,6 +16,13 @@ _FILES = (".toml", ".json")
 def is_task_file(spec: str) -> bool:
     """Say whether a task is meant by its file rather than by its name."""
     return spec not in TASK_NAMES and Path(spec).suffix in _FILES
+
+
+def refuse_unknown_task(spec: str) -> None:
+    """Refuse what a caller calls a task and what is neither a shipped one nor a task's file."""
+    if not is_task_file(spec):
+        with asked_for():
+            find_task(spec)
 
 
 def task_spec(spec: str, folder: Path) -> str:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, assert_never
 from circuitproof.bundle.opening import Answered
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge, Embed, Head, Logits, Mlp, Node
-from circuitproof.declare.programs.lines import to_lines
-from circuitproof.declare.programs.syntax import Program
 from circuitproof.lab.reports.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
 from circuitproof.prove.properties import Robustness
 from circuitproof.view.drawings.layout import Layout, Sizes, lay_out
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural, told_tokens
+from circuitproof.view.words import plural, program_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,16 +60,10 @@ def sketch_of(story: Story) -> Sketch:
     return Sketch(
         f"{bundle.task.name}: {len(circuit):,} of {whole:,} edges on {domain}; checker: {outcome}",
         circuit,
-        {head: _program_text(story, one) for head, one in programs.items()},
+        {head: program_line(bundle.task.names, one) for head, one in programs.items()},
         {edge: len(one.flips) + len(one.ties) for edge, one in needs.items()},
         tuple(lines),
     )
-
-
-def _program_text(story: Story, program: Program) -> str:
-    """Return a program on a line, and what its tokens are."""
-    tokens = told_tokens(story.bundle.task.names, program.tokens())
-    return "; ".join(to_lines(program)) + (f" ({tokens})" if tokens else "")
 
 
 def _answer_line(answer: Answered) -> str:

@@ -1,6 +1,6 @@
 """The exact logits of a model or a circuit on prompts, to compare with another forward; without torch."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, token_of
 from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.errors import InputError, NotExactError
+from circuitproof.errors import NotExactError, UsageError
 from circuitproof.exact.rounding import nearest_double
 from circuitproof.forward.declaration import Declaration
 from circuitproof.forward.frozen import Frozen
@@ -29,12 +29,12 @@ _SHOWN = 10
 """Of how many tokens a table tells where none are asked for: those of the largest logits."""
 
 Spelled: TypeAlias = str | int
-"""A token: its name, its number, or its number in a text."""
+"""A token: its name, what is shown of it, its text, its number, or its number in a text."""
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """How tokens of a model are spelled: by name where it has names, and by number."""
+    """How tokens of a model are spelled: by name, as text where it has a tokenizer, and by number."""
 
     declaration: Declaration
 
@@ -44,26 +44,44 @@ class Tokens:
         named = self.declaration.alphabet
         return Vocabulary(self.declaration.architecture.vocabulary) if named is None else named
 
+    @property
+    def encode(self) -> Callable[[str], Prompt] | None:
+        """Return what reads text, where the model comes with its tokenizer."""
+        return None if self.declaration.alphabet is None else self.declaration.alphabet.encode
+
     @cached_property
     def numbers(self) -> Mapping[str, int]:
-        return {name: token for token, name in self.alphabet.named().items()}
+        """Return the token of every name and, where no name is the same, of what is shown of one."""
+        names = self.alphabet.named()
+        return {**names.meant, **{name: token for token, name in names.items()}}
 
     def token(self, spelled: Spelled) -> int:
-        """Return the token that a word or a number means; another one is refused."""
+        """Return the token that a word, a text or a number means; another one is refused."""
         size = self.declaration.architecture.vocabulary
+        if isinstance(spelled, str) and spelled not in self.numbers and len(read := self._read(spelled)) == 1:
+            return read[0]
         token = token_of(str(spelled), {} if isinstance(spelled, int) else self.numbers, size)
         if token is None:
-            known = f"0 to {size - 1}" + (f", or one of {len(self.numbers)} names" if self.numbers else "")
-            raise InputError(f"{shown_text(str(spelled))!r} is no token of the model; its tokens are {known}")
+            known = f"0 to {size - 1}" + (f", or one of {len(self.alphabet)} names" if self.numbers else "")
+            raise UsageError(f"{shown_text(str(spelled))!r} is no token of the model; its tokens are {known}")
         return token
 
     def prompt(self, spelled: str | Sequence[Spelled]) -> Prompt:
-        """Return the prompt that a text of tokens between blanks, or a sequence of tokens, means."""
-        prompt = tuple(map(self.token, spelled.split() if isinstance(spelled, str) else spelled))
+        """Return the prompt that a text, or a sequence of tokens, means.
+
+        Where the model has no tokenizer, a text is names or numbers of tokens between blanks.
+        """
+        if isinstance(spelled, str) and self.encode is not None:
+            prompt = self.encode(spelled)
+        else:
+            prompt = tuple(map(self.token, spelled.split() if isinstance(spelled, str) else spelled))
         context = self.declaration.architecture.context
         if not 1 <= len(prompt) <= context:
-            raise InputError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
+            raise UsageError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
         return prompt
+
+    def _read(self, text: str) -> Prompt:
+        return () if self.encode is None else self.encode(text)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -150,10 +168,11 @@ def find_logits(
     frozen = asked_model(model)
     spelling = Tokens(frozen.declaration)
     kept = asked_circuit(circuit, frozen.graph)
+    _refuse_inexact(frozen, kept)
     asked = range(frozen.architecture.vocabulary) if candidates is None else map(spelling.token, candidates)
     chosen = tuple(dict.fromkeys(asked))
     if not (prompts and chosen):
-        raise InputError("no logits are asked for; give at least one prompt, and one candidate if any")
+        raise UsageError("no logits are asked for; give at least one prompt, and one candidate if any")
     read = tuple(map(spelling.prompt, prompts))
     folds = exact_logits(frozen, kept, chosen, read)
     return Logits(spelling.alphabet, read, chosen, folds, candidates is None)
@@ -163,6 +182,12 @@ def exact_logits(
     frozen: Frozen, circuit: Circuit, tokens: tuple[int, ...], prompts: Sequence[Prompt]
 ) -> tuple[Fold, ...]:
     """Return the exact logits of tokens after prompts, unless the circuit computes what has none."""
+    _refuse_inexact(frozen, circuit)
+    return fold(frozen, tokens, [circuit], prompts).of(circuit)
+
+
+def _refuse_inexact(frozen: Frozen, circuit: Circuit) -> None:
+    """Refuse a circuit of another graph, or one that computes what has no exact value."""
     refuse_other_graph(frozen, circuit)
     operator = frozen.declaration.inexact_among(circuit.live().nodes())
     if operator is not None:
@@ -170,4 +195,3 @@ def exact_logits(
             f"the model computes {operator}, which has no exact value, so its logits have none; "
             "circuitproof model DIR --compare FILE compares such a model in floats"
         )
-    return fold(frozen, tokens, [circuit], prompts).of(circuit)

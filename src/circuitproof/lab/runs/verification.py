@@ -16,6 +16,7 @@ from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import CircuitproofError, UsageError, asked_for, keeping
+from circuitproof.forward.declaration import read_declaration
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
 from circuitproof.lab.runs.asked import asked_circuit, asked_model, asked_task
@@ -62,6 +63,12 @@ class Place:
     def of(self, prop: Property, graph: Graph) -> Property:
         """Return a property with the place that robustness is about."""
         return replace(prop, at=self.interface(graph)) if isinstance(prop, Robustness) else prop
+
+
+def is_searched(model: Path, place: Place) -> bool:
+    """Say whether robustness at a place of a model takes a search, and not only a formula."""
+    sizes = read_declaration(model).architecture
+    return sizes.has_norm or not place.interface(sizes.graph).is_final_residual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,10 +19,11 @@ class Directions:
 
     def apart(self, one: int, other: int) -> Fraction:
         """Return ‖u_one − u_other‖₁: how fast a perturbation can close the margin between them."""
-        if (one, other) not in self._known:
+        key = (min(one, other), max(one, other))
+        if key not in self._known:
             pairs = zip(self.rows[one], self.rows[other], strict=True)
-            self._known[one, other] = sum((abs(a - b) for a, b in pairs), Fraction(0))
-        return self._known[one, other]
+            self._known[key] = sum((abs(a - b) for a, b in pairs), Fraction(0))
+        return self._known[key]
 
 
 def radii(folds: Sequence[Fold], rows: Directions) -> tuple[Radius, ...]:

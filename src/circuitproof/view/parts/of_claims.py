@@ -7,9 +7,8 @@ from circuitproof.view.parts.section import name, note, scrolled, section, verdi
 
 
 def claims_heading(title: str, sentences: Sequence[str]) -> Element:
-    """Return the name of the claims file, and what is not as its claims expect."""
-    said = sentences or ("Every verdict is as expected.",)
-    told = (el("p", name(one, most=600)) for one in said)
+    """Return the name of the claims file, and what all of its claims come to."""
+    told = (el("p", name(f"{one[:1].upper()}{one[1:]}.", most=600)) for one in sentences)
     return el("header", el("h1", "The claims of ", name(title)), *told)
 
 

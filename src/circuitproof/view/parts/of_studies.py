@@ -93,10 +93,9 @@ def _ends(one: Programs) -> list[tuple[str, Child]]:
 
 
 def _search(one: Programs, search: SearchedHead) -> tuple[Child, ...]:
-    text = "none in bounds" if search.program is None else "\n".join(search.program)
     return (
         name(search.head),
-        el("code", _shown_lines(text), class_="lines"),
+        el("code", _shown_lines(search.told), class_="lines"),
         "read" if one.is_read(search) else "not read",
         "–" if search.overlap is None else f"{search.overlap:.2f}",
         f"{search.tried:,}/{search.meanings:,}",
@@ -104,9 +103,9 @@ def _search(one: Programs, search: SearchedHead) -> tuple[Child, ...]:
     )
 
 
-def _shown_lines(text: str) -> str:
+def _shown_lines(lines: Iterable[str]) -> str:
     """Return a stranger's lines, in each of which signs that do not print are spelled out."""
-    return "\n".join(shown_text(line, most=_LONG) for line in text.split("\n"))
+    return "\n".join(shown_text(part, most=_LONG) for line in lines for part in line.split("\n"))
 
 
 def healing(run: RunStory) -> Element | None:

@@ -25,15 +25,21 @@ part("heads", (page, section) => {
     const drawn = make("canvas", { class: "attention", width: size, height: size, role: "img", "aria-label": "attention, a row for each position" });
     const said = make("p", { class: "note" }, "Down: from which position. Right: to which. Point at a spot to read it.");
     const made = make("div", {}, drawn, said), pen = drawn.getContext("2d");
-    pen.fillStyle = getComputedStyle(page.root).getPropertyValue("color");
-    rows.forEach((row, query) => {
-      pen.globalAlpha = 0.08;
-      pen.fillRect(0, query * SPOT, (query + 1) * SPOT, SPOT);
-      for (const [key, weight] of data.rows[row]) {
-        pen.globalAlpha = 0.1 + 0.9 * Number(weight);
-        pen.fillRect(key * SPOT, query * SPOT, SPOT, SPOT);
-      }
-    });
+    const paint = () => {
+      const { color, borderTopColor } = getComputedStyle(drawn), fill = (colour, alpha, ...box) => {
+        pen.fillStyle = colour;
+        pen.globalAlpha = alpha;
+        pen.fillRect(...box);
+      };
+      pen.clearRect(0, 0, size, size);
+      rows.forEach((row, query) => {
+        fill(borderTopColor, 0.5, 0, query * SPOT, (query + 1) * SPOT, SPOT);
+        for (const [key, weight] of data.rows[row]) {
+          fill(color, 0.1 + 0.9 * Number(weight), key * SPOT, query * SPOT, SPOT, SPOT);
+        }
+      });
+    };
+    drawn.addEventListener("paint", paint);
     drawn.addEventListener("pointermove", (event) => {
       const box = drawn.getBoundingClientRect();
       const [key, query] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((share) => Math.floor(share * shown.length));
@@ -43,6 +49,11 @@ part("heads", (page, section) => {
     });
     return made;
   };
+  // A picture is painted in colours that it only has in its place, and again when the theme is another.
+  const repaint = () => section.querySelectorAll("canvas").forEach((one) => one.dispatchEvent(new Event("paint")));
+  new MutationObserver(repaint).observe(document, { attributes: true, attributeFilter: ["data-theme"], subtree: true });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+
   const matrix = (place, rows) => {
     if (!rows) return make("p", {}, "Not on this page; circuitproof explain tells it.");
     return rows.length > MOST ? picture(place, rows) : table(place, rows);
@@ -52,6 +63,7 @@ part("heads", (page, section) => {
   const look = (details) => {
     const head = details.dataset.head, place = page.prompt;
     if (details.open) page.at(`attention ${head}`).replaceChildren(matrix(place, data.neural[place]?.[head]));
+    repaint();
   };
   for (const details of neural) details.addEventListener("toggle", () => page.prompt !== null && look(details));
   page.on("prompt", (place) => {
@@ -59,6 +71,7 @@ part("heads", (page, section) => {
       page.at(`attention ${program}`).replaceChildren(matrix(place, data.attention[place]?.[program]));
     });
     neural.forEach(look);
+    repaint();
   });
   page.on("node", (node) => {
     const details = neural.find((one) => one.dataset.head === node);

@@ -1,0 +1,148 @@
+"""What a claims file states: models with the SHA-256 of their weights, and claims with expected verdicts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.declare.tasks.loading import is_task_file
+from circuitproof.errors import CircuitproofError, InputError
+from circuitproof.forward.declaration import WEIGHTS
+from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.lab.runs.asked import asked_model
+from circuitproof.lab.runs.verification import Place, Request, claim_of
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.identity import identity_with
+from circuitproof.prove.properties import Kind, LesionIdentity, Minimum, Property
+from circuitproof.prove.verdict import Verdict
+from circuitproof.text.canonical import Digest, digest_file
+from circuitproof.text.codec import FolderName
+
+
+@dataclass(frozen=True, slots=True)
+class StatedModel:
+    """A model directory, and the SHA-256 that its weights file must have."""
+
+    path: Path | None = None
+    """Where it is; nothing if it is not at hand."""
+    sha256: Digest | None = None
+
+    @property
+    def is_at_hand(self) -> bool:
+        return self.path is not None
+
+    def directory(self) -> Path:
+        """Return where the model is, whose weights must be those that are meant."""
+        if self.path is None:
+            raise InputError("its model is not at hand: give a path in the claims file, or --model NAME=DIR")
+        self.refuse_other_weights()
+        return self.path
+
+    def refuse_other_weights(self) -> None:
+        """Refuse a model directory whose weights are not those that are meant."""
+        if self.path is None or self.sha256 is None:
+            return
+        file = self.path / WEIGHTS
+        if (found := digest_file(file)) != self.sha256:
+            raise InputError(
+                f"{file} has SHA-256 {found}, the claims file wants {self.sha256}; give that model"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFewest:
+    """Which circuits are said to have the fewest edges, and how many may be tried to prove it."""
+
+    circuits: tuple[Path, ...]
+    budget: int
+
+    def open(self, graph: Graph) -> Minimum:
+        """Read the circuits; a model of other edges is refused where the claim is put together."""
+        circuits = tuple(map(load_circuit, self.circuits))
+        if other := [file for file, one in zip(self.circuits, circuits, strict=True) if one.graph != graph]:
+            raise InputError(f"{other[0]} is a circuit of a model of other sizes; give one of this model")
+        return Minimum(circuits)
+
+    def refuse_costly(self, claim: Claim) -> None:
+        """Refuse a claim about more circuits of some size than may be tried."""
+        for size in range(len(claim.circuit) + 1):
+            if len(claim.among().contenders(claim.edges(), size, self.budget + 1)) > self.budget:
+                raise InputError(
+                    f"minimum is about more than {self.budget} circuits of {size} edges; give a larger budget"
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedClaim:
+    """What is claimed of a circuit of a model, and the verdict that is expected on each property."""
+
+    name: FolderName
+    model: StatedModel
+    task: str
+    circuit: Path | None
+    """Without one, all edges: the model itself."""
+    properties: tuple[Property, ...]
+    """Those that can be told without the model; `fewest` and `base` are of the others."""
+    place: Place
+    fewest: StatedFewest | None = None
+    """Of the minimum, if it is claimed."""
+    base: StatedModel | None = None
+    """Of the lesion identity, if it is claimed: the model that this one was built on."""
+    expected: Mapping[Kind, Verdict]
+    operations: int | None = None
+    """How much work the checker may do; without it as much as is usual for a bundle of its size."""
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Say whether every model that it speaks of is there."""
+        return self.model.is_at_hand and (self.base is None or self.base.is_at_hand)
+
+    def beside(self) -> tuple[Path | None, Path | None]:
+        """Return where model and base are that a bundle is compared with, as far as they are at hand."""
+        base = None if self.base is None else self.base.path
+        return (
+            None if self.model.path is None else self.model.path.absolute(),
+            None if base is None else base.absolute(),
+        )
+
+    def inputs(self) -> tuple[Path, ...]:
+        """Return the files that it is read from, apart from models."""
+        task = (Path(self.task),) if is_task_file(self.task) else ()
+        fewest = () if self.fewest is None else self.fewest.circuits
+        return (*task, *(() if self.circuit is None else (self.circuit,)), *fewest)
+
+    def open(self, model: Frozen | None = None, identity: LesionIdentity | None = None) -> Claim:
+        """Open model, base, task and circuits, which must be those that are meant and fit together.
+
+        A `model` or an `identity` that is given is taken for the one that is meant.
+        """
+        try:
+            frozen = asked_model(model or self.model.directory())
+            return claim_of(
+                Request(
+                    model=frozen,
+                    circuit=self.circuit,
+                    task=self.task,
+                    properties=(*self.properties, *self._of_model(frozen, identity)),
+                    place=self.place,
+                )
+            )
+        except CircuitproofError as error:
+            raise InputError(f"claim {self.name!r}: {error}") from error
+
+    def _of_model(self, frozen: Frozen, identity: LesionIdentity | None) -> tuple[Property, ...]:
+        """Return the properties that speak of circuits of the model, or of its base."""
+        fewest = () if self.fewest is None else (self.fewest.open(frozen.graph),)
+        if self.base is None:
+            return fewest
+        return (*fewest, identity or identity_with(open_model(self.base.directory()), frozen))
+
+    def refuse_costly(self, claim: Claim) -> None:
+        """Refuse to begin what would take more than the claims file allows."""
+        if self.fewest is None:
+            return
+        try:
+            self.fewest.refuse_costly(claim)
+        except InputError as error:
+            raise InputError(f"claim {self.name!r}: {error}") from error
