@@ -15,6 +15,7 @@ from typing import cast
 from .architecture import (
     EMBED,
     PORTS,
+    QUERY,
     VALUE,
     Band,
     Edges,
@@ -280,7 +281,7 @@ class Run:
             asked = needed.get(node, set())
             read = self._read(node, asked)
             for port in self._forward.ports(node) if read else ():
-                self._ask(needed, port, asked if port.port == 1 else read)
+                self._ask(needed, port, asked if port.port == QUERY else read)
         return needed
 
     def _ask(self, needed: dict[Node, set[int]], port: Node, places: set[int]) -> None:
