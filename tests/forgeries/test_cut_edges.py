@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -22,13 +22,13 @@ Prompts = list[list[int]]
 
 
 @cache
-def _made(programs: bool) -> Prover:
-    return fitting(edges=list(WHOLE), programs=FIRST if programs else None)
+def _made(kind: str) -> Prover:
+    return fitting(edges=list(WHOLE), programs=FIRST if kind == "program" else None)
 
 
-def prover(programs: bool) -> Prover:
-    """Return a fresh bundle, yet without a certificate."""
-    return deepcopy(_made(programs))
+def prover(kind: str = "neural") -> Prover:
+    """Return a fresh bundle whose only head is neural or a program, yet without a certificate."""
+    return deepcopy(_made(kind))
 
 
 def listed(prompts: Prompts, over: str = "position") -> dict[str, Any]:
@@ -58,8 +58,7 @@ class Bad:
     """By the checker."""
     fields: Callable[[Prompts], dict[str, Any]] = lambda _: {}
     properties: tuple[dict[str, Any], ...] = ({"kind": "equivalence"},)
-    programs: bool = False
-    verdict: str = field(default="undecided")
+    head: str = "neural"
 
 
 def at(place: str) -> tuple[dict[str, Any], ...]:
@@ -69,9 +68,9 @@ def at(place: str) -> tuple[dict[str, Any], ...]:
 
 BAD = {
     "a partner of another length": Bad(
-        "and its partner 5; want the same number",
+        "; want the same number, at least one",
         "partners are as long",
-        lambda p: {"ablation": one_other(p, [1] * 5)},
+        lambda p: {"ablation": one_other(p, [1] * (1 + len(p[0]) % 4))},
     ),
     "a missing partner": Bad(
         "has no partner; counterfactual ablation wants one",
@@ -137,13 +136,13 @@ BAD = {
         "embed -> head 0.0 query leads nowhere: a program head has a value port only",
         "edges end at their ports",
         lambda _: {"granularity": "port", "edges": ["embed -> head 0.0 query", *PORTED]},
-        programs=True,
+        head="program",
     ),
     "the key of a program": Bad(
         "embed -> head 0.0 key leads nowhere: a program head has a value port only",
         "edges end at their ports",
         lambda _: {"granularity": "port", "edges": ["embed -> head 0.0 key", *PORTED]},
-        programs=True,
+        head="program",
     ),
     "a port of an MLP": Bad(
         "mlp 0 has no value; only heads have ports",
@@ -183,7 +182,7 @@ BAD = {
 def test_prover_and_checker_refuse_with_one_sentence(name, tmp_path):
     """Whatever is answered; here it is left open."""
     bad = BAD[name]
-    made = prover(bad.programs)
+    made = prover(bad.head)
     prompts = made.bundle.domain["prompts"]
     made.claim["circuit"] |= bad.fields(prompts)
     found = told(asked(made.bundle, bad.properties), tmp_path)
@@ -212,7 +211,7 @@ def asked(bundle: Bundle, properties: tuple[dict[str, Any], ...]) -> Ask:
 @pytest.mark.parametrize("name", ["good", "mean", "counterfactual", "port"])
 def test_what_is_not_spoiled_is_claimed(name, tmp_path):
     """So that each refusal is due to what is bad."""
-    made = prover(programs=False)
+    made = prover()
     prompts = made.bundle.domain["prompts"]
     fields = {
         "good": {},
@@ -245,11 +244,7 @@ def test_patterns_are_of_whole_heads_and_cut_to_zero(rule, verdict, tmp_path):
     fields, said = PATTERNS[rule]
     made = pattern_forgeries.uniform()
     made.bundle.claim["circuit"] |= fields
-    replay = {
-        "replay": [
-            {"prompt": 0, "fold": made.fold((0,), fields.get("edges", made.bundle.claim["circuit"]["edges"]))}
-        ]
-    }
+    replay = {"replay": [{"prompt": 0, "fold": made.fold((0,), made.bundle.claim["circuit"]["edges"])}]}
     evidence = {"proved": made.settled(), "refuted": replay, "undecided": {"open": "no time"}}[verdict]
     bundle = made.sealed({"kind": "equivalence"}, evidence, verdict)
     found = told(asked(bundle, ({"kind": "equivalence"},)), tmp_path)
@@ -263,7 +258,7 @@ def test_patterns_are_of_whole_heads_and_cut_to_zero(rule, verdict, tmp_path):
 @pytest.mark.parametrize("kind", ["mean", "counterfactual"])
 def test_a_circuit_is_not_perturbed_inside_where_cut_edges_carry_something(kind, tmp_path):
     """The prover does not ask it, and no leaf of the checker shows it."""
-    made = prover(programs=False)
+    made = prover()
     prompts = made.bundle.domain["prompts"]
     made.claim["circuit"]["ablation"] = listed(prompts) if kind == "mean" else paired(prompts)
     found = told(asked(made.bundle, at("head 0.0 output")), tmp_path)
@@ -272,29 +267,28 @@ def test_a_circuit_is_not_perturbed_inside_where_cut_edges_carry_something(kind,
 
 FORGED = {
     "means that the certificate chooses": lambda p: listed(p[:1], "all"),
-    "partners that the certificate chooses": lambda p: paired(p),
+    "partners that the certificate chooses": paired,
 }
 
 
 @pytest.mark.parametrize("name", FORGED)
 def test_the_claim_alone_says_what_cut_edges_carry(name, tmp_path):
-    """Logits with other means or partners than those of the claim are not its logits; nor is a word of them read."""
-    made = prover(programs=False)
-    prompts = made.bundle.domain["prompts"]
-    made.claim["circuit"]["ablation"] = FORGED[name](prompts)
-    bundle = proving(made, "equivalence")
-    is_mean = bundle.claim["circuit"]["ablation"]["kind"] == "mean"
-    own = (
-        listed(prompts[1:], "all")
-        if is_mean
-        else {"kind": "counterfactual", "pairs": [[p, p] for p in prompts]}
-    )
-    for place in (bundle.certificate, bundle.certificate["answers"][0]["evidence"]):
-        told_so = deepcopy(bundle)
-        told_so.certificate["ablation"] = bundle.claim["circuit"]["ablation"]
-        assert "keys are the named" in check(told_so.write(tmp_path / "told"))[1]
-        assert place is not None
-    bundle.claim["circuit"]["ablation"] = own
+    """Logits with other means or partners are not its logits, and the certificate cannot name any."""
+
+    def cut(bundle: Bundle) -> None:
+        bundle.claim["circuit"]["ablation"] = FORGED[name](bundle.domain["prompts"])
+
+    bundle = proving(fitting(edges=list(WHOLE), change=cut), "equivalence")
+    prompts = bundle.domain["prompts"]
+    assert check(deepcopy(bundle).write(tmp_path / "honest"))[0] is Outcome.VALID
+    for place in (lambda one: one, lambda one: one["answers"][0], lambda one: one["answers"][0]["evidence"]):
+        naming = deepcopy(bundle)
+        place(naming.certificate)["ablation"] = bundle.claim["circuit"]["ablation"]
+        assert "keys are the named" in check(naming.write(tmp_path / "naming"))[1]
+    if bundle.claim["circuit"]["ablation"]["kind"] == "mean":
+        bundle.claim["circuit"]["ablation"] = listed(prompts[1:], "all")
+    else:
+        bundle.claim["circuit"]["ablation"]["pairs"] = [[prompt, prompt] for prompt in prompts]
     outcome, sentence = check(bundle.write(tmp_path / "forged"))
     assert outcome is Outcome.INVALID
     assert "folds are the logits" in sentence
@@ -306,10 +300,8 @@ def test_an_attention_only_model_has_no_tensors_of_mlps(tmp_path):
     bundle = proving(fitting(architecture(mlp_width=0), edges=edges), "equivalence", "faithfulness")
     assert not any(name.startswith("mlp") for name in bundle.tensors)
     assert check(bundle.write(tmp_path / "honest"))[0] is Outcome.VALID
-    for fields, rule in (
-        ({"mlps": True}, "circuit has the sizes"),
-        ({"edges": ["embed -> mlp 0"]}, "edges join"),
-    ):
+    bad = {"circuit has the sizes": {"mlps": True}, "edges join nodes": {"edges": ["embed -> mlp 0"]}}
+    for rule, fields in bad.items():
         forged = deepcopy(bundle)
         forged.claim["circuit"] |= fields
         assert f"breaks the rule that {rule}" in check(forged.write(tmp_path / rule))[1]
