@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import bundle_maker as maker
-from bundle_maker import Bundle, architecture, random_bundle, shapes
+from bundle_maker import Bundle, architecture, circuit_of, random_bundle, shapes
 from limited import Measured, measured
 
 MODULUS = (1 << 61) - 1
@@ -219,8 +219,7 @@ def _edges_times_prompts() -> Bundle:
     bundle = decided(architecture(**{**size, "layers": 1, "heads": 1}), ["embed -> logits"])
     dead = [f"embed -> head {layer}.{head}" for layer in range(3) for head in range(4000)]
     bundle.claim["architecture"] = size
-    circuit = {"layers": 3, "heads": 4000, "ablation": "zero"}
-    bundle.claim["circuit"] = {**circuit, "edges": [*dead, "embed -> logits"]}
+    bundle.claim["circuit"] = circuit_of(size, [*dead, "embed -> logits"])
     prompts = [list(pair) for pair in itertools.product(range(80), repeat=2)]
     return listed(bundle, prompts, ["1", "0"])
 

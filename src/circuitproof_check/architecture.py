@@ -174,7 +174,7 @@ class Node(NamedTuple):
 
 EMBED = Node(0)
 PORTS = ("query", "key", "value")
-VALUE = 3
+QUERY, VALUE = 1, 3
 Edge: TypeAlias = tuple[Node, Node]
 """The source and the target; sorting gives the order of a claim."""
 Edges: TypeAlias = tuple[Edge, ...]

@@ -9,6 +9,7 @@ from itertools import pairwise
 from .ablation import Ablation, check_covered, read_ablation
 from .architecture import (
     EMBED,
+    QUERY,
     Architecture,
     Edges,
     Node,
@@ -91,7 +92,7 @@ def _unreached(claim: Claim, claimed: Property) -> int:
     require("heads_with_ports_have_no_one_input", not is_parted, "robustness", claimed.at)
     readers: dict[Node, list[Node]] = {}
     for source, target in paid(claim.edges, NUMBER):
-        readers.setdefault(source, []).append(target.reader)
+        readers.setdefault(source, []).append(target)
     count = 0
     for prompt in claim.prompts:
         spend(NUMBER * len(claimed.positions))
@@ -108,12 +109,17 @@ def _unreached(claim: Claim, claimed: Property) -> int:
 def _read_positions(
     claim: Claim, readers: Mapping[Node, list[Node]], prompt: tuple[int, ...]
 ) -> tuple[dict[Node, set[int]], dict[Node, set[int]]]:
-    """Return at which positions inputs and outputs of nodes are read on the way to the last logits."""
+    """Return at which positions inputs and outputs of nodes are read on the way to the last logits.
+
+    What feeds a query alone is read where the head puts something out, and nowhere before.
+    """
     inputs: dict[Node, set[int]] = {logits_node(claim.architecture): {len(prompt) - 1}}
     outputs: dict[Node, set[int]] = {}
     for source in sorted(paid(readers, NUMBER), reverse=True):
         spend(NUMBER * len(readers[source]) * len(prompt))
-        outputs[source] = set[int]().union(*(inputs.get(reader, set()) for reader in readers[source]))
+        outputs[source] = set[int]().union(
+            *((outputs if port.port == QUERY else inputs).get(port.reader, set()) for port in readers[source])
+        )
         if source != EMBED:
             inputs[source] = _keys(claim, source, prompt, outputs[source])
     return inputs, outputs
@@ -147,6 +153,8 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     is_counted = integer(count, "claim.domain.prompts") == len(prompts)
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
     shape, ablation, edges = _read_circuit(circuit, "claim.circuit", size, parsed)
+    require("patterns_are_cut_to_zero", not pattern or ablation.is_zero, "claim.circuit", ablation.kind)
+    require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
     check_covered(ablation, prompts)
     return Claim(
         architecture=size,

@@ -15,6 +15,7 @@ from typing import cast
 from .architecture import (
     EMBED,
     PORTS,
+    QUERY,
     VALUE,
     Band,
     Edges,
@@ -150,14 +151,17 @@ class Forward:
         ablation = self.claim.ablation
         if ablation.kind == "counterfactual":
             return self._in_model(source, ablation.partners[bytes_of(prompt)], position)
-        if ablation.is_pooled:
-            places = [(one, end) for one in ablation.prompts for end in range(len(one))]
-            return self.remember(("mean", source), lambda: self._mean(source, places))
-        length = len(prompt)
-        places = [(one, position) for one in paid(ablation.prompts) if len(one) == length]
-        return self.remember(("mean", source, length, position), lambda: self._mean(source, places))
+        spot = None if ablation.is_pooled else (len(prompt), position)
+        return self.remember(("mean", source, spot), lambda: self._mean(source, spot))
 
-    def _mean(self, source: Node, places: Sequence[tuple[tuple[int, ...], int]]) -> Vector:
+    def _mean(self, source: Node, spot: tuple[int, int] | None) -> Vector:
+        """Return the mean at a position of the prompts of a length, or that of all of them everywhere."""
+        places: list[tuple[tuple[int, ...], int]] = []
+        for prompt in paid(self.claim.ablation.prompts, NUMBER):
+            if spot is None:
+                places += [(prompt, position) for position in range(len(prompt))]
+            elif len(prompt) == spot[0]:
+                places.append((prompt, spot[1]))
         vectors = [self._in_model(source, prompt, position) for prompt, position in paid(places, OBJECT)]
         return mix([Fraction(1, len(places))] * len(places), vectors, self.size.width)
 
@@ -280,7 +284,7 @@ class Run:
             asked = needed.get(node, set())
             read = self._read(node, asked)
             for port in self._forward.ports(node) if read else ():
-                self._ask(needed, port, asked if port.port == 1 else read)
+                self._ask(needed, port, asked if port.port == QUERY else read)
         return needed
 
     def _ask(self, needed: dict[Node, set[int]], port: Node, places: set[int]) -> None:

@@ -31,8 +31,6 @@ class Gate:
     programs: str = "any"
     cut: str = "zero"
     """What cut edges may carry; `at the end`: anything, if nothing is perturbed but the final residual."""
-    ports: str = "joined"
-    """Whether the ports of heads may be told apart."""
 
 
 class Leaf(Enum):
@@ -57,15 +55,11 @@ class Leaf(Enum):
 
 
 GATES: dict[Leaf, Gate] = {
-    Leaf.FOLD: Gate(("fold",), (*_DECIDED, *_COUNTED), "list", cut="any", ports="any"),
-    Leaf.LESION_FOLD: Gate(("fold", "lesion"), ("necessity",), "list", cut="any", ports="any"),
-    Leaf.MODEL_FOLD: Gate(("fold", "model"), ("faithfulness",), "list", cut="any", ports="any"),
-    Leaf.RADIUS: Gate(
-        ("fold", "radius"), ("robustness",), "list", "none", "final", "some prompt", cut="any", ports="any"
-    ),
-    Leaf.REGIONS: Gate(
-        ("fold", "regions"), ("robustness",), "list", reach="some prompt", cut="at the end", ports="any"
-    ),
+    Leaf.FOLD: Gate(("fold",), (*_DECIDED, *_COUNTED), "list", cut="any"),
+    Leaf.LESION_FOLD: Gate(("fold", "lesion"), ("necessity",), "list", cut="any"),
+    Leaf.MODEL_FOLD: Gate(("fold", "model"), ("faithfulness",), "list", cut="any"),
+    Leaf.RADIUS: Gate(("fold", "radius"), ("robustness",), "list", "none", "final", "some prompt", cut="any"),
+    Leaf.REGIONS: Gate(("fold", "regions"), ("robustness",), "list", reach="some prompt", cut="at the end"),
     Leaf.MARGINS: Gate(
         ("decision", "margins"),
         (*_DECIDED, "robustness"),
@@ -81,14 +75,14 @@ GATES: dict[Leaf, Gate] = {
     Leaf.PROMPTS: Gate(("prompts",), _DECIDED, "pattern"),
     Leaf.ROBUST_PROMPTS: Gate(("prompts",), ("robustness",), "pattern", "none", "final", "some prompt"),
     Leaf.LESION_PROMPTS: Gate(("prompts",), ("necessity",), "pattern"),
-    Leaf.REPLAY: Gate(("prompt", "fold"), (*_DECIDED, *_COUNTED), cut="any", ports="any"),
-    Leaf.LESION_REPLAY: Gate(("prompt", "fold", "lesion"), ("necessity",), cut="any", ports="any"),
-    Leaf.MODEL_REPLAY: Gate(("prompt", "fold", "model"), ("faithfulness",), "list", cut="any", ports="any"),
+    Leaf.REPLAY: Gate(("prompt", "fold"), (*_DECIDED, *_COUNTED), cut="any"),
+    Leaf.LESION_REPLAY: Gate(("prompt", "fold", "lesion"), ("necessity",), cut="any"),
+    Leaf.MODEL_REPLAY: Gate(("prompt", "fold", "model"), ("faithfulness",), "list", cut="any"),
     Leaf.PERTURBED_REPLAY: Gate(
-        ("prompt", "fold", "eta"), ("robustness",), reach="some prompt", cut="at the end", ports="any"
+        ("prompt", "fold", "eta"), ("robustness",), reach="some prompt", cut="at the end"
     ),
-    Leaf.SAME_DIGEST: Gate(("same",), ("lesion identity",), cut="any", ports="any"),
-    Leaf.OTHER_DIGEST: Gate(("tensor",), ("lesion identity",), cut="any", ports="any"),
+    Leaf.SAME_DIGEST: Gate(("same",), ("lesion identity",), cut="any"),
+    Leaf.OTHER_DIGEST: Gate(("tensor",), ("lesion identity",), cut="any"),
 }
 
 
@@ -111,8 +105,6 @@ def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tup
         require("leaves_allow_the_place", gate.place == "any" or is_final, where, found[0].value, claimed.at)
     may_carry = gate.cut == "any" or (gate.cut == "at the end" and is_final) or claim.ablation.is_zero
     require("leaves_allow_the_ablation", may_carry, where, found[0].value, claim.ablation.kind)
-    may_part = gate.ports == "any" or not claim.shape.is_split
-    require("leaves_allow_the_ports", may_part, where, found[0].value)
     if gate.reach != "any":
         check_reach(claim, claimed, where)
     is_plain = gate.programs == "any" or not _follows_brackets(claim)

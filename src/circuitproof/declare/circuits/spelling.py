@@ -180,19 +180,23 @@ def _parse_eap_ig(fields: Fields) -> Circuit:
     nodes = fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
     _refuse_partial_nodes(fields, nodes)
     _refuse_dropped_nodes(nodes, inputs, fields.where)
-    if all(len(uses) in (0, len(Use)) for uses in inputs.values()):
+    if all(len(uses) == len(Use) for uses in inputs.values()):
         return _kept(graph, ZERO, inputs, fields.where)
-    names = [
-        (source, f"{target} {use}" if use else target)
-        for (source, target), uses in inputs.items()
-        for use in (uses or [""])
-    ]
+    names = [(source, name) for (source, target), uses in inputs.items() for name in _ported(target, uses)]
     return _kept(replace(graph, granularity=Granularity.PORT), ZERO, names, fields.where)
 
 
-def _kept_inputs(edges: Fields) -> dict[tuple[str, str], set[str]]:
-    """Return the kept edges with the ports that each feeds; those that do not end at a head have none."""
-    inputs: dict[tuple[str, str], set[str]] = defaultdict(set)
+def _ported(target: str, uses: set[Use]) -> list[str]:
+    """Return the names of what an edge feeds; what is no head has no ports to tell apart."""
+    match = _NAMES.fullmatch(target)
+    is_head = match is not None and any(match[name] for name in ("l1", "l2", "l3", "block"))
+    is_whole = len(uses) == len(Use) and not is_head
+    return [target] if is_whole else [f"{target} {use}" for use in Use if use in uses]
+
+
+def _kept_inputs(edges: Fields) -> dict[tuple[str, str], set[Use]]:
+    """Return the kept edges with the ports that each feeds: all, where none is named."""
+    inputs: dict[tuple[str, str], set[Use]] = defaultdict(set)
     for name in edges.keys():  # noqa: SIM118  # Fields is not a mapping
         match = _EAP_IG_EDGE.fullmatch(name)
         if match is None:
@@ -200,7 +204,7 @@ def _kept_inputs(edges: Fields) -> dict[tuple[str, str], set[str]]:
                 f"{edges.path(name)} is not an edge; want 'source->target' or 'source->target<q>'"
             )
         if edges.fields(name).boolean("in_graph"):
-            told = [_USES[match["input"]]] if match["input"] else []
+            told = [_USES[match["input"]]] if match["input"] else list(Use)
             inputs[match["source"], match["target"]].update(told)
     return inputs
 
