@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from .architecture import Architecture
 from .reading import fields, integers, items, kind, require
 from .task import Prompts, check_tokens
-from .work import NUMBER, key, spend
+from .work import NUMBER, key, paid, spend
 
 Prompt = tuple[int, ...]
 
@@ -46,7 +46,7 @@ def _read_partners(value: object, where: str, size: Architecture) -> Ablation:
     partners: dict[bytes, Prompt] = {}
     pairs = [items(pair, where) for pair in items(value, where)]
     require("partners_are_pairs", all(len(pair) == len(("prompt", "partner")) for pair in pairs), where)
-    for pair in pairs:
+    for pair in paid(pairs, NUMBER):
         prompt, partner = (_read_prompt(row, where, size) for row in pair)
         require("partners_are_as_long", len(prompt) == len(partner), where, len(prompt), len(partner))
         partners[key(prompt)] = partner

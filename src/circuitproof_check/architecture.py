@@ -239,8 +239,8 @@ def all_nodes(size: Architecture) -> list[Node]:
 def all_edges(size: Architecture, shape: "Shape | None" = None) -> Edges:
     """Return every edge, those into heads as a shape of circuits has them."""
     nodes = all_nodes(size)
+    spend(NUMBER * len(nodes) ** 2 * (len(PORTS) if shape and shape.is_split else 1))
     targets = [port for node in nodes for port in (shape.ports(node) if shape else [node])]
-    spend(NUMBER * len(nodes) * len(targets))
     return tuple((source, target) for source in nodes for target in targets if source.stage < target.stage)
 
 

@@ -40,7 +40,7 @@ FREE: dict[str, str] = {
         reading: fields
         regions/forms: _mirrored
         regions/forms: union
-        remarks: found_remarks 4
+        remarks: _of_property 4
         summary: Judged.has_base
         summary: _positions 2
         summary: _property_words
@@ -83,7 +83,7 @@ FREE: dict[str, str] = {
         task: check_task
         remarks: _is_single
         remarks: _of_edges 3
-        remarks: _unedged
+        remarks: _unedged 4
         task: check_tokens
         task: _only_openers 6
         task: _read_answers 2
