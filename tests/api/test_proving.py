@@ -101,7 +101,10 @@ def test_a_search_for_radii_ends_after_five_minutes_unless_told_otherwise(model,
     )
     for deadline in ({}, {"deadline": 7}, {"deadline": None}):
         cp.radius(model, "quotes", **deadline)
-    assert seen == [pytest.approx(300, abs=2), pytest.approx(7, abs=2), inf]
+    first, second, third = seen
+    assert 290 < first <= 300
+    assert 0 < second <= 7
+    assert third == inf
 
 
 def test_a_deadline_ends_the_work_and_progress_is_told(model):

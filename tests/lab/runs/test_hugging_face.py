@@ -233,6 +233,8 @@ def test_a_gate_that_refuses_leaves_nothing(tmp_path):
 def test_a_directory_is_taken_and_a_name_is_asked_of_the_hub(tmp_path, monkeypatch):
     """With the revision; without a network the answer is one sentence."""
     asked = []
+    (tmp_path / "alone").mkdir()
+    monkeypatch.chdir(tmp_path / "alone")
 
     def download(name, **given):
         asked.append((name, given["revision"]))
