@@ -214,7 +214,7 @@ def _unedged(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
         is_same = set(decisions) == set(grounds.unedged)
     else:
         is_same = tuple(decisions) == tuple(grounds.unedged)
-    are_clear = all(len(decision) == 1 for decision in grounds.unedged)
+    are_clear = bool(grounds.unedged) and all(len(decision) == 1 for decision in grounds.unedged)
     return (Plain.UNEDGED,) * (is_same and are_clear)
 
 
