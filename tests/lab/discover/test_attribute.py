@@ -10,7 +10,7 @@ from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import NumericError
 from circuitproof.lab.discover import attribute
 from circuitproof.lab.discover.attribute import arrange, gate_slopes, scores_of
-from circuitproof.lab.discover.choices import Granularity, Objective, Order
+from circuitproof.lab.discover.choices import Objective, Order, Removal
 from circuitproof.lab.discover.objective import Meter
 from circuitproof.lab.discover.parts import parts_of, topological
 from circuitproof.lab.model.gates import gates_of, source_column, target_row
@@ -84,7 +84,7 @@ def test_scores_of_a_linear_model_are_the_effects_of_deletion():
     """
     model = build(ADDER)
     meter = Meter(model, ADDER_TASK, Objective.PROGRAM)
-    parts = parts_of(model.graph, Granularity.HEAD)
+    parts = parts_of(model.graph, Removal.HEAD)
     names = [str(edge) for (edge,) in parts]
     scores = dict(zip(names, scores_of(meter, parts), strict=True))
     assert scores["mlp 0 -> logits"] == 2 / 4
@@ -103,7 +103,7 @@ def test_a_block_takes_the_shared_bias_with_it():
     gates = gates_of([whole(graph)])
     slopes = gate_slopes(meter, gates)
     block = tuple(Edge(head, LOGITS) for head in graph.heads_of(1))
-    assert block in parts_of(graph, Granularity.BLOCK)
+    assert block in parts_of(graph, Removal.BLOCK)
     together, *alone = scores_of(meter, [block, *((edge,) for edge in block)])
     closed = slopes[target_row(graph, LOGITS), gates.head_columns(1)]
     assert together == abs(sum(closed.tolist()))
@@ -111,7 +111,7 @@ def test_a_block_takes_the_shared_bias_with_it():
     assert abs(float(closed[2])) > 1e-3
 
 
-@pytest.mark.parametrize("granularity", Granularity)
+@pytest.mark.parametrize("granularity", Removal)
 def test_the_least_important_part_comes_first(granularity):
     """Ties, such as of edges that carry nothing, are broken by where the edge stands."""
     model = quote_model()
@@ -129,7 +129,7 @@ def test_the_least_important_part_comes_first(granularity):
 def test_the_topological_order_needs_no_gradient():
     """It is that of the parts."""
     model, task = quote_model(), toy_quotes()
-    parts = parts_of(model.graph, Granularity.HEAD)
+    parts = parts_of(model.graph, Removal.HEAD)
     meter = Meter(model, task, Objective.PROGRAM)
     assert arrange(meter, parts, Order.TOPOLOGICAL) == topological(parts)
 
@@ -138,7 +138,7 @@ def test_the_model_is_left_as_it_was():
     """Scoring leaves no gradients behind for a trainer to step on."""
     model = random_model(tiny_architecture())
     meter = Meter(model, TASK, Objective.MODEL)
-    scores_of(meter, parts_of(model.graph, Granularity.HEAD))
+    scores_of(meter, parts_of(model.graph, Removal.HEAD))
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
@@ -149,4 +149,4 @@ def test_a_gradient_that_is_no_number_is_refused():
     with torch.no_grad():
         model.unembed.fill_(float("nan"))
     with pytest.raises(NumericError, match="the gradient of an edge is NaN or infinite"):
-        scores_of(meter, parts_of(model.graph, Granularity.HEAD))
+        scores_of(meter, parts_of(model.graph, Removal.HEAD))

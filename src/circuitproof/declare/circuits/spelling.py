@@ -1,4 +1,4 @@
-"""Reading circuits in the three common spellings: ours, the paper's release, and EAP-IG.
+"""Reading circuits in the common spellings: ours, the paper's release, and EAP-IG; ACDC's is in graphviz.py.
 
 | ours             | release      | EAP-IG     |
 |------------------|--------------|------------|
@@ -34,9 +34,10 @@ from circuitproof.declare.circuits.graph import (
     Target,
     Use,
 )
+from circuitproof.declare.circuits.graphviz import SUFFIXES, parse_graphviz
 from circuitproof.errors import InputError
 from circuitproof.text.kinds import FileKind, of_kind
-from circuitproof.text.reading import Fields, about, alone, read_json, reading, reading_part
+from circuitproof.text.reading import Fields, about, alone, read_json, read_text, reading, reading_part
 
 _NAMES = re.compile(
     r"(?P<embed>embed|emb|input)|(?P<logits>logits)"
@@ -49,8 +50,10 @@ _SHOWN = 40
 """How much of a name is enough to recognise it."""
 
 
-def load_circuit(path: Path) -> Circuit:
-    """Read a circuit file in any of the three spellings."""
+def load_circuit(path: Path, sizes: Graph | None = None) -> Circuit:
+    """Read a circuit file in any spelling; a drawing of ACDC's takes its `sizes` from a model, if given."""
+    if path.suffix in SUFFIXES:
+        return parse_graphviz(read_text(path), str(path), sizes)
     return parse_circuit(of_kind(read_json(path), str(path), FileKind.CIRCUIT), str(path))
 
 
