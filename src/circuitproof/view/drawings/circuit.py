@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Edge, Head, Node
+from circuitproof.declare.circuits.graph import Edge, Head, Node, Port
 from circuitproof.view.drawings.layout import Layout, Point, Sizes, lay_out
 from circuitproof.view.elements import Element, el
 
@@ -19,6 +19,8 @@ _WIDE = 1060
 """How wide a drawing is made: as the text of a page on a desk."""
 _EDGE = 8
 """The room around a drawing."""
+_LETTER = 6
+"""How far before an arrow's head the letter of a port stands."""
 _SIDEWAYS = Sizes(along=84, across=34, step=136, lane=22, apart=14)
 _UPWARDS = Sizes(along=34, across=84, step=94, lane=34, apart=12)
 _SMALL = Sizes(along=40, across=18, step=64, lane=5, apart=6, tick=12, is_shared=True)
@@ -110,14 +112,17 @@ def _drawn(
 
 def _edge(place: int, edge: Edge, sheet: _Sheet, title: str | None) -> Element:
     path, head = _line(edge, sheet), _arrowhead(edge, sheet)
+    port = () if sheet.is_small else _port(edge, sheet)
     if title is None:
-        return el("g", el("path", d=path, class_="line"), el("path", d=head, class_="head"), class_="edge")
+        line = el("path", d=path, class_="line")
+        return el("g", line, el("path", d=head, class_="head"), *port, class_="edge")
     names = {} if sheet.is_upwards else {"id": f"edge-{place}"}
     return el(
         "g",
         el("path", d=path, class_="hit"),
         el("path", d=path, class_="line"),
         el("path", d=head, class_="head"),
+        *port,
         **names,
         class_="edge",
         data_edge=place,
@@ -127,6 +132,15 @@ def _edge(place: int, edge: Edge, sheet: _Sheet, title: str | None) -> Element:
         role="button",
         aria_label=title,
     )
+
+
+def _port(edge: Edge, sheet: _Sheet) -> tuple[Element, ...]:
+    """Return the first letter of the port that an edge feeds, beside the head of its arrow."""
+    if not isinstance(edge.target, Port):
+        return ()
+    along, across = sheet.layout.routes[edge].points[-1]
+    x, y = sheet.spot((along - sheet.head[0] - _LETTER, across))
+    return (el("text", edge.target.use[0], x=x, y=y + 3, text_anchor="middle", class_="port"),)
 
 
 def _line(edge: Edge, sheet: _Sheet) -> str:
