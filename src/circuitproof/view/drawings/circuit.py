@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge, Head, Node, Port
-from circuitproof.view.drawings.layout import Layout, Point, Sizes, lay_out
+from circuitproof.view.drawings.layout import Layout, Point, Sizes, lay_out, port_offset
 from circuitproof.view.elements import Element, el
 
 FEW = 60
@@ -19,8 +19,8 @@ _WIDE = 1060
 """How wide a drawing is made: as the text of a page on a desk."""
 _EDGE = 8
 """The room around a drawing."""
-_LETTER = 6
-"""How far before an arrow's head the letter of a port stands."""
+_LETTER = 5
+"""How far inside its head the letter of a port stands."""
 _SIDEWAYS = Sizes(along=84, across=34, step=136, lane=22, apart=14)
 _UPWARDS = Sizes(along=34, across=84, step=94, lane=34, apart=12)
 _SMALL = Sizes(along=40, across=18, step=64, lane=5, apart=6, tick=12, is_shared=True)
@@ -101,6 +101,7 @@ def _drawn(
         "svg",
         el("g", *edges),
         el("g", *nodes),
+        el("g", *(() if sheet.is_small else _ports(sheet))),
         el("g", *(() if sheet.is_small else _numbers(sheet, numbers))),
         viewBox=f"0 0 {width:.5g} {height:.5g}",
         style=f"--drawn:{width:.5g}px",
@@ -112,17 +113,14 @@ def _drawn(
 
 def _edge(place: int, edge: Edge, sheet: _Sheet, title: str | None) -> Element:
     path, head = _line(edge, sheet), _arrowhead(edge, sheet)
-    port = () if sheet.is_small else _port(edge, sheet)
     if title is None:
-        line = el("path", d=path, class_="line")
-        return el("g", line, el("path", d=head, class_="head"), *port, class_="edge")
+        return el("g", el("path", d=path, class_="line"), el("path", d=head, class_="head"), class_="edge")
     names = {} if sheet.is_upwards else {"id": f"edge-{place}"}
     return el(
         "g",
         el("path", d=path, class_="hit"),
         el("path", d=path, class_="line"),
         el("path", d=head, class_="head"),
-        *port,
         **names,
         class_="edge",
         data_edge=place,
@@ -134,13 +132,14 @@ def _edge(place: int, edge: Edge, sheet: _Sheet, title: str | None) -> Element:
     )
 
 
-def _port(edge: Edge, sheet: _Sheet) -> tuple[Element, ...]:
-    """Return the first letter of the port that an edge feeds, beside the head of its arrow."""
-    if not isinstance(edge.target, Port):
-        return ()
-    along, across = sheet.layout.routes[edge].points[-1]
-    x, y = sheet.spot((along - sheet.head[0] - _LETTER, across))
-    return (el("text", edge.target.use[0], x=x, y=y + 3, text_anchor="middle", class_="port"),)
+def _ports(sheet: _Sheet) -> Iterator[Element]:
+    """Return the first letter of each port that is fed, inside its head, where its arrows end."""
+    layout = sheet.layout
+    for port in dict.fromkeys(edge.target for edge in layout.routes if isinstance(edge.target, Port)):
+        along, across = layout.nodes[port.head]
+        inside = along - layout.sizes.along / 2 + _LETTER
+        x, y = sheet.spot((inside, across + port_offset(port, layout.sizes)))
+        yield el("text", port.use[0], x=x, y=y + 3, text_anchor="middle", class_="port")
 
 
 def _line(edge: Edge, sheet: _Sheet) -> str:

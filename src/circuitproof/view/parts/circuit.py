@@ -42,7 +42,11 @@ def _legend(story: Story) -> str:
     programs = "Nodes with a dashed border are programs. " if story.bundle.frozen.programs else ""
     chooses = "Choose an edge to see the prompts that need it, or a node to keep its edges in sight."
     is_split = story.bundle.circuit.graph.granularity is Granularity.PORT
-    ports = "An arrow into a head is marked q, k or v by the port that it feeds. " if is_split else ""
+    ports = (
+        "The letters q, k and v in a head stand where arrows feed its query, keys and values. "
+        if is_split
+        else ""
+    )
     return f"{hint}{ports}{ticks if len(story.bundle.circuit) > FEW else numbers}{programs}{chooses}"
 
 
