@@ -4,8 +4,9 @@ from itertools import product
 import pytest
 import torch
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import LOGITS, Edge
+from circuitproof.declare.circuits.ablation import Mean, Pooling
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Granularity
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import NumericError
 from circuitproof.lab.discover import attribute
@@ -111,7 +112,7 @@ def test_a_block_takes_the_shared_bias_with_it():
     assert abs(float(closed[2])) > 1e-3
 
 
-@pytest.mark.parametrize("granularity", Removal)
+@pytest.mark.parametrize("granularity", [Removal.HEAD, Removal.BLOCK])
 def test_the_least_important_part_comes_first(granularity):
     """Ties, such as of edges that carry nothing, are broken by where the edge stands."""
     model = quote_model()
@@ -124,6 +125,27 @@ def test_the_least_important_part_comes_first(granularity):
     assert {str(edge) for part in order[-2:] for edge in part} == {"embed -> head 0.0", "head 0.0 -> logits"}
     idle = [part[0].place for part in order[:-2]]
     assert idle == sorted(idle)
+
+
+@pytest.mark.parametrize("over", Pooling)
+def test_a_score_is_how_fast_the_margin_changes_as_what_cut_edges_carry_takes_the_place(over):
+    """The slow twin closes one gate a little and runs the model again."""
+    model = random_model(tiny_architecture(), seed=3).double()
+    graph = replace(model.graph, granularity=Granularity.PORT)
+    prompts = ((0, 2), (4, 2), (2, 0), (4, 4))
+    task = table_task({prompt: sum(prompt) % 2 for prompt in prompts})
+    every = Circuit(graph, frozenset(graph.edges()), Mean(prompts, over))
+    meter = Meter(model, task, Objective.MODEL, every=every)
+    gates, tokens = gates_of([every]), torch.tensor(prompts)
+    slopes = gate_slopes(meter, gates)
+    for edge in list(graph.edges())[::5]:
+        row, column, step = target_row(graph, edge.target), source_column(graph, edge.source), 1e-6
+        values = gates.values.double().clone()
+        values[0, row, column] -= step
+        changed = (replace(gates, values=one) for one in (gates.values.double(), values))
+        runs = [model.candidate_logits(tokens, task.candidates, one) for one in changed]
+        before, after = (float(meter.target.margins(run).detach().mean()) for run in runs)
+        assert (before - after) / step == pytest.approx(float(slopes[row, column]), rel=1e-3, abs=1e-6)
 
 
 def test_the_topological_order_needs_no_gradient():

@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -9,11 +10,12 @@ from circuitproof.lab.discover.parts import parts_of, topological
 GRAPHS = [Graph(1, 1), Graph(2, 2), Graph(3, 2), Graph(1, 4)]
 
 
-@pytest.mark.parametrize("granularity", Removal)
+@pytest.mark.parametrize("removal", Removal)
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_parts_share_no_edge_and_leave_none_out(graph, granularity):
+def test_parts_share_no_edge_and_leave_none_out(graph, removal):
     """Removing all parts removes the model, and no edge twice."""
-    counts = Counter(edge for part in parts_of(graph, granularity) for edge in part)
+    graph = replace(graph, granularity=removal.granularity)
+    counts = Counter(edge for part in parts_of(graph, removal) for edge in part)
     assert counts == Counter(graph.edges())
 
 
@@ -33,11 +35,11 @@ def test_a_part_of_block_granularity_is_what_a_block_edge_spells():
     assert len({tuple(block) for block in blocks}) == len(parts)
 
 
-@pytest.mark.parametrize("granularity", Removal)
+@pytest.mark.parametrize("removal", Removal)
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_the_topological_order_tries_a_nodes_readers_before_its_sources(graph, granularity):
+def test_the_topological_order_tries_a_nodes_readers_before_its_sources(graph, removal):
     """So that a node nobody reads any more is dead by the time its own inputs are tried."""
-    order = topological(parts_of(graph, granularity))
+    order = topological(parts_of(replace(graph, granularity=removal.granularity), removal))
     assert order[0][0].target == LOGITS
     assert order[-1][0].source == EMBED
     places = [part[0].target.place[:2] for part in order]

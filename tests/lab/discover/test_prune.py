@@ -1,8 +1,10 @@
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
+from circuitproof.declare.circuits.ablation import Counterfactual, Mean, Pooling
+from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.choices import Objective, Order, Removal
@@ -17,13 +19,13 @@ PROMPTS = [prompt for length in (1, 2) for prompt in product((0, 2, 4), repeat=l
 TASK = table_task({prompt: sum(prompt) % 2 for prompt in PROMPTS})
 
 
-def slow_prune(model, task, objective, order, tolerance):
+def slow_prune(model, task, objective, order, tolerance, *, every=None):
     """Return what one part at a time leaves, every circuit measured alone and anew."""
 
     def alone(circuit):
         return Meter(model, task, objective).measure([circuit])[0]
 
-    kept = whole(model.graph)
+    kept = every or whole(model.graph)
     measure = alone(kept)
     removed = []
     for part in order:
@@ -39,7 +41,9 @@ TOLERANCES = [Tolerance(0.0), Tolerance(0.02), Tolerance(0.5), Tolerance(0.1, 0.
 
 
 @pytest.mark.parametrize(("norm", "tolerance"), list(zip(NORMS, TOLERANCES, strict=True)))
-@pytest.mark.parametrize(("granularity", "objective"), list(zip(Removal, Objective, strict=True)))
+@pytest.mark.parametrize(
+    ("granularity", "objective"), list(zip((Removal.HEAD, Removal.BLOCK), Objective, strict=True))
+)
 def test_batched_removal_is_one_part_at_a_time(norm, granularity, objective, tolerance):
     """The law that makes the guesses harmless, whatever they are."""
     programs = PROGRAMS if norm == NORMS[0] else {}
@@ -53,6 +57,34 @@ def test_batched_removal_is_one_part_at_a_time(norm, granularity, objective, tol
         (alone,) = meter.measure([found.circuit])
         assert agree(found.measure.kl, alone.kl)
         assert found.measure.agreed == alone.agreed
+
+
+CUT = [
+    Mean(tuple(PROMPTS)),
+    Mean(tuple(PROMPTS), Pooling.ALL),
+    Counterfactual(tuple((prompt, prompt[::-1]) for prompt in PROMPTS)),
+]
+
+
+@pytest.mark.parametrize("ablation", CUT, ids=lambda cut: f"{cut.kind}-{getattr(cut, 'over', 'partner')}")
+@pytest.mark.parametrize("removal", [Removal.HEAD, Removal.PORT])
+def test_batched_removal_is_one_part_at_a_time_whatever_cut_edges_carry(ablation, removal):
+    """The same law at both granularities; every circuit found carries the ablation."""
+    model = random_model(tiny_architecture(), seed=5).double()
+    every = Circuit(*_parts(model, removal), ablation)
+    meter = Meter(model, TASK, Objective.MODEL, every=every)
+    order = arrange(meter, parts_of(every.graph, removal), Order.ATTRIBUTION)
+    tolerance = Tolerance(0.05)
+    circuit, removed = slow_prune(model, TASK, Objective.MODEL, order, tolerance, every=every)
+    found = prune(meter, order, tolerance)
+    assert (found.circuit, found.removed) == (circuit, removed)
+    assert found.circuit.ablation == ablation
+    assert any(removed)
+
+
+def _parts(model, removal):
+    graph = replace(model.graph, granularity=removal.granularity)
+    return graph, frozenset(graph.edges())
 
 
 def test_a_right_guess_takes_few_batches():

@@ -13,6 +13,7 @@ from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import Score, score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.asked import ablated
+from circuitproof.prove.claim import refuse_unread_ports
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json
 from circuitproof.text.reading import about
@@ -41,6 +42,8 @@ def evaluate(
     """Return a row per task and circuit; without circuits, three telling ones."""
     stored = load_model(model)
     circuits = [(str(path), load_circuit(path, stored.model.graph)) for path in files]
+    for _, kept in circuits:
+        refuse_unread_ports(kept, stored.declaration.programs)
     rows: list[CircuitScore] = []
     for name in tasks:
         task = stored.declaration.listed_task(name)
