@@ -179,7 +179,7 @@ def test_ablations_are_said_by_prompts(model):
         cp.mean([written])
     with pytest.raises(cp.InputError, match="over is 'median'"):
         cp.mean(task, over="median")
-    with pytest.raises(cp.InputError, match="ablation is the text 'mean', want what cp.mean"):
+    with pytest.raises(cp.InputError, match=r"ablation is the text 'mean', want what cp\.mean"):
         cp.circuit(model, ["embed -> logits"], ablation="mean")
 
 

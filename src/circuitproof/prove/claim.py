@@ -247,9 +247,14 @@ def refuse_other_graph(frozen: Frozen, circuit: Circuit) -> None:
     refuse_unread_ports(circuit, frozen.programs)
     if replace(circuit.graph, granularity=frozen.graph.granularity) != frozen.graph:
         raise InputError(
-            f"the circuit is of {circuit.graph.layers} layers of {circuit.graph.heads} heads, "
-            f"the model has {frozen.graph.layers} of {frozen.graph.heads}"
+            f"the circuit is of {circuit.graph.layers} layers of {circuit.graph.heads} heads"
+            f"{_mlps(circuit.graph)}, the model has {frozen.graph.layers} of {frozen.graph.heads}"
+            f"{_mlps(frozen.graph)}"
         )
+
+
+def _mlps(graph: Graph) -> str:
+    return "" if graph.has_mlps else " without MLPs"
 
 
 def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Property]) -> None:
