@@ -239,15 +239,25 @@ def is_unread(edge: Edge, programs: ProgramHeads) -> bool:
     return isinstance(port, Port) and port.use is not Use.VALUE and port.head in programs
 
 
+def refuse_unread_ports(circuit: Circuit, programs: ProgramHeads) -> None:
+    """Refuse an edge into a query or a key of a program head."""
+    if strange := [edge for edge in circuit if is_unread(edge, programs)]:
+        raise InputError(f"{strange[0]} leads nowhere: a program head has a value port only")
+
+
 def refuse_other_graph(frozen: Frozen, circuit: Circuit) -> None:
     """Refuse a circuit of a model of other sizes, and what a program head does not read."""
-    if strange := [edge for edge in circuit if is_unread(edge, frozen.programs)]:
-        raise InputError(f"{strange[0]} leads nowhere: a program head has a value port only")
+    refuse_unread_ports(circuit, frozen.programs)
     if replace(circuit.graph, granularity=frozen.graph.granularity) != frozen.graph:
         raise InputError(
-            f"the circuit is of {circuit.graph.layers} layers of {circuit.graph.heads} heads, "
-            f"the model has {frozen.graph.layers} of {frozen.graph.heads}"
+            f"the circuit is of {circuit.graph.layers} layers of {circuit.graph.heads} heads"
+            f"{_mlps(circuit.graph)}, the model has {frozen.graph.layers} of {frozen.graph.heads}"
+            f"{_mlps(frozen.graph)}"
         )
+
+
+def _mlps(graph: Graph) -> str:
+    return "" if graph.has_mlps else " without MLPs"
 
 
 def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Property]) -> None:

@@ -1,4 +1,4 @@
-"""Reading circuits in the three common spellings: ours, the paper's release, and EAP-IG.
+"""Reading circuits in the common spellings: ours, the paper's release, and EAP-IG; ACDC's is in graphviz.py.
 
 | ours             | release      | EAP-IG     |
 |------------------|--------------|------------|
@@ -34,9 +34,10 @@ from circuitproof.declare.circuits.graph import (
     Target,
     Use,
 )
+from circuitproof.declare.circuits.graphviz import SUFFIXES, parse_graphviz
 from circuitproof.errors import InputError
 from circuitproof.text.kinds import FileKind, of_kind
-from circuitproof.text.reading import Fields, about, alone, read_json, reading, reading_part
+from circuitproof.text.reading import Fields, about, alone, read_json, read_text, reading, reading_part
 
 _NAMES = re.compile(
     r"(?P<embed>embed|emb|input)|(?P<logits>logits)"
@@ -49,18 +50,30 @@ _SHOWN = 40
 """How much of a name is enough to recognise it."""
 
 
-def load_circuit(path: Path) -> Circuit:
-    """Read a circuit file in any of the three spellings."""
-    return parse_circuit(of_kind(read_json(path), str(path), FileKind.CIRCUIT), str(path))
+def load_circuit(path: Path, sizes: Graph | None = None) -> Circuit:
+    """Read a circuit file in any spelling.
+
+    What a file does not tell is taken from the `sizes` of its model, if they are given: whether there are
+    MLPs, and of a drawing of ACDC's how many layers and heads.
+    """
+    if path.suffix in SUFFIXES:
+        return parse_graphviz(read_text(path), str(path), sizes)
+    content = of_kind(read_json(path), str(path), FileKind.CIRCUIT)
+    return parse_circuit(content, str(path), has_mlps=sizes is None or sizes.has_mlps)
 
 
-def parse_circuit(content: object, where: str) -> Circuit:
-    """Read a circuit in any of the three spellings; the shape of `edges` and the key `n_layers` tell."""
+def parse_circuit(content: object, where: str, *, has_mlps: bool = True) -> Circuit:
+    """Read a circuit in any of the three spellings; the shape of `edges` and the key `n_layers` tell.
+
+    `has_mlps` says whether the model has MLPs, where the circuit does not.
+    """
     fields = Fields(content, where)
     with about(where):
         if isinstance(fields.value("edges"), dict):
-            return _parse_eap_ig(fields)
-        return _parse_release(fields) if fields.has("n_layers") else _parse_ours(content, where)
+            return _parse_eap_ig(fields, has_mlps)
+        if fields.has("n_layers"):
+            return _parse_release(fields)
+        return _parse_ours(content, where, has_mlps)
 
 
 def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
@@ -114,13 +127,13 @@ def _nodes_of(match: re.Match[str], graph: Graph) -> tuple[Node, ...]:
     return (Head(int(layer), int(index)),)
 
 
-def _parse_ours(content: object, where: str) -> Circuit:
+def _parse_ours(content: object, where: str, has_mlps: bool) -> Circuit:  # noqa: FBT001  # one reader
     with reading(content, where) as fields:
         told = Granularity.HEAD
         if fields.has("granularity"):
             told = fields.choice("granularity", Granularity)
-        has_mlps = fields.boolean("mlps") if fields.has("mlps") else True
-        graph = Graph(fields.integer("layers", least=1), fields.integer("heads", least=1), told, has_mlps)
+        mlps = fields.boolean("mlps") if fields.has("mlps") else has_mlps
+        graph = Graph(fields.integer("layers", least=1), fields.integer("heads", least=1), told, mlps)
         ablation = read_ablation(fields, "ablation")
         edges = fields.texts("edges")
     return parse_edges(graph, edges, where, ablation)
@@ -171,11 +184,12 @@ def _parse_release(fields: Fields) -> Circuit:
     return _kept(graph, ablation, names, fields.where)
 
 
-def _parse_eap_ig(fields: Fields) -> Circuit:
+def _parse_eap_ig(fields: Fields, has_mlps: bool) -> Circuit:  # noqa: FBT001  # one reader
     sizes = fields.fields("cfg")
     if sizes.has("parallel_attn_mlp") and sizes.boolean("parallel_attn_mlp"):
         raise InputError(f"{fields.where}: attention and MLP in parallel are not supported, want a sequence")
-    graph = Graph(sizes.integer("n_layers", least=1), sizes.integer("n_heads", least=1))
+    layers, heads = sizes.integer("n_layers", least=1), sizes.integer("n_heads", least=1)
+    graph = Graph(layers, heads, has_mlps=has_mlps)
     inputs = _kept_inputs(fields.fields("edges"))
     nodes = fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
     _refuse_partial_nodes(fields, nodes)

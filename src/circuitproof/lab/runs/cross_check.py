@@ -94,6 +94,7 @@ class CrossCheck:
             "task": self.claim.task.name,
             "declaration": str(self.claim.task.digest),
             "edges": len(self.claim.circuit),
+            "granularity": str(self.claim.circuit.graph.granularity),
             "ablation": self.claim.circuit.ablation.kind,
             "prompts": self.claim.task.size,
             "exact_seconds": self.exact_seconds,

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Node
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Node, Port, Use
 
 _SWEEPS = 12
 _SHARES = (0.5, 0.4, 0.6, 0.3, 0.7)
@@ -218,18 +218,30 @@ def _between(one: Stop, other: Stop, sizes: Sizes) -> float:
 def _ports(
     ways: Mapping[Edge, tuple[Stop, ...]], spots: Mapping[Stop, Point], sizes: Sizes
 ) -> Mapping[tuple[Edge, Node], float]:
-    """Return where on the side of a node an edge leaves or arrives: in the order of where it goes."""
-    sides: dict[tuple[Node, bool], list[tuple[float, Edge]]] = defaultdict(list)
+    """Return where on the side of a node an edge leaves or arrives: in the order of where it goes.
+
+    Where ports of a head are told apart, each has its third of the side.
+    """
+    sides: dict[tuple[Node, Port | bool], list[tuple[float, Edge]]] = defaultdict(list)
     for edge, way in ways.items():
         sides[edge.source, True].append((spots[way[1]][1], edge))
-        sides[edge.reader, False].append((spots[way[-2]][1], edge))
+        port = edge.target if isinstance(edge.target, Port) else False
+        sides[edge.reader, port].append((spots[way[-2]][1], edge))
     found: dict[tuple[Edge, Node], float] = {}
-    for (node, _), ends in sides.items():
+    for (node, side), ends in sides.items():
         ends.sort(key=lambda end: (end[0], end[1].place))
-        apart = 0.0 if sizes.is_shared else min(sizes.across / 3, 0.8 * sizes.across / len(ends))
+        middle, room = spots[node][1], sizes.across
+        if isinstance(side, Port) and not sizes.is_shared:
+            middle, room = middle + port_offset(side, sizes), sizes.across / 5
+        apart = 0.0 if sizes.is_shared else min(sizes.across / 3, 0.8 * room / len(ends))
         for place, (_, edge) in enumerate(ends):
-            found[edge, node] = spots[node][1] + apart * (place - (len(ends) - 1) / 2)
+            found[edge, node] = middle + apart * (place - (len(ends) - 1) / 2)
     return found
+
+
+def port_offset(port: Port, sizes: Sizes) -> float:
+    """Return how far from the middle of its head's side a port is."""
+    return sizes.across * 0.3 * (list(Use).index(port.use) - 1)
 
 
 def _route(
