@@ -142,7 +142,7 @@ def ask(seed: int) -> Ask:
     circuit = random_circuit(draw, model, theme)
     task = random_pattern(draw, model, theme) if theme.is_pattern else random_prompts(draw, model)
     found = Ask(seed, name, model, circuit, task, [])
-    vary(Random(f"circuit {seed}"), found)  # noqa: S311  # the same
+    vary(Random(f"ablation {seed}"), found)  # noqa: S311  # the same
     fit_answers(draw, found)
     found.properties = [make_property(draw, found, kind) for kind in chosen(draw, theme.properties)]
     if any(prop["kind"] == "lesion identity" for prop in found.properties):
@@ -176,6 +176,36 @@ def vary(draw: Random, asked: Ask) -> None:
         split(draw, asked)
     if draw.random() < 0.35:
         ablate(draw, asked)
+    if "necessity" in THEMES[asked.theme].properties and draw.random() < 0.7:
+        need_edges(draw, asked)
+
+
+def need_edges(draw: Random, asked: Ask) -> None:
+    """Let the circuit need each of its edges for some clear decision, if one of a few does."""
+    model, order = asked.model.meant(), ordered_edges(asked)
+    carried = Carried(model, asked.circuit["ablation"])
+    for _ in range(30):
+        drawn = draw.sample(order, min(len(order), draw.randint(1, 3)))
+        edges = [edge for edge in order if edge in drawn and edge not in dead(drawn)]
+        is_read = carried.whole is not None or reads(edges, model.programs)
+        if edges and is_read and _is_needed(asked, model, edges, carried):
+            asked.circuit["edges"] = edges
+            return
+
+
+def _is_needed(asked: Ask, model: Model, edges: list[str], carried: Carried) -> bool:
+    candidates, prompts = asked.task["candidates"], list(map(tuple, asked.task["prompts"]))
+
+    def decisions(kept: list[str]) -> list[frozenset[int]]:
+        run = Run(model, kept, carried=carried)
+        return [decided(candidates, run.logits(candidates, prompt)) for prompt in prompts]
+
+    try:
+        own, lesions = decisions(edges), [[one for one in edges if one != cut] for cut in edges]
+        pairs = (zip(own, decisions(lesion), strict=True) for lesion in lesions)
+        return all(any(len(one) == 1 and one != other for one, other in found) for found in pairs)
+    except ForbiddenError:
+        return False
 
 
 def split(draw: Random, asked: Ask) -> None:
