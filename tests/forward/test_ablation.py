@@ -1,4 +1,4 @@
-"""Circuits with ports and with every ablation: the engine, the slow twin and torch compute the same."""
+"""Circuits with ports and with every ablation: engine, slow twin, torch and checker compute the same."""
 
 import os
 from dataclasses import replace
@@ -8,14 +8,20 @@ from random import Random
 import pytest
 import torch
 
+from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.ablation import ZERO, Ablation, Counterfactual, Mean, Pooling
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge, Granularity, Head, Port, Use
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.operators import LeakyRelu, Relu
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.anchors import unshared_logits
+from circuitproof.prove.battery import prove
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
-from hand_models import PLAIN, freeze
+from circuitproof.prove.properties import Equivalence, Faithfulness, Necessity
+from circuitproof_check.main import Outcome, check
+from hand_models import PLAIN, freeze, table_task
 from tiny_claims import NORMS, PROGRAM
 from twin import Twin, exact_tensors
 
@@ -73,7 +79,7 @@ def is_read_by_program(model: Transformer, edge: Edge) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_engine_twin_and_torch_agree(seed):
+def test_engine_twin_torch_and_checker_agree(seed, tmp_path):
     """Exactly, and in floats to five digits; a prompt alone and beside others."""
     draw = Random(seed)  # noqa: S311  # circuits, not secrets
     model = model_of(draw, seed)
@@ -89,3 +95,11 @@ def test_engine_twin_and_torch_agree(seed):
             floats = model.double().candidate_logits(torch.tensor([prompt]), CANDIDATES, [lesion])[0, 0]
             exact = torch.tensor(list(map(float, one.logits)), dtype=torch.float64)
             torch.testing.assert_close(floats, exact, rtol=1e-5, atol=1e-5)  # weights of programs are FP32
+    if circuit.ablation != ZERO or reads_prompt(circuit, frozen.programs):
+        decided = zip(prompts, found.of(circuit), strict=True)
+        answers = {prompt: CANDIDATES[min(one.decision)] for prompt, one in decided}
+        task = table_task(answers, classes=list(answers.values()), candidates=CANDIDATES)
+        properties = (Equivalence(), Faithfulness(), *([Necessity()] if circuit.edges else []))
+        write_bundle(tmp_path / "bundle", prove(Claim(frozen, circuit, task, properties)))
+        outcome, sentence = check(tmp_path / "bundle")
+        assert outcome in (Outcome.VALID, Outcome.REFUTED), sentence
