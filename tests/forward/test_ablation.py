@@ -21,6 +21,7 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
 from circuitproof.prove.properties import Equivalence, Faithfulness, Necessity
 from circuitproof_check.main import Outcome, check
+from floats import within
 from hand_models import PLAIN, freeze, table_task
 from tiny_claims import NORMS, PROGRAM
 from twin import Twin, exact_tensors
@@ -80,7 +81,7 @@ def is_read_by_program(model: Transformer, edge: Edge) -> bool:
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_engine_twin_torch_and_checker_agree(seed, tmp_path):
-    """Exactly, and in floats to five digits; a prompt alone and beside others."""
+    """Exactly, and in floats within the rounding of programs' weights; a prompt alone and beside others."""
     draw = Random(seed)  # noqa: S311  # circuits, not secrets
     model = model_of(draw, seed)
     prompts = prompts_of(draw, draw.randint(1, 4))
@@ -93,8 +94,8 @@ def test_engine_twin_torch_and_checker_agree(seed, tmp_path):
             assert one.logits == twin.logits(lesion, prompt, CANDIDATES)
             assert unshared_logits(frozen, lesion, CANDIDATES, prompt)[0] == one.logits
             floats = model.double().candidate_logits(torch.tensor([prompt]), CANDIDATES, [lesion])[0, 0]
-            exact = torch.tensor(list(map(float, one.logits)), dtype=torch.float64)
-            torch.testing.assert_close(floats, exact, rtol=1e-5, atol=1e-5)  # weights of programs are FP32
+            exact = list(map(float, one.logits))
+            assert within(floats, exact, roundings=1000, size=max(1, *map(abs, exact)))
     if circuit.ablation != ZERO or reads_prompt(circuit, frozen.programs):
         decided = zip(prompts, found.of(circuit), strict=True)
         answers = {prompt: CANDIDATES[min(one.decision)] for prompt, one in decided}
