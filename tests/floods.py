@@ -224,6 +224,39 @@ def _edges_times_prompts() -> Bundle:
     return listed(bundle, prompts, ["1", "0"])
 
 
+def _cut(heads: int, tokens: int) -> tuple[Bundle, list[list[int]]]:
+    """Return a circuit of one edge in a model of many heads, and all prompts of two of some tokens."""
+    sizes = {"vocabulary": 90, "context": 2, "width": 1, "head_width": 1, "mlp_width": 0, "biases": False}
+    bundle = decided(architecture(heads=heads, **sizes), ["embed -> logits"])
+    return bundle, [list(pair) for pair in itertools.product(range(tokens), repeat=2)]
+
+
+@flood
+def _means_of_many_heads_over_many_prompts() -> Bundle:
+    bundle, prompts = _cut(300, 80)
+    bundle.claim["circuit"]["ablation"] = {"kind": "mean", "over": "all", "prompts": prompts}
+    return listed(bundle, prompts[:2], ["1", "0"])
+
+
+@flood
+def _means_at_the_positions_of_many_lengths() -> Bundle:
+    bundle, prompts = _cut(1, 80)
+    bundle.claim["architecture"] |= {"context": 1000}
+    bundle.tensors["embed.position"] = ((1000, 1), [0.0] * 1000)
+    lengths = [[0] * length for length in range(3, 400)]
+    ablation = {"kind": "mean", "over": "position", "prompts": [*prompts, *lengths]}
+    bundle.claim["circuit"]["ablation"] = ablation
+    return listed(bundle, [*prompts, *lengths], ["1", "0"])
+
+
+@flood
+def _partners_in_a_model_of_many_heads() -> Bundle:
+    bundle, prompts = _cut(300, 80)
+    pairs = [[prompt, prompt[::-1]] for prompt in prompts]
+    bundle.claim["circuit"]["ablation"] = {"kind": "counterfactual", "pairs": pairs}
+    return listed(bundle, prompts, ["1", "0"])
+
+
 @flood
 def _leaves_of_a_long_pattern() -> Bundle:
     bundle = decided(architecture(context=2500), list(EDGES), NOWHERE)

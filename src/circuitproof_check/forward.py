@@ -438,6 +438,7 @@ class Run:
         return Affine(fixed, {place: slope for place, slope in slopes.items() if any(slope.numbers)})
 
     def _projection(self, node: Node, position: int, role: str) -> Affine:
+        spend(2 * OBJECT)
         name, height = f"head.{node.layer}.{node.head}.{role}", self._size.head_width
         is_program = (node.layer, node.head) in self._forward.claim.programs
         port = node if is_program else node.at(1 + PORTS.index(role))
