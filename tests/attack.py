@@ -50,6 +50,7 @@ LEAVES = {
 }
 PROMPTS = {"robustness": "robust prompts", "necessity": "lesion prompts"}
 WANTED = (*LEAVES.values(), "prompts", *PROMPTS.values(), "edge split", "circuit split")
+CUT = ("ablation: mean", "ablation: counterfactual", "granularity: port")
 Bundle = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
 """Claim, domain and certificate."""
 
@@ -214,9 +215,54 @@ def _openers(draw: Random, claim: Any, _: Any, __: Any) -> None:
 
 def _edges(draw: Random, claim: Any, _: Any, __: Any) -> None:
     edges = claim["circuit"]["edges"]
-    every = maker.every_edge(claim["architecture"])
+    every = maker.edges_of(claim)
     other = {*edges} ^ {draw.choice(every)}
     claim["circuit"]["edges"] = [edge for edge in every if edge in other]
+
+
+def _granularity(draw: Random, claim: Any, _: Any, __: Any) -> None:
+    """Tell ports apart that were joined, or the other way round; sometimes only say so."""
+    circuit, programs = claim["circuit"], claim["programs"]
+    is_split = circuit["granularity"] == "port"
+    circuit["granularity"] = "head" if is_split else "port"
+    pairs = [edge.split(" -> ") for edge in circuit["edges"]]
+    if is_split:
+        kept = {f"{source} -> {maker.reader(target)}" for source, target in pairs}
+    else:
+        kept = {f"{one} -> {port}" for one, target in pairs for port in maker.ports(target, programs)}
+    if draw.random() < 0.9:
+        circuit["edges"] = [edge for edge in maker.edges_of(claim) if edge in kept]
+
+
+def _ablation(draw: Random, claim: Any, domain: Any, __: Any) -> None:
+    """Let cut edges carry something else."""
+    prompts, vocabulary = domain["prompts"], claim["architecture"]["vocabulary"]
+    other = {tuple(token + 1 for token in one) for one in prompts}
+    swapped = [[one, [vocabulary - 1 - token for token in one]] for one in prompts]
+    claim["circuit"]["ablation"] = draw.choice(
+        (
+            "zero",
+            {"kind": "mean", "over": draw.choice(("position", "all")), "prompts": prompts[:2]},
+            {"kind": "mean", "over": "position", "prompts": prompts},
+            {"kind": "mean", "over": "all", "prompts": list(map(list, other))},
+            {"kind": "counterfactual", "pairs": [[one, one] for one in prompts]},
+            {"kind": "counterfactual", "pairs": swapped},
+            {"kind": "counterfactual", "pairs": [*swapped, [[0], [0, 0]]]},
+        )
+    )
+
+
+def _carried(draw: Random, claim: Any, _: Any, __: Any) -> None:
+    """Change a token of a prompt on which the whole model is read, or how means are taken."""
+    ablation = claim["circuit"]["ablation"]
+    if ablation == "zero":
+        return
+    if ablation["kind"] == "mean" and draw.random() < 0.4:
+        ablation["over"] = "all" if ablation["over"] == "position" else "position"
+        return
+    chosen = draw.choice(ablation.get("prompts", ablation.get("pairs")))
+    prompt = chosen[1] if ablation["kind"] == "counterfactual" else chosen
+    prompt[draw.randrange(len(prompt))] = draw.randrange(claim["architecture"]["vocabulary"])
 
 
 def _size(draw: Random, claim: Any, _: Any, __: Any) -> None:
@@ -294,14 +340,17 @@ def _evidence(draw: Random, _: Any, __: Any, certificate: Any) -> None:
 
 
 CHANGES: dict[str, Callable[..., None]] = {
+    "ablation": _ablation,
     "answers": _answers,
     "base": _base,
     "candidates": _candidates,
+    "carried": _carried,
     "classes": _classes,
     "edges": _edges,
     "epsilon": _epsilon,
     "evidence": _evidence,
     "fewer prompts": _fewer_prompts,
+    "granularity": _granularity,
     "kind": _kind,
     "lift": _lift,
     "line": _line,
@@ -350,7 +399,10 @@ def weighed(draw: Random, found: Told) -> dict[str, Any]:
     kinds = [answer["property"]["kind"] for answer in certificate["answers"]]
     shown = {leaf for answer in certificate["answers"] for leaf in _leaves_of(answer)}
     lies = oracle(Told(found.bundle, model, base), has_base=has_base)
-    return record | {"kinds": sorted(set(kinds)), "leaves": sorted(shown), "lies": lies}
+    circuit = claim["circuit"]
+    ablation = circuit["ablation"] if circuit["ablation"] == "zero" else circuit["ablation"]["kind"]
+    cut = [f"ablation: {ablation}", f"granularity: {circuit['granularity']}"]
+    return record | {"kinds": sorted(set(kinds)), "leaves": sorted(shown), "cut": cut, "lies": lies}
 
 
 def _leaves_of(answer: dict[str, Any]) -> Iterator[str]:
@@ -369,6 +421,7 @@ def tally(records: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[dict[st
         counts["accepted"] += record["word"] in ACCEPTED
         counts.update(f"property: {kind}" for kind in record.get("kinds", ()))
         counts.update(f"leaf: {leaf}" for leaf in record.get("leaves", ()))
+        counts.update(record.get("cut", ()))
         if record.get("lies"):
             counts["accepted falsehoods"] += 1
             lies.append(record)
@@ -378,7 +431,10 @@ def tally(records: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[dict[st
 def shortfalls(counts: Counter[str]) -> list[str]:
     """Return what is too rare among the bundles for the attack to say much."""
     wanted = (
-        {"accepted": 10} | {f"property: {kind}": 1 for kind in KINDS} | {f"leaf: {one}": 1 for one in WANTED}
+        {"accepted": 10}
+        | {f"property: {kind}": 1 for kind in KINDS}
+        | {f"leaf: {one}": 1 for one in WANTED}
+        | dict.fromkeys(CUT, 1)
     )
     every = counts["bundles"]
     return [

@@ -19,7 +19,7 @@ ZERO = Fraction(0)
 FINAL_RESIDUAL = {"at": "logits input", "positions": "last"}
 """Where robustness is about, unless told."""
 PINS = frozenset({"domain", "tensors", "certificate", "remarks"})
-CLAIM_FORMAT, CERTIFICATE_FORMAT = "circuitproof claim 2", "circuitproof certificate 2"
+CLAIM_FORMAT, CERTIFICATE_FORMAT = "circuitproof claim 3", "circuitproof certificate 3"
 
 
 @dataclass
@@ -150,6 +150,8 @@ def shapes(size: dict[str, Any], programs: Iterable[str] = ()) -> dict[str, tupl
 
 
 def _occurs(name: str, size: dict[str, Any]) -> bool:
+    if name.startswith("mlp.") and not size["mlp_width"]:
+        return False
     if ".norm." in name:
         return size["norm"]["kind"] != "none"
     if name == "logits.weight":
@@ -157,24 +159,66 @@ def _occurs(name: str, size: dict[str, Any]) -> bool:
     return size["logit_bias"] if name == "logits.bias" else size["biases"] or not name.endswith(".bias")
 
 
+PORTS = ("query", "key", "value")
+
+
 def nodes(size: dict[str, Any]) -> list[list[str]]:
     """Return the nodes stage by stage."""
     stages = [["embed"]]
     for layer in range(size["layers"]):
-        stages += [[f"head {layer}.{head}" for head in range(size["heads"])], [f"mlp {layer}"]]
+        stages.append([f"head {layer}.{head}" for head in range(size["heads"])])
+        stages += [[f"mlp {layer}"]] if size["mlp_width"] else []
     return [*stages, ["logits"]]
 
 
-def every_edge(size: dict[str, Any]) -> list[str]:
-    """Return every edge in order."""
+def reader(target: str) -> str:
+    """Return the node that reads at a port."""
+    return " ".join(target.split()[:2])
+
+
+def ports(node: str, programs: Iterable[str]) -> list[str]:
+    """Return where edges into a node end, if ports are told apart: a program has a value port only."""
+    if not node.startswith("head"):
+        return [node]
+    return [f"{node} {use}" for use in (PORTS[2:] if node.removeprefix("head ") in programs else PORTS)]
+
+
+def earlier(size: dict[str, Any], target: str) -> list[str]:
+    """Return the nodes that are computed before a port, in order."""
+    stages = nodes(size)
+    place = next(place for place, stage in enumerate(stages) if reader(target) in stage)
+    return [node for stage in stages[:place] for node in stage]
+
+
+def every_edge(size: dict[str, Any], programs: Iterable[str] | None = None) -> list[str]:
+    """Return every edge in order; given the program heads, those into heads end at ports."""
     stages = nodes(size)
     return [
         f"{source} -> {target}"
         for index, stage in enumerate(stages)
         for source in stage
         for later in stages[index + 1 :]
-        for target in later
+        for node in later
+        for target in ([node] if programs is None else ports(node, programs))
     ]
+
+
+def edges_of(claim: dict[str, Any]) -> list[str]:
+    """Return every edge as the circuit of a claim tells them apart."""
+    is_split = claim["circuit"]["granularity"] == "port"
+    return every_edge(claim["architecture"], claim["programs"] if is_split else None)
+
+
+def circuit_of(size: dict[str, Any], edges: list[str], **fields: Any) -> dict[str, Any]:
+    """Return a circuit as a claim states it: at whole heads, with nothing at cut edges."""
+    return {
+        "layers": size["layers"],
+        "heads": size["heads"],
+        "mlps": size["mlp_width"] > 0,
+        "granularity": "head",
+        "ablation": "zero",
+        "edges": edges,
+    } | fields
 
 
 def random_bundle(
@@ -195,12 +239,12 @@ def random_bundle(
     while len(drawn) < prompts:
         length = chance.randint(1, size["context"])
         drawn[tuple(chance.randrange(size["vocabulary"]) for _ in range(length))] = None
-    circuit = {"layers": size["layers"], "heads": size["heads"], "ablation": "zero", "edges": edges}
     claim = {
         "format": CLAIM_FORMAT,
+        "arithmetic": "exact",
         "architecture": size,
         "programs": programs,
-        "circuit": circuit,
+        "circuit": circuit_of(size, edges),
         "task": {
             "name": "tiny",
             "declaration": None,
@@ -224,7 +268,9 @@ class Naive:
         prompt: list[int],
         kept: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """Take nodes and layers whose shared bias they read in any case as `kept`."""
+        """Take ports and layers whose shared bias they read in any case as `kept`."""
+        self.bundle, self.ablation = bundle, bundle.claim["circuit"]["ablation"]
+        self.known: dict[tuple[str, int], Fractions] = {}
         self.size, self.kept = bundle.claim["architecture"], set(kept)
         self.tensors = bundle.tensors
         self.programs = bundle.claim["programs"]
@@ -255,14 +301,18 @@ class Naive:
         bias = self.bias(f"{name}.bias", len(rows))
         return [_dot(row, point) + shift for row, shift in zip(rows, bias, strict=True)]
 
-    def read(self, node: str, norm: str, position: int) -> Fractions:
-        """Return what a node reads."""
+    def read(self, port: str, norm: str, position: int) -> Fractions:
+        """Return what is read at a port."""
         total = [ZERO] * self.size["width"]
-        sources = [source for source, target in self.pairs if target == node]
+        sources = [source for source, target in self.pairs if target in (port, reader(port))]
         for source in sources:
             total = _add(total, self.output(source, position))
+        if self.ablation != "zero":
+            for source in earlier(self.size, port):
+                total = total if source in sources else _add(total, self.substitute(source, position))
+            sources = earlier(self.size, port)
         layers = {source[5:].split(".")[0] for source in sources if source.startswith("head")}
-        for layer in layers | {layer for reader, layer in self.kept if reader == node}:
+        for layer in layers | {layer for one, layer in self.kept if one in (port, reader(port))}:
             total = _add(total, self.bias(f"attention.{layer}.output.bias", self.size["width"]))
         if self.size["norm"]["kind"] == "none":
             return total
@@ -270,8 +320,29 @@ class Naive:
         normed = naive_band_norm(total, self.size["norm"])
         return [a * b + c for a, b, c in zip(normed, scale, shift, strict=True)]
 
+    def substitute(self, source: str, position: int) -> Fractions:
+        """Return what a cut edge carries."""
+        ablation, length = self.ablation, len(self.prompt)
+        if ablation["kind"] == "counterfactual":
+            (partner,) = [other for one, other in ablation["pairs"] if one == self.prompt]
+            places = [(partner, position)]
+        elif ablation["over"] == "all":
+            places = [(one, place) for one in ablation["prompts"] for place in range(len(one))]
+        else:
+            places = [(one, position) for one in ablation["prompts"] if len(one) == length]
+        every, total = every_edge(self.size), [ZERO] * self.size["width"]
+        for prompt, place in places:
+            total = _add(total, Naive(self.bundle, every, prompt).output(source, place))
+        return [entry / len(places) for entry in total]
+
     def output(self, node: str, position: int) -> Fractions:
         """Return what a node puts out."""
+        if (node, position) not in self.known:
+            self.known[node, position] = self.computed(node, position)
+        return self.known[node, position]
+
+    def computed(self, node: str, position: int) -> Fractions:
+        """Return what a node computes."""
         if node == "embed":
             token = self.matrix("embed.token")[self.prompt[position]]
             return _add(token, self.matrix("embed.position")[position])
@@ -289,19 +360,21 @@ class Naive:
         if place in self.programs:
             row = naive_row(self.programs[place], self.prompt, position)
         else:
-            row = self.sparsemax_row(name, [self.read(node, norm, key) for key in range(position + 1)])
+            query = self.read(f"{node} query", norm, position)
+            keys = [self.read(f"{node} key", norm, key) for key in range(position + 1)]
+            row = self.sparsemax_row(name, query, keys)
         mixed = [ZERO] * self.size["head_width"]
         for key, weight in enumerate(row):
             if weight:
-                value = self.affine(f"{name}.value", self.read(node, norm, key))
+                value = self.affine(f"{name}.value", self.read(f"{node} value", norm, key))
                 mixed = _add(mixed, [weight * x for x in value])
         return [_dot(out, mixed) for out in self.matrix(f"{name}.output.weight")]
 
-    def sparsemax_row(self, name: str, seen: list[Fractions]) -> Fractions:
-        """Return the weights of the keys for the last of `seen`."""
-        query = self.affine(f"{name}.query", seen[-1])
+    def sparsemax_row(self, name: str, point: Fractions, points: list[Fractions]) -> Fractions:
+        """Return the weights of the keys of some points for the query of one."""
+        query = self.affine(f"{name}.query", point)
         scale = Fraction(self.size["attention_scale"])
-        scores = [scale * _dot(query, self.affine(f"{name}.key", key)) for key in seen]
+        scores = [scale * _dot(query, self.affine(f"{name}.key", key)) for key in points]
         return naive_projection(scores, Fraction(1))
 
 
@@ -485,12 +558,35 @@ def remarks_on(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) 
     """Return the remarks that apply to an answer."""
     if answer["verdict"] != "proved":
         return []
+    of_ablation = [] if claimed["kind"] == "lesion identity" else on_ablation(bundle)
+    return on_property(bundle, answer, claimed) + of_ablation
+
+
+def on_ablation(bundle: Bundle) -> list[str]:
+    """Return the remarks on what cut edges carry."""
+    ablation, prompts = bundle.claim["circuit"]["ablation"], bundle.domain["prompts"]
+    if ablation == "zero":
+        return []
+    if ablation["kind"] == "mean":
+        word, means = "means of one prompt", ablation["prompts"]
+        alike = [[m for m in means if ablation["over"] == "all" or len(m) == len(p)] for p in prompts]
+        count = sum(len(one) == 1 for one in alike)
+    else:
+        word, count = "own partners", sum([prompt, prompt] in ablation["pairs"] for prompt in prompts)
+    every, own = every_edge(bundle.claim["architecture"]), bundle.claim["circuit"]["edges"]
+    is_same = all(Naive(bundle, own, p).logits() == Naive(bundle, every, p).logits() for p in prompts)
+    return [f"{word}: {count}"] * bool(count) + ["logits of the whole model"] * is_same
+
+
+def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) -> list[str]:
+    """Return the remarks on what is proved."""
     pairs = zip(bundle.claim["properties"], bundle.certificate["answers"], strict=False)
     proved = [one["kind"] for one, other in pairs if other["verdict"] == "proved"]
     labels, kind = labels_of(bundle), claimed["kind"]
     is_constant, is_list = len({one for one, _ in labels}) == 1, "pattern" not in bundle.domain
     is_equal = not {"equivalence", "subset minimality", "minimum"}.isdisjoint(proved)
-    is_needed = not is_constant and is_path(bundle.claim)
+    is_zero = bundle.claim["circuit"]["ablation"] == "zero"
+    is_needed = is_zero and not is_constant and is_path(bundle.claim)
     found = dict.fromkeys(("constant answer", *CONSTANT), False)
     if kind in ("equivalence", "invariance", "robustness", "faithfulness"):
         found |= dict(zip(CONSTANT, constants(bundle, answer["evidence"]), strict=True))
@@ -504,13 +600,14 @@ def remarks_on(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) 
         case "necessity":
             implied = is_equal and is_needed
             fixed = [f"constant source: {edge}" for edge in unfed(bundle.claim)]
-            return ["implied by equivalence"] * implied + biased(bundle) + fixed
+            return ["implied by equivalence"] * implied + (biased(bundle) + fixed) * is_zero
         case "equivalence":
             return ["constant answer"] * is_constant + [one for one in constant if one == CONSTANT[1]]
         case "subset minimality" | "minimum":
             listed = len(claimed.get("circuits", [None]))
             implied = not is_constant and len(answer["evidence"]["children"]) == listed
-            single = kind == "minimum" and not is_constant and len(bundle.claim["circuit"]["edges"]) == 1
+            is_one = len(bundle.claim["circuit"]["edges"]) == 1
+            single = kind == "minimum" and not is_constant and is_one and is_zero
             said = ["implied by equivalence"] * implied + ["constant answer"] * is_constant
             return said + ["one edge"] * single
         case "robustness":
@@ -529,7 +626,7 @@ def of_lesion(claim: dict[str, Any], claimed: dict[str, Any]) -> list[str]:
     programs, live = claim["programs"], {"logits"}
     for edge in reversed(claim["circuit"]["edges"]):
         source, target = edge.split(" -> ")
-        live |= {source} if target in live else set()
+        live |= {source} if reader(target) in live else set()
     used = [place for place, lines in programs.items() if f"head {place}" in live and form(lines) != "never"]
     said = [] if used else ["no program head in the circuit" if programs else "no program head"]
     same = [place for place, lines in programs.items() if claimed["base"]["programs"].get(place) == lines]
@@ -563,13 +660,14 @@ def lacks_nothing(bundle: Bundle) -> bool:
             return False
         return is_zero(f"{name}.down.weight") or is_zero(f"{name}.up.weight", f"{name}.up.bias")
 
-    for source, target in (one.split(" -> ") for one in every_edge(claim["architecture"])):
-        if f"{source} -> {target}" in edges or is_silent(target):
+    is_cut_to_zero = claim["circuit"]["ablation"] == "zero"
+    for source, target in (one.split(" -> ") for one in edges_of(claim)):
+        if f"{source} -> {target}" in edges or is_silent(reader(target)):
             continue
         layer = source.removeprefix("head ").split(".")[0]
-        kept = [one for one in edges if one.startswith(f"head {layer}.") and one.endswith(f" {target}")]
+        kept = [one for one in edges if one.startswith(f"head {layer}.") and one.endswith(f"> {target}")]
         is_lost = source.startswith("head") and not kept and not is_zero(f"attention.{layer}.output.bias")
-        if not is_silent(source) or is_lost:
+        if not is_silent(source) or (is_lost and is_cut_to_zero):
             return False
     return True
 
@@ -580,9 +678,13 @@ CONSTANT = ("constant decision", "decided without edges")
 def constants(bundle: Bundle, evidence: dict[str, Any]) -> tuple[bool, bool]:
     """Say whether one candidate is decided for all prompts, and whether also without any edge."""
     try:
-        found = set(decisions(bundle, evidence))
-        is_one = len(found) == 1 and len(min(found)) == 1
-        return is_one, is_one and found == {best(Naive(bundle, [], bundle.domain["prompts"][0]).logits())}
+        found = decisions(bundle, evidence)
+        is_one = len(set(found)) == 1 and len(found[0]) == 1
+        if bundle.claim["circuit"]["ablation"] == "zero":
+            bare = best(Naive(bundle, [], bundle.domain["prompts"][0]).logits())
+            return is_one, is_one and found[0] == bare
+        bare = [best(Naive(bundle, [], prompt).logits()) for prompt in bundle.domain["prompts"]]
+        return is_one, found == bare and all(len(one) == 1 for one in bare)
     except UNREADABLE:
         return False, False
 
@@ -608,7 +710,7 @@ def unfed(claim: dict[str, Any]) -> list[str]:
     fed = tellers(claim)
     for edge in claim["circuit"]["edges"]:
         source, target = edge.split(" -> ")
-        fed |= {target} if source in fed else set()
+        fed |= {reader(target)} if source in fed and not target.endswith(("query", "key")) else set()
     return [edge for edge in claim["circuit"]["edges"] if edge.split(" -> ")[0] not in fed]
 
 
@@ -636,7 +738,8 @@ def tellers(claim: dict[str, Any]) -> set[str]:
 
 def is_path(claim: dict[str, Any]) -> bool:
     """Say whether the kept edges are one path from a node that tells prompts apart, past no other."""
-    follows, first = dict(edge.split(" -> ") for edge in claim["circuit"]["edges"]), tellers(claim)
+    pairs = [edge.split(" -> ") for edge in claim["circuit"]["edges"]]
+    follows, first = {source: reader(target) for source, target in pairs}, tellers(claim)
     starts = [node for node in follows if node not in follows.values()]
     node, walked = starts[0], 0
     while node in follows:
@@ -651,7 +754,7 @@ def biased(bundle: Bundle) -> list[str]:
     for place, edge in enumerate(edges):
         source, target = edge.split(" -> ")
         layer = source.removeprefix("head ").split(".")[0]
-        of_layer = [one for one in edges if one.startswith(f"head {layer}.") and one.endswith(f" {target}")]
+        of_layer = [one for one in edges if one.startswith(f"head {layer}.") and one.endswith(f"> {target}")]
         if source.startswith("head") and len(of_layer) == 1 and bundle.claim["architecture"]["biases"]:
             rest = edges[:place] + edges[place + 1 :]
             if all(is_kept(bundle, rest, prompt, (target, layer)) for prompt in bundle.domain["prompts"]):
@@ -671,17 +774,16 @@ def reaches(bundle: Bundle, claimed: dict[str, Any]) -> Callable[[list[int]], bo
     node, _, side = claimed["at"].rpartition(" ")
     pairs = [edge.split(" -> ") for edge in claim["circuit"]["edges"]]
 
-    def read(prompt: list[int], reader: str, position: int) -> set[tuple[str, str, int]]:
-        found = {(reader, "input", position)}
-        for source in [source for source, target in pairs if target == reader]:
+    def read(prompt: list[int], port: str, position: int) -> set[tuple[str, str, int]]:
+        found = {(reader(port), "input", position)}
+        for source in [source for source, target in pairs if target in (port, reader(port))]:
             found.add((source, "output", position))
-            keys = [position]
-            if source.startswith("head"):
-                lines = claim["programs"].get(source.removeprefix("head "))
-                row = naive_row(lines, prompt, position) if lines else [ZERO + 1] * (position + 1)
-                keys = [key for key, weight in enumerate(row) if weight]
-            for key in keys if source != "embed" else []:
-                found |= read(prompt, source, key)
+            lines = claim["programs"].get(source.removeprefix("head "))
+            row = naive_row(lines, prompt, position) if lines else [ZERO + 1] * (position + 1)
+            keys = [key for key, weight in enumerate(row) if weight]
+            for one in ports(source, claim["programs"]) if source != "embed" else []:
+                for key in keys if one.endswith(("key", "value")) else [position]:
+                    found |= read(prompt, one, key)
         return found
 
     def test(prompt: list[int]) -> bool:

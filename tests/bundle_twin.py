@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import condition_twin
-from bundle_maker import every_edge, naive_band_norm, naive_projection, shapes
+from bundle_maker import (
+    earlier,
+    edges_of,
+    every_edge,
+    naive_band_norm,
+    naive_projection,
+    ports,
+    reader,
+    shapes,
+)
 from condition_twin import ForbiddenError, demand
 
 ZERO = Fraction(0)
@@ -98,22 +107,60 @@ def model_of(declared, tensors, places):
     return Model(size, programs, rows_of(tensors, places))
 
 
+class Carried:
+    """What cut edges carry in the place of an output: something of the whole model, or nothing."""
+
+    def __init__(self, model, ablation):
+        self.ablation = ablation
+        self.whole = None if ablation == "zero" else Run(model, every_edge(model.size))
+        self.means = {}
+
+    def about(self, prompt):
+        """Return what of a prompt matters for what cut edges carry on it."""
+        if self.ablation == "zero":
+            return None
+        if self.ablation["kind"] == "counterfactual":
+            found = [tuple(other) for one, other in self.ablation["pairs"] if tuple(one) == prompt]
+            demand(len(found) == 1 and len(found[0]) == len(prompt), "a prompt has no partner of its length")
+            return found[0]
+        return len(prompt) if self.ablation["over"] == "position" else None
+
+    def vector(self, source, about, place):
+        """Return what a cut edge carries at a position."""
+        if isinstance(about, tuple):
+            return self.whole.output(source, about[: place + 1])
+        key = (source, about, place if about else None)
+        if key not in self.means:
+            prompts = [tuple(one) for one in self.ablation["prompts"]]
+            ends = [one[: place + 1] for one in prompts if len(one) == about]
+            if about is None:
+                ends = [one[:end] for one in prompts for end in range(1, len(one) + 1)]
+            demand(ends, "no prompt of a mean has the length")
+            total = [ZERO] * len(self.whole.output(source, ends[0]))
+            for end in ends:
+                total = add(total, self.whole.output(source, end))
+            self.means[key] = [entry / len(ends) for entry in total]
+        return self.means[key]
+
+
 class Run:
     """One circuit of a model on prompts; what depends on the same tokens is computed once.
 
-    `nudges` adds vectors at a node, a side and a position; a run with nudges is for one prompt.
+    `nudges` adds vectors at a node or port, a side and a position; a run with nudges is for one prompt.
     """
 
-    def __init__(self, model, edges, nudges=None):
+    def __init__(self, model, edges, nudges=None, carried=None):
         self.model, self.nudges, self.known = model, nudges or {}, {}
+        self.carried, self.about = carried or Carried(model, "zero"), None
         self.sources = {}
         for source, target in (edge.split(" -> ") for edge in edges):
             self.sources.setdefault(target, []).append(source)
+        self.is_split = any(reader(target) != target for target in self.sources)
         self.width = model.size["width"]
 
     def logits(self, candidates, prompt):
         """Return the candidates' logits at the last position."""
-        size = self.model.size
+        size, self.about = self.model.size, self.carried.about(tuple(prompt))
         residual = self.read("logits", "logits.norm", prompt)
         table = "embed.token" if size["tied"] else "logits.weight"
         bias = [self.model.row("logits.bias", t) if size["logit_bias"] else ZERO for t in candidates]
@@ -124,22 +171,34 @@ class Run:
         extra = self.nudges.get((node, side, len(prefix) - 1))
         return vector if extra is None else add(vector, extra)
 
-    def read(self, node, norm, prefix):
-        """Return what a node reads at the last position of a prefix."""
-        key = ("read", node, prefix)
+    def read(self, port, norm, prefix):
+        """Return what is read at a port at the last position of a prefix."""
+        key = ("read", port, prefix, self.about)
         if key not in self.known:
-            self.known[key] = self.normed(norm, self.summed(node, prefix))
+            self.known[key] = self.normed(norm, self.summed(port, prefix))
         return self.known[key]
 
-    def summed(self, node, prefix):
-        """Return the sum of the sources of a node, with shared biases."""
-        total, sources = [ZERO] * self.width, self.sources.get(node, [])
-        for source in sources:
+    def summed(self, port, prefix):
+        """Return the sum of the sources of a port, of what stands at cut edges, and of shared biases."""
+        kept = [source for target in {port, reader(port)} for source in self.sources.get(target, [])]
+        cut = []
+        if self.carried.whole is not None:
+            cut = [source for source in earlier(self.model.size, port) if source not in kept]
+        total = [ZERO] * self.width
+        for source in kept:
             total = add(total, self.output(source, prefix))
+        for source in cut:
+            total = add(total, self.carried.vector(source, self.about, len(prefix) - 1))
         if self.model.size["biases"]:
-            for layer in sorted({s[5:].split(".")[0] for s in sources if s.startswith("head")}):
+            for layer in sorted({s[5:].split(".")[0] for s in kept + cut if s.startswith("head")}):
                 total = add(total, self.model.matrix(f"attention.{layer}.output.bias"))
-        return self.nudged(total, node, "input", prefix)
+        for place in sorted({port, reader(port)}):
+            total = self.nudged(total, place, "input", prefix)
+        return total
+
+    def port(self, node, use):
+        """Return where a head reads for one of its uses; the same for all if ports are not told apart."""
+        return f"{node} {use}" if self.is_split else node
 
     def normed(self, name, total):
         """Return a node's norm of its input."""
@@ -152,10 +211,11 @@ class Run:
 
     def output(self, node, prefix):
         """Return what a node hands on at the last position of a prefix."""
-        if (node, prefix) not in self.known:
+        key = (node, prefix, self.about)
+        if key not in self.known:
             found = self.computed(node, prefix)
-            self.known[node, prefix] = self.nudged(found, node, "output", prefix)
-        return self.known[node, prefix]
+            self.known[key] = self.nudged(found, node, "output", prefix)
+        return self.known[key]
 
     def computed(self, node, prefix):
         """Return what a node computes."""
@@ -186,17 +246,19 @@ class Run:
         mixed = [ZERO] * self.model.size["head_width"]
         for key, weight in enumerate(weights):
             if weight:
-                value = self.affine(f"{name}.value", self.read(node, norm, prefix[: key + 1]))
+                read = self.read(self.port(node, "value"), norm, prefix[: key + 1])
+                value = self.affine(f"{name}.value", read)
                 mixed = add(mixed, [weight * x for x in value])
         return [dot(out, mixed) for out in self.model.matrix(f"{name}.output.weight")]
 
     def sparsemax(self, node, name, norm, prefix):
         """Return the weights of a neural head."""
         demand(self.model.size["attention"] == "sparsemax", "a softmax is evaluated")
-        seen = [self.read(node, norm, prefix[: key + 1]) for key in range(len(prefix))]
-        query = self.affine(f"{name}.query", seen[-1])
+        port = self.port(node, "key")
+        keys = [self.read(port, norm, prefix[: key + 1]) for key in range(len(prefix))]
+        query = self.affine(f"{name}.query", self.read(self.port(node, "query"), norm, prefix))
         scale = Fraction(self.model.size["attention_scale"])
-        scores = [scale * dot(query, self.affine(f"{name}.key", one)) for one in seen]
+        scores = [scale * dot(query, self.affine(f"{name}.key", one)) for one in keys]
         return naive_projection(scores, Fraction(1))
 
     def affine(self, name, point):
@@ -288,6 +350,9 @@ class Statement:
     def __init__(self, claim, domain, model):
         self.claim, self.model, self.size = claim, model, claim["architecture"]
         self.task, self.edges = claim["task"], tuple(claim["circuit"]["edges"])
+        self.ablation = claim["circuit"]["ablation"]
+        self.cuts_to_zero = self.ablation == "zero"
+        self.is_split = claim["circuit"]["granularity"] == "port"
         self.candidates, self.pattern = self.task["candidates"], domain.get("pattern")
         self.shown = [tuple(prompt) for prompt in domain["prompts"]]
         self.breaches = [breach for program in model.programs.values() for breach in program.breaches]
@@ -302,6 +367,8 @@ class Statement:
         self.classes = self.labels(self.task["relation"], "openers", "classes")
         demand(set(self.answers.values()) <= set(self.candidates), "an answer is no candidate")
         self.check_circuit()
+        self.check_ablation()
+        self.carried = Carried(model, self.ablation)
         self.runs = {}
 
     def check_tokens(self):
@@ -320,6 +387,7 @@ class Statement:
 
     def check_pattern(self):
         """Demand a pattern of the vocabulary and the context, with rules and four properties."""
+        demand(self.cuts_to_zero and not self.is_split, "a pattern has ports, or something at cut edges")
         kinds = self.task["answer"]["kind"], self.task["relation"]["kind"]
         demand(kinds == ("only opener", "same opener"), "a pattern has no rules")
         demand(1 <= self.pattern["longest"] <= self.size["context"], "the pattern exceeds the context")
@@ -332,14 +400,40 @@ class Statement:
     def check_circuit(self):
         """Demand a circuit of the model that reads its prompt, and distinct properties."""
         circuit = self.claim["circuit"]
-        sizes = circuit["layers"], circuit["heads"]
-        demand(sizes == (self.size["layers"], self.size["heads"]), "the circuit is of another graph")
-        order = every_edge(self.size)
+        sizes = circuit["layers"], circuit["heads"], circuit["mlps"]
+        found = (self.size["layers"], self.size["heads"], self.size["mlp_width"] > 0)
+        demand(sizes == found, "the circuit is of another graph")
+        demand(circuit["granularity"] in ("head", "port"), "the granularity is unknown")
+        order = edges_of(self.claim)
         demand(set(self.edges) <= set(order), "an edge is not of the graph")
         demand([e for e in order if e in self.edges] == list(self.edges), "edges are not in order")
-        demand(reads(self.edges, self.model.programs), "the circuit reads no prompt")
+        demand(not self.cuts_to_zero or reads(self.edges, self.model.programs), "the circuit reads no prompt")
+        of_edges = {"necessity", "subset minimality", "minimum"}
+        is_idle = any(p["kind"] in of_edges for p in self.claim["properties"]) and not self.edges
+        demand(not is_idle, "a property of edges is about none")
         kinds = [p["kind"] for p in self.claim["properties"]]
         demand(kinds and len(set(kinds)) == len(kinds), "properties repeat or there are none")
+
+    def check_ablation(self):
+        """Demand prompts of the vocabulary and the context for what cut edges carry on every prompt."""
+        if self.cuts_to_zero:
+            return
+        kind, known = self.ablation["kind"], range(self.size["vocabulary"])
+        demand(kind in ("mean", "counterfactual"), "the ablation is unknown")
+        pairs = self.ablation.get("pairs", [])
+        prompts = [one for pair in pairs for one in pair] or self.ablation["prompts"]
+        fits = all(1 <= len(one) <= self.size["context"] for one in prompts)
+        demand(fits, "a prompt of the ablation is empty or longer than the context")
+        demand(all(t in known for one in prompts for t in one), "the ablation has an unknown token")
+        if kind == "counterfactual":
+            demand(all(len(one) == len(other) for one, other in pairs), "a partner has another length")
+            demand(len({tuple(one) for one, _ in pairs}) == len(pairs), "a prompt has two partners")
+            demand({tuple(one) for one, _ in pairs} >= set(self.prompts), "a prompt has no partner")
+            return
+        demand(prompts and len(set(map(tuple, prompts))) == len(prompts), "a mean is over too few prompts")
+        demand(self.ablation["over"] in ("position", "all"), "means are over something else")
+        lengths = set(map(len, prompts)) if self.ablation["over"] == "position" else set(range(99))
+        demand(lengths >= set(map(len, self.prompts)), "no prompt of a mean has the length")
 
     def labels(self, rule, *names):
         """Return the answer or class of each prompt."""
@@ -358,7 +452,7 @@ class Statement:
         """Return the logits of a prompt in a circuit."""
         kept = self.edges if edges is None else edges
         if kept not in self.runs:
-            self.runs[kept] = Run(self.model, kept)
+            self.runs[kept] = Run(self.model, kept, carried=self.carried)
         return self.runs[kept].logits(self.candidates, prompt)
 
     def decision(self, prompt, edges=None):
@@ -415,7 +509,7 @@ class Statement:
             self.edges in listed and len(set(listed)) == len(listed), "the circuit is not among the listed"
         )
         demand({len(one) for one in listed} == {len(self.edges)}, "listed circuits have other sizes")
-        return self.fewest(tuple(every_edge(self.size)), listed)
+        return self.fewest(tuple(edges_of(self.claim)), listed)
 
     def fewest(self, edges, expected):
         """Say whether of all sets of some edges, no larger than ours, just the expected ones solve.
@@ -430,8 +524,9 @@ class Statement:
                 if self.solves(one) != (one in expected):
                     return False
             except ForbiddenError as error:  # one that has no exact value leaves the others theirs
-                is_varied = len(set(self.answers.values())) > 1
-                unknown = error if reads(one, self.model.programs) or not is_varied else unknown
+                may_be_blind = self.cuts_to_zero and len(set(self.answers.values())) > 1
+                is_tried = reads(one, self.model.programs) or not may_be_blind
+                unknown = error if is_tried else unknown
         if unknown is not None:
             raise unknown
         return True
@@ -452,6 +547,10 @@ class Statement:
         """Demand a place inside the live circuit, and positions that every prompt has."""
         node, _, side = prop["at"].rpartition(" ")
         demand(side in ("input", "output"), "the place has no side")
+        is_final = (prop["at"], prop["positions"]) == ("logits input", "last")
+        demand(self.cuts_to_zero or is_final, "something inside is perturbed, and cut edges carry something")
+        is_head = node.startswith("head") and side == "input"
+        demand(not (self.is_split and is_head), "a head with ports has three inputs")
         demand(prop["at"] not in ("embed input", "logits output"), "the place is outside")
         demand(
             node in feeding(self.edges),
@@ -486,7 +585,7 @@ class Statement:
         places = self.places(prop, prompt)
         demand(len(eta) == width * len(places), "a perturbation has not a number per coordinate")
         nudges = {(node, side, at): list(eta[k * width : (k + 1) * width]) for k, at in enumerate(places)}
-        return Run(self.model, self.edges, nudges).logits(self.candidates, prompt)
+        return Run(self.model, self.edges, nudges, self.carried).logits(self.candidates, prompt)
 
     def breaks(self, prop, prompt, epsilon):
         """Look for a perturbation that ends a decision: corners, directions, and the way down each margin."""
@@ -513,22 +612,25 @@ class Statement:
             yield tuple(draw.choice((-epsilon, epsilon)) for _ in range(count))
             yield tuple(epsilon * draw.randint(-8, 8) / 8 for _ in range(count))
 
-    def read_places(self, prompt, node="logits", position=None):
+    def read_places(self, prompt, port="logits", position=None):
         """Return each node, side and position that is read on the way to the last logits of a prompt."""
         position = len(prompt) - 1 if position is None else position
-        found = {(node, "input", position)}
-        for source in [edge.split(" -> ")[0] for edge in self.edges if edge.split(" -> ")[1] == node]:
+        found = {(reader(port), "input", position)}
+        pairs = [edge.split(" -> ") for edge in self.edges]
+        for source in [source for source, target in pairs if target in (port, reader(port))]:
             found.add((source, "output", position))
-            keys = [] if source == "embed" else [position]
-            if source.startswith("head"):
-                program = self.model.programs.get(source.removeprefix("head "))
-                row = (
-                    [1] * (position + 1) if program is None else condition_twin.row(program, prompt, position)
-                )
-                keys = [key for key, weight in enumerate(row) if weight]
-            for key in keys:
-                found |= self.read_places(prompt, source, key)
+            for one in [] if source == "embed" else ports(source, self.model.programs):
+                for key in self.keys(prompt, one, position):
+                    found |= self.read_places(prompt, one, key)
         return found
+
+    def keys(self, prompt, port, position):
+        """Return the positions at which a port is read for what its node puts out at one."""
+        if not port.endswith(("key", "value")):
+            return [position]
+        program = self.model.programs.get(reader(port).removeprefix("head "))
+        row = [1] * (position + 1) if program is None else condition_twin.row(program, prompt, position)
+        return [key for key, weight in enumerate(row) if weight]
 
     def is_reached(self, prop, prompt):
         """Say whether a perturbation is read on the way to the logits of a prompt."""
@@ -540,6 +642,31 @@ class Statement:
         """Return the remarks that apply to an answer, of the table in the specification."""
         if answer["verdict"] != "proved":
             return []
+        of_ablation = [] if prop["kind"] == "lesion identity" else self.ablation_remarks()
+        return self.property_remarks(prop, proved) + of_ablation
+
+    def ablation_remarks(self):
+        """Return what is to be said where cut edges carry less than they seem to."""
+        if self.cuts_to_zero:
+            return []
+        said = []
+        if self.ablation["kind"] == "mean":
+            is_one = [len(self.averaged(prompt)) == 1 for prompt in self.prompts]
+            said = [f"means of one prompt: {sum(is_one)}"] * any(is_one)
+        else:
+            own = [self.carried.about(prompt) == prompt for prompt in self.prompts]
+            said = [f"own partners: {sum(own)}"] * any(own)
+        every = tuple(every_edge(self.size))
+        is_same = all(self.logits(prompt) == self.logits(prompt, every) for prompt in self.prompts)
+        return said + ["logits of the whole model"] * is_same
+
+    def averaged(self, prompt):
+        """Return the prompts that a mean is taken over for one."""
+        prompts, is_pooled = self.ablation["prompts"], self.ablation["over"] == "all"
+        return [one for one in prompts if is_pooled or len(one) == len(prompt)]
+
+    def property_remarks(self, prop, proved):
+        """Return the remarks on what is proved."""
         pairs = {(self.answers[prompt], self.classes[prompt]) for prompt in self.prompts}
         is_constant = len({one for one, _ in pairs}) == 1
         is_equal = not {"equivalence", "subset minimality", "minimum"}.isdisjoint(proved)
@@ -550,12 +677,14 @@ class Statement:
                 said = ["implied by equivalence"] * implied + ["implied by clear decisions"] * is_single
                 return said + self.constant_remarks()
             case "necessity":
+                if not self.cuts_to_zero:
+                    return []
                 implied = is_equal and not is_constant and self.is_chain()
                 biased = [edge for place, edge in enumerate(self.edges) if self.is_biased(place)]
                 said = ["implied by equivalence"] * implied + [f"shared bias: {edge}" for edge in biased]
                 return said + [f"constant source: {edge}" for edge in self.edges if self.is_constant(edge)]
             case "equivalence":
-                return ["constant answer"] * is_constant + self.constant_remarks()[1:]
+                return ["constant answer"] * is_constant + self.unedged_remarks()
             case "subset minimality" | "minimum":
                 return self.size_remarks(prop, is_constant)
             case "robustness":
@@ -570,17 +699,22 @@ class Statement:
         raise AssertionError(prop)
 
     def constant_remarks(self):
-        """Return what is to be said where one candidate is decided for all prompts."""
+        """Return what is to be said where one candidate is decided for all prompts, or no edge is needed."""
         found = {self.decision(prompt) for prompt in self.prompts}
-        if len(found) > 1 or len(min(found)) > 1:
-            return []
-        is_unedged = {self.decision(self.prompts[0], ())} == found
-        return ["constant decision"] + ["decided without edges"] * is_unedged
+        is_one = len(found) == 1 and len(min(found)) == 1
+        return ["constant decision"] * is_one + self.unedged_remarks()
+
+    def unedged_remarks(self):
+        """Return what is to be said where all is decided, clearly, as without any edge."""
+        pairs = [(self.decision(prompt), self.decision(prompt, ())) for prompt in self.prompts]
+        is_same = all(one == other and len(one) == 1 for one, other in pairs)
+        return ["decided without edges"] * is_same
 
     def is_constant(self, edge):
         """Say whether nothing that looks at tokens feeds the source of an edge, itself included."""
         source = edge.split(" -> ")[0]
-        fed = reached([" -> ".join(one.split(" -> ")[::-1]) for one in self.edges], source)
+        telling = [one for one in self.edges if not one.endswith((" query", " key"))]
+        fed = reached([backwards(one) for one in telling], source)
         return not any(is_reader(node, self.model.programs) for node in fed)
 
     def is_chain(self):
@@ -591,24 +725,26 @@ class Statement:
     def has_no_rival(self, edges, expected):
         """Say whether of all sets of some edges, no larger than ours, no other reads without a dead edge."""
         sets = (one for n in range(len(self.edges) + 1) for one in combinations(edges, n))
-        rivals = (one for one in sets if one not in expected and reads(one, self.model.programs))
+        others = (one for one in sets if one not in expected)
+        rivals = (one for one in others if not self.cuts_to_zero or reads(one, self.model.programs))
         return all(dead(one) for one in rivals)
 
     def size_remarks(self, prop, is_constant):
         """Return what is to be said of a proof about size."""
         is_minimum = prop["kind"] == "minimum"
-        edges = every_edge(self.size) if is_minimum else self.edges
+        edges = edges_of(self.claim) if is_minimum else self.edges
         expected = [tuple(one) for one in prop.get("circuits", [self.edges])]
         if is_constant:
             return ["constant answer"]
         said = ["implied by equivalence"] * self.has_no_rival(edges, expected)
-        return said + ["one edge"] * (is_minimum and len(self.edges) == 1)
+        return said + ["one edge"] * (is_minimum and len(self.edges) == 1 and self.cuts_to_zero)
 
     def is_whole(self):
         """Say whether only edges of nodes that put out zero are left out, and no bias with them."""
-        lacked = [edge.split(" -> ") for edge in every_edge(self.size) if edge not in self.edges]
+        lacked = [edge.split(" -> ") for edge in edges_of(self.claim) if edge not in self.edges]
         return all(
-            self.is_silent(target) or (self.is_silent(source) and not self.is_bias_lost(source, target))
+            self.is_silent(reader(target))
+            or (self.is_silent(source) and not self.is_bias_lost(source, target))
             for source, target in lacked
         )
 
@@ -629,7 +765,7 @@ class Statement:
 
     def is_bias_lost(self, source, target):
         """Say whether a node reads no bias of a layer of which the model lets it read one."""
-        if not source.startswith("head") or not self.size["biases"]:
+        if not source.startswith("head") or not self.size["biases"] or not self.cuts_to_zero:
             return False
         layer = source.removeprefix("head ").split(".")[0]
         kept = [e for e in self.edges if e.startswith(f"head {layer}.") and e.endswith(f"-> {target}")]
@@ -689,13 +825,19 @@ def reached(edges, start="embed"):
     found, size = {start}, 0
     while len(found) > size:
         size = len(found)
-        found |= {edge.split(" -> ")[1] for edge in edges if edge.split(" -> ")[0] in found}
+        found |= {reader(edge.split(" -> ")[1]) for edge in edges if edge.split(" -> ")[0] in found}
     return found
 
 
 def feeding(edges):
     """Return the nodes from which edges lead to the logits, and the logits."""
-    return reached([" -> ".join(edge.split(" -> ")[::-1]) for edge in edges], "logits")
+    return reached([backwards(edge) for edge in edges], "logits")
+
+
+def backwards(edge):
+    """Return the way from the node that reads to the source."""
+    source, target = edge.split(" -> ")
+    return f"{reader(target)} -> {source}"
 
 
 def reads(edges, programs):
@@ -717,7 +859,7 @@ def is_reader(node, programs):
 def dead(edges):
     """Return the edges that do not feed the logits."""
     live = feeding(edges)
-    return [edge for edge in edges if edge.split(" -> ")[1] not in live]
+    return [edge for edge in edges if reader(edge.split(" -> ")[1]) not in live]
 
 
 def is_lesioned_base(claim, prop, model_dir, base_dir):

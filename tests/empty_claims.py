@@ -46,7 +46,7 @@ def empty_ask(seed):
         if draw.random() < (0.45 if is_last else 0.1):
             tensors[name] = (shape, [0.0] * len(numbers))
     model = Spelled(size, programs, tensors)
-    circuit = {"layers": 1, "heads": size["heads"], "ablation": "zero", "edges": _edges(draw, model)}
+    circuit = maker.circuit_of(size, _edges(draw, model))
     listed = [list(prompt) for prompt in draw.sample(every_prompt(size), 4)]
     task = {"candidates": [0, 1], "prompts": listed}
     task["answer"] = {"kind": "table", "answers": [0, 1, 0, 1]}

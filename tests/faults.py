@@ -994,6 +994,137 @@ def spoiled_claims() -> Iterator[Case]:
     )
 
 
+PORTS: Mapping[str, tuple[dict[str, Any], tuple[str, ...], str]] = {
+    "an edge into a whole head among ports": (
+        {"edges": ["embed -> head 0.0 value", "embed -> head 0.0", "head 0.0 -> logits"]}, (), "embed -> head 0.0 feeds a whole head"
+    ),
+    "an edge into a port among heads": (
+        {"granularity": "head", "edges": ["embed -> head 0.0 value", "head 0.0 -> logits"]}, (), "want port"
+    ),
+    "a query of an MLP": ({"edges": ["embed -> mlp 0 query", "mlp 0 -> logits"]}, (), "mlp 0 has no query; only heads have ports"),
+    "a port that heads do not have": ({"edges": ["embed -> head 0.0 output"]}, (), "'head 0.0 output' is not a node"),
+    "an output of a port": ({"edges": ["head 0.0 value -> logits"]}, (), "'head 0.0 value' is not a node"),
+    "a granularity of its own": ({"granularity": "neuron"}, (), "granularity is 'neuron'"),
+    "an input that is three": ({}, ("--epsilon", "1/10", "--at", "head 0.0 input"), "is three inputs where ports are told apart"),
+    "a pattern": ({}, ("--task", "AT/task.toml"), "query, key and value are not told apart over patterns"),
+}  # fmt: skip
+"""What can be wrong with a circuit that tells ports apart, with options, and what the answer says."""
+
+
+def _write_ports(at: Path, **changes: Any) -> None:
+    edges = ["embed -> head 0.0 key", "embed -> head 0.0 value", "head 0.0 -> logits"]
+    (at / "circuit.json").write_bytes(_circuit(**{"granularity": "port", "edges": edges, **changes}))
+    (at / "task.toml").write_text(GOOD_TASK)
+
+
+def spoiled_ports() -> Iterator[Case]:
+    """Every fault of a circuit of ports, met by verify, and what other commands refuse of them."""
+    for name, (changes, options, word) in PORTS.items():
+
+        def make(at: Path, changes=changes, options=options) -> list[object]:
+            _write_ports(at, **changes)
+            given = [one.replace("AT", str(at)) for one in options]
+            return [*OF_A_CIRCUIT["verify"](at), *given]
+
+        yield Case(f"verify: ports with {name}", make, (word,))
+
+    def searched(at: Path) -> list[object]:
+        _write_ports(at)
+        return [*OF_A_MODEL["minimal"](at), "--circuit", at / "circuit.json", "--granularity", "port"]
+
+    yield Case("minimal: a granularity beside a circuit", searched, ("--granularity does nothing here",), 2)
+
+    def of_a_program(at: Path) -> list[object]:
+        _write_ports(at)
+        model = json.loads((at / "model" / "model.json").read_text())
+        model["programs"] = {"0.0": ["default 1", "otherwise self"]}
+        (at / "model" / "model.json").write_text(json.dumps(model))
+        weights(_neither_query_nor_key)(at / "model")
+        return OF_A_CIRCUIT["evaluate"](at)
+
+    yield Case("evaluate: a key of a program head", of_a_program, ("a program head has a value port only",))
+
+    for name, (text, word) in DRAWINGS.items():
+
+        def drawn(at: Path, text=text) -> list[object]:
+            (at / "circuit.gv").write_text(text)
+            return ["circuit", at / "circuit.gv"]
+
+        yield Case(f"circuit: a drawing {name}", drawn, (word,))
+
+
+def _neither_query_nor_key(header: dict[str, Any], data: bytearray) -> None:
+    """Take the tensors away that a program head has not."""
+    kept, old = bytearray(), dict(header)
+    header.clear()
+    for name, entry in sorted(old.items(), key=lambda item: item[1].get("data_offsets", [0])[0]):
+        if name == "__metadata__" or ".query." in name or ".key." in name:
+            continue
+        begin, end = entry["data_offsets"]
+        header[name] = {**entry, "data_offsets": [len(kept), len(kept) + end - begin]}
+        kept += data[begin:end]
+    data[:] = kept
+
+
+DRAWINGS: Mapping[str, tuple[str, str]] = {
+    "that keeps no edge": ('digraph { "<m0>" -> "<m1>" [style = "invis"]; }', "lays out 2 nodes and keeps no edge: 1 edges are drawn, all of them invisible"),
+    "of no graph": ("{}", "is no directed graph"),
+    "without end": ('digraph { "<embeds>" -> "<m0>"', "ends within its graph"),
+    "with an unknown node": ('digraph { "<embeds>" -> "<x0>" }', "'<x0>' is not a node as ACDC names them"),
+    "with an edge out of a port": ('digraph { "<a0.0_q>" -> "<m0>" }', "leaves a port, which feeds its own head only"),
+    "with half of an embedding": ('digraph { "<tok_embeds>" -> "<m0>" }', "reads one of tok_embeds and pos_embeds"),
+    "with ports and whole heads": ('digraph { "<embeds>" -> "<a0.0_q>"; "<embeds>" -> "<a0.1>" }', "feeds head 0.1 as a whole and ports of heads apart"),
+    "with an edge backwards": ('digraph { "<m1>" -> "<m0>" }', "mlp 0 is not computed after mlp 1"),
+    "with a subgraph": ('digraph { subgraph s { "<m0>" -> "<m1>" } }', "has a subgraph"),
+    "with text that is none": ('digraph { "<m0>" ! "<m1>" }', "line 1 is not Graphviz text"),
+}  # fmt: skip
+"""What can be wrong with a drawing of ACDC's."""
+
+QUOTE = [1, 2, 5, 9, 5, 5]
+MEAN = {"kind": "mean", "over": "position", "prompts": [QUOTE]}
+ABLATIONS: Mapping[str, tuple[object, tuple[str, ...], str, int]] = {
+    "a word that is none": (MEAN, ("--ablation", "median"), "the ablation is 'median', want one of zero, mean, mean-all, or a .json file", 2),
+    "no file": (MEAN, ("--ablation", "AT/none.json"), "none.json", 3),
+    "a circuit": (GOOD_CIRCUIT, (), "is a circuit (--circuit), want what cut edges carry (--ablation)", 3),
+    "no prompts": ({**MEAN, "prompts": []}, (), "a mean is taken over one or more prompts", 3),
+    "a prompt twice": ({**MEAN, "prompts": [QUOTE, QUOTE]}, (), "one is listed twice", 3),
+    "a token that the model has not": ({**MEAN, "prompts": [[*QUOTE[:-1], 99]]}, (), "mean ablation: ", 3),
+    "a name that the model has not": ({**MEAN, "prompts": ["A Z"]}, (), "prompts[0][1] is 'Z', want a token's number", 3),
+    "prompts of other lengths": ({**MEAN, "prompts": [[1, 2]]}, (), "no prompt that the mean is taken over has", 3),
+    "an unknown pooling": ({**MEAN, "over": "median"}, (), "over is 'median'", 3),
+    "an unknown kind": ({**MEAN, "kind": "resample"}, (), "kind is 'resample', want one of 'mean', 'counterfactual'", 3),
+    "pairs for a mean": ({"kind": "mean", "pairs": []}, (), "prompts is missing", 3),
+    "a partner of another length": ({"kind": "counterfactual", "pairs": [[QUOTE, [1, 2]]]}, (), "has 6 tokens and its partner 2", 3),
+    "three prompts in a pair": ({"kind": "counterfactual", "pairs": [[QUOTE, QUOTE, QUOTE]]}, (), "is 3 prompts, want a prompt and its partner", 3),
+    "a prompt without a partner": ({"kind": "counterfactual", "pairs": [[QUOTE, QUOTE]]}, (), "has no partner", 3),
+    "a place inside the circuit": (MEAN, ("--epsilon", "1/10", "--at", "head 0.0 output"), "cannot be perturbed under mean ablation", 3),
+    "a pattern": (MEAN, ("--task", "AT/task.toml"), "is not known over patterns; list prompts, or cut to zero", 2),
+}  # fmt: skip
+"""What can be wrong with what cut edges carry: a file, options, what the answer says, and the exit code."""
+
+
+def spoiled_ablations() -> Iterator[Case]:
+    """Every fault of an ablation, met by verify, and some that other commands meet."""
+    for name, (content, options, word, code) in ABLATIONS.items():
+
+        def make(at: Path, content=content, options=options) -> list[object]:
+            (at / "ablation.json").write_text(json.dumps(content))
+            (at / "task.toml").write_text(GOOD_TASK)
+            given = [one.replace("AT", str(at)) for one in options]
+            chosen = [] if "--ablation" in given else ["--ablation", at / "ablation.json"]
+            return [*OF_A_MODEL["verify"](at), *chosen, *given]
+
+        yield Case(f"verify: an ablation of {name}", make, (word,), code)
+    for name in ("evaluate", "extract", "minimal"):
+
+        def asked(at: Path, name=name) -> list[object]:
+            pairs = {"kind": "counterfactual", "pairs": [[QUOTE, QUOTE]]}
+            (at / "ablation.json").write_text(json.dumps(pairs))
+            return [*OF_A_MODEL[name](at), "--ablation", at / "ablation.json"]
+
+        yield Case(f"{name}: a prompt without a partner", asked, ("has no partner",))
+
+
 def cases() -> list[Case]:
     """Return every case."""
     spoiled = (
@@ -1008,5 +1139,7 @@ def cases() -> list[Case]:
         huge_models,
         unreadable_files,
         spoiled_claims,
+        spoiled_ports,
+        spoiled_ablations,
     )
     return [*(case for make in spoiled for case in make()), *FLAGS, *OF_ANOTHER_KIND, *UNUSUAL]

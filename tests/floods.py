@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import bundle_maker as maker
-from bundle_maker import Bundle, architecture, random_bundle, shapes
+from bundle_maker import Bundle, architecture, circuit_of, random_bundle, shapes
 from limited import Measured, measured
 
 MODULUS = (1 << 61) - 1
@@ -219,9 +219,41 @@ def _edges_times_prompts() -> Bundle:
     bundle = decided(architecture(**{**size, "layers": 1, "heads": 1}), ["embed -> logits"])
     dead = [f"embed -> head {layer}.{head}" for layer in range(3) for head in range(4000)]
     bundle.claim["architecture"] = size
-    circuit = {"layers": 3, "heads": 4000, "ablation": "zero"}
-    bundle.claim["circuit"] = {**circuit, "edges": [*dead, "embed -> logits"]}
+    bundle.claim["circuit"] = circuit_of(size, [*dead, "embed -> logits"])
     prompts = [list(pair) for pair in itertools.product(range(80), repeat=2)]
+    return listed(bundle, prompts, ["1", "0"])
+
+
+def _cut(heads: int, tokens: int) -> tuple[Bundle, list[list[int]]]:
+    """Return a circuit of one edge in a model of many heads, and all prompts of two of some tokens."""
+    sizes = {"vocabulary": 90, "context": 2, "width": 1, "head_width": 1, "mlp_width": 0, "biases": False}
+    bundle = decided(architecture(heads=heads, **sizes), ["embed -> logits"])
+    return bundle, [list(pair) for pair in itertools.product(range(tokens), repeat=2)]
+
+
+@flood
+def _means_of_many_heads_over_many_prompts() -> Bundle:
+    bundle, prompts = _cut(300, 80)
+    bundle.claim["circuit"]["ablation"] = {"kind": "mean", "over": "all", "prompts": prompts}
+    return listed(bundle, prompts[:2], ["1", "0"])
+
+
+@flood
+def _means_at_the_positions_of_many_lengths() -> Bundle:
+    bundle, prompts = _cut(1, 80)
+    bundle.claim["architecture"] |= {"context": 1000}
+    bundle.tensors["embed.position"] = ((1000, 1), [0.0] * 1000)
+    lengths = [[0] * length for length in range(3, 400)]
+    ablation = {"kind": "mean", "over": "position", "prompts": [*prompts, *lengths]}
+    bundle.claim["circuit"]["ablation"] = ablation
+    return listed(bundle, [*prompts, *lengths], ["1", "0"])
+
+
+@flood
+def _partners_in_a_model_of_many_heads() -> Bundle:
+    bundle, prompts = _cut(300, 80)
+    pairs = [[prompt, prompt[::-1]] for prompt in prompts]
+    bundle.claim["circuit"]["ablation"] = {"kind": "counterfactual", "pairs": pairs}
     return listed(bundle, prompts, ["1", "0"])
 
 

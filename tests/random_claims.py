@@ -15,7 +15,19 @@ from random import Random
 from typing import Any
 
 import bundle_maker as maker
-from bundle_twin import ForbiddenError, Model, Run, Tensor, dead, decided, feeding, prompts_of, reads, rows_of
+from bundle_twin import (
+    Carried,
+    ForbiddenError,
+    Model,
+    Run,
+    Tensor,
+    dead,
+    decided,
+    feeding,
+    prompts_of,
+    reads,
+    rows_of,
+)
 from condition_twin import parsed
 
 NAMES = "abcdefghijkl"
@@ -130,6 +142,7 @@ def ask(seed: int) -> Ask:
     circuit = random_circuit(draw, model, theme)
     task = random_pattern(draw, model, theme) if theme.is_pattern else random_prompts(draw, model)
     found = Ask(seed, name, model, circuit, task, [])
+    vary(Random(f"ablation {seed}"), found)  # noqa: S311  # the same
     fit_answers(draw, found)
     found.properties = [make_property(draw, found, kind) for kind in chosen(draw, theme.properties)]
     if any(prop["kind"] == "lesion identity" for prop in found.properties):
@@ -146,6 +159,119 @@ def ask(seed: int) -> Ask:
         names = sorted(FLAWS.keys() - OF_LISTS) if theme.is_pattern else sorted(FLAWS)
         spoil(draw, found, draw.choice((*names, *(OFTEN if theme.is_pattern else ()))))
     return found
+
+
+def vary(draw: Random, asked: Ask) -> None:
+    """Let some circuits tell ports apart, some cut edges carry something, and some models have no MLPs."""
+    if asked.is_pattern:
+        if draw.random() < 0.04:
+            asked.flaw, change = draw.choice((("ports of a pattern", split), ("ablated pattern", ablate)))
+            asked.task["prompts"] = [[0], [1, 2]]
+            change(draw, asked)
+            del asked.task["prompts"]
+        return
+    if draw.random() < 0.06:
+        remove_mlps(draw, asked)
+    if draw.random() < 0.3:
+        split(draw, asked)
+    if draw.random() < 0.35:
+        ablate(draw, asked)
+    if "necessity" in THEMES[asked.theme].properties and draw.random() < 0.7:
+        need_edges(draw, asked)
+
+
+def need_edges(draw: Random, asked: Ask) -> None:
+    """Let the circuit need each of its edges for some clear decision, if one of a few does."""
+    model, order = asked.model.meant(), ordered_edges(asked)
+    carried = Carried(model, asked.circuit["ablation"])
+    for _ in range(30):
+        drawn = draw.sample(order, min(len(order), draw.randint(1, 3)))
+        edges = [edge for edge in order if edge in drawn and edge not in dead(drawn)]
+        is_read = carried.whole is not None or reads(edges, model.programs)
+        if edges and is_read and _is_needed(asked, model, edges, carried):
+            asked.circuit["edges"] = edges
+            return
+
+
+def _is_needed(asked: Ask, model: Model, edges: list[str], carried: Carried) -> bool:
+    candidates, prompts = asked.task["candidates"], list(map(tuple, asked.task["prompts"]))
+
+    def decisions(kept: list[str]) -> list[frozenset[int]]:
+        run = Run(model, kept, carried=carried)
+        return [decided(candidates, run.logits(candidates, prompt)) for prompt in prompts]
+
+    try:
+        own, lesions = decisions(edges), [[one for one in edges if one != cut] for cut in edges]
+        pairs = (zip(own, decisions(lesion), strict=True) for lesion in lesions)
+        return all(any(len(one) == 1 and one != other for one, other in found) for found in pairs)
+    except ForbiddenError:
+        return False
+
+
+def split(draw: Random, asked: Ask) -> None:
+    """Let an edge into a head be one to some of its ports."""
+    circuit, programs = asked.circuit, asked.model.programs
+    most = 1 if asked.theme == "minimum" else 3
+    kept: set[str] = set()
+    for edge in circuit["edges"]:
+        source, target = edge.split(" -> ")
+        ports = maker.ports(target, programs)
+        chosen = draw.sample(ports, draw.randint(1, min(most, len(ports))))
+        kept |= {f"{source} -> {port}" for port in chosen}
+    order = maker.every_edge(asked.model.architecture, programs)
+    circuit |= {"granularity": "port", "edges": [edge for edge in order if edge in kept]}
+
+
+def remove_mlps(draw: Random, asked: Ask) -> None:
+    """Let a model have only attention."""
+    asked.model.architecture["mlp_width"] = 0
+    fill(draw, asked.model)
+    asked.circuit = random_circuit(draw, asked.model, THEMES[asked.theme])
+
+
+def ablate(draw: Random, asked: Ask) -> None:
+    """Let cut edges carry a mean or what is put out on a partner; some circuits are blind then, or empty."""
+    circuit, size, prompts = asked.circuit, asked.model.architecture, asked.task["prompts"]
+
+    def alike(prompt: list[int]) -> list[int]:
+        return [draw.randrange(size["vocabulary"]) for _ in prompt]
+
+    if draw.random() < 0.5:
+        partners = [list(one) if draw.random() < 0.2 else alike(one) for one in prompts]
+        pairs = [[list(one), other] for one, other in zip(prompts, partners, strict=True)]
+        circuit["ablation"] = {"kind": "counterfactual", "pairs": pairs}
+    else:
+        drawn = {tuple(draw.choice((alike(one), one))) for one in prompts for _ in range(2)}
+        over = draw.choice(("position", "position", "all"))
+        listed = sorted(drawn)[: len(drawn) if over == "position" else draw.randint(1, 3)]
+        circuit["ablation"] = {"kind": "mean", "over": over, "prompts": list(map(list, listed))}
+    if draw.random() < 0.2:
+        order = ordered_edges(asked)
+        drawn = draw.sample(order, min(len(order), draw.randint(0, 2)))
+        circuit["edges"] = [edge for edge in order if edge in drawn and edge not in dead(drawn)]
+    if draw.random() < 0.12:
+        spoil_ablation(draw, asked)
+
+
+def spoil_ablation(draw: Random, asked: Ask) -> None:
+    """Let what cut edges carry be unknown on some prompt, or be of no prompt of the model."""
+    ablation, size = asked.circuit["ablation"], asked.model.architecture
+    asked.flaw = f"{ablation['kind']} flaw"
+    listed = ablation.get("pairs", ablation.get("prompts"))
+    change = draw.choice(("less", "twice", "far", "long", "other"))
+    if change == "less":
+        listed.pop()
+    elif change == "twice":
+        listed.append(deepcopy(listed[0]))
+    elif ablation["kind"] == "counterfactual":
+        partner = listed[0][1]
+        partner[:] = {"far": [size["vocabulary"]] * len(partner), "long": [0] * (size["context"] + 1)}.get(
+            change, [*partner, 0]
+        )
+    elif change == "other":
+        ablation["over"] = "token"
+    else:
+        listed.append([size["vocabulary"]] if change == "far" else [0] * (size["context"] + 1))
 
 
 OF_LISTS = {
@@ -341,7 +467,7 @@ def random_circuit(draw: Random, model: Spelled, theme: Theme) -> dict[str, Any]
         edges = [
             e for e in every if e in {*edges, "embed -> head 0.0", "head 0.0 -> logits", "embed -> logits"}
         ]
-    return {"layers": size["layers"], "heads": size["heads"], "ablation": "zero", "edges": edges}
+    return maker.circuit_of(size, edges)
 
 
 def random_candidates(draw: Random, size: dict[str, Any]) -> list[int]:
@@ -476,6 +602,11 @@ def _spelled(shape: dict[str, Any]) -> str:
             return f"({_spelled(part)}){{{least}..{'' if most is None else most}}}"
 
 
+def run_of(asked: Ask, model: Model) -> Run:
+    """Return the circuit of an ask as the oracle runs it."""
+    return Run(model, asked.circuit["edges"], carried=Carried(model, asked.circuit["ablation"]))
+
+
 def fit_answers(draw: Random, asked: Ask) -> None:
     """Make the answers those that the circuit decides, mostly; where it ties or cannot be computed, any."""
     if draw.random() < 0.2:
@@ -485,7 +616,7 @@ def fit_answers(draw: Random, asked: Ask) -> None:
     if asked.is_pattern:
         prompts = prompts_of(task["pattern"], size["vocabulary"], size["context"])
     try:
-        run = Run(asked.model.meant(), asked.circuit["edges"])
+        run = run_of(asked, asked.model.meant())
         if task["answer"]["kind"] == "only opener":
             _fit_openers(run, task, prompts)
         else:
@@ -537,7 +668,7 @@ def least_radius(asked: Ask) -> Fraction | None:
     radii: list[Fraction] = []
     try:
         model = asked.model.meant()
-        run = Run(model, asked.circuit["edges"])
+        run = run_of(asked, model)
         rows = [model.row("embed.token" if size["tied"] else "logits.weight", t) for t in task["candidates"]]
         for prompt in prompts:
             logits = run.logits(task["candidates"], prompt)
@@ -620,9 +751,15 @@ def _deep() -> str:
 
 
 def use_head(asked: Ask, head: str) -> None:
-    """Let the circuit read a head, so that its program matters."""
-    edges = {*asked.circuit["edges"], f"embed -> head {head}", f"head {head} -> logits"}
-    asked.circuit["edges"] = [edge for edge in maker.every_edge(asked.model.architecture) if edge in edges]
+    """Let the circuit read a head, so that its program matters; what it has no more is cut."""
+    port = f"head {head} value" if asked.circuit["granularity"] == "port" else f"head {head}"
+    edges = {*asked.circuit["edges"], f"embed -> {port}", f"head {head} -> logits"}
+    asked.circuit["edges"] = [edge for edge in ordered_edges(asked) if edge in edges]
+
+
+def ordered_edges(asked: Ask) -> list[str]:
+    """Return every edge as the circuit of an ask tells them apart."""
+    return maker.edges_of({**vars(asked.model), "circuit": asked.circuit})
 
 
 def _set(**changes: Any):
@@ -734,12 +871,12 @@ def _other_graph(draw: Random, asked: Ask) -> None:
 
 
 def _dead_circuit(draw: Random, asked: Ask) -> None:
-    every = maker.every_edge(asked.model.architecture)
+    every = ordered_edges(asked)
     asked.circuit["edges"] = draw.sample(every, draw.randint(0, 3))
 
 
 def _dead_edge(draw: Random, asked: Ask) -> None:
-    every = maker.every_edge(asked.model.architecture)
+    every = ordered_edges(asked)
     edges = {*asked.circuit["edges"], *draw.sample(every, 2)}
     asked.circuit["edges"] = [edge for edge in every if edge in edges]
     for prop in asked.properties:
@@ -748,7 +885,7 @@ def _dead_edge(draw: Random, asked: Ask) -> None:
 
 
 def _other_minimum(draw: Random, asked: Ask) -> None:
-    every = maker.every_edge(asked.model.architecture)
+    every = ordered_edges(asked)
     own = asked.circuit["edges"]
     other = sorted(draw.sample(every, len(own)), key=every.index)
     circuits = draw.choice(([other], [own, other], [own, own], [own, own[:-1]], []))
@@ -901,7 +1038,7 @@ def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> N
 
     frozen = open_model(model)
     circuit = parse_circuit(asked.circuit, "ask")
-    properties = tuple(_property(prop, frozen, base) for prop in asked.properties)
+    properties = tuple(_property(prop, frozen, base, asked.circuit) for prop in asked.properties)
     task = _pattern_task(asked) if asked.is_pattern else _task(asked)
     claim = Claim(frozen, circuit, task, properties)
     write_bundle(bundle, prove(claim, Effort(budget=300, regions=256, listed=512)))
@@ -952,7 +1089,7 @@ def _pattern_task(asked: Ask):
     return Task("ask", Vocabulary(size), tuple(asked.task["candidates"]), read, answer, relation)
 
 
-def _property(prop: dict[str, Any], frozen, base: Path | None):
+def _property(prop: dict[str, Any], frozen, base: Path | None, circuit: dict[str, Any]):
     from circuitproof.declare.circuits.spelling import parse_circuit
     from circuitproof.forward.interface import Span, parse_interface
     from circuitproof.prove import properties as of
@@ -965,8 +1102,9 @@ def _property(prop: dict[str, Any], frozen, base: Path | None):
                 Fraction(prop["epsilon"]), parse_interface(prop["at"], frozen.graph, positions)
             )
         case "minimum":
-            graph = {"layers": frozen.graph.layers, "heads": frozen.graph.heads, "ablation": "zero"}
-            return of.Minimum(tuple(parse_circuit(graph | {"edges": one}, "ask") for one in prop["circuits"]))
+            return of.Minimum(
+                tuple(parse_circuit(circuit | {"edges": one}, "ask") for one in prop["circuits"])
+            )
         case "lesion identity":
             return lesion_identity(base, frozen)
         case kind:

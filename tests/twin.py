@@ -5,14 +5,26 @@ Every node is computed at every position of every prompt, dead or not. Nothing i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
 from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp, Node
+from circuitproof.declare.circuits.ablation import Counterfactual, Pooling, Zero
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.graph import (
+    EMBED,
+    LOGITS,
+    Edge,
+    Granularity,
+    Head,
+    Mlp,
+    Node,
+    Port,
+    Target,
+    Use,
+)
 from circuitproof.declare.operators import Activation, BandNorm, LeakyRelu, Lift
 from circuitproof.declare.programs.syntax import Program
 from program_twin import dense_row
@@ -102,18 +114,45 @@ class Twin:
 
     def logits(self, circuit: Circuit, prompt: Sequence[int], candidates: Sequence[int]) -> tuple[Any, ...]:
         """Return the candidates' logits at the last position."""
-        outputs: Outputs = {}
-        for node in circuit.graph.nodes():
-            if node != LOGITS:
-                outputs[node] = [
-                    self.output(node, circuit, outputs, prompt[: i + 1]) for i in range(len(prompt))
-                ]
-        last = self.read(LOGITS, circuit, outputs, len(prompt) - 1)
+        substitutes = self.substitutes(circuit, prompt)
+        outputs = self.outputs(circuit, prompt, substitutes)
+        last = self.read(LOGITS, circuit, (outputs, substitutes), len(prompt) - 1)
         rows = self.weights["embed.token" if self.architecture.tied else "logits.weight"]
         biases = self.weights["logits.bias"] if self.architecture.logit_bias else [Fraction(0)] * len(rows)
         return tuple(dot(rows[token], last) + biases[token] for token in candidates)
 
-    def output(self, node: Node, circuit: Circuit, outputs: Outputs, prefix: Sequence[int]) -> Vector:
+    def outputs(self, circuit: Circuit, prompt: Sequence[int], substitutes: Outputs) -> Outputs:
+        """Return what each node outputs at each position."""
+        outputs: Outputs = {}
+        for node in circuit.graph.nodes():
+            if node != LOGITS:
+                outputs[node] = [
+                    self.output(node, circuit, (outputs, substitutes), prompt[: i + 1])
+                    for i in range(len(prompt))
+                ]
+        return outputs
+
+    def substitutes(self, circuit: Circuit, prompt: Sequence[int]) -> Outputs:
+        """Return what a cut edge from each node carries at each position, in place of its output."""
+        ablation, model = circuit.ablation, whole(replace(circuit.graph, granularity=Granularity.HEAD))
+        if isinstance(ablation, Zero):
+            return {}
+        if isinstance(ablation, Counterfactual):
+            (partner,) = [other for one, other in ablation.pairs if one == tuple(prompt)]
+            return self.outputs(model, partner, {})
+        chosen = [one for one in ablation.prompts if ablation.over is Pooling.ALL or len(one) == len(prompt)]
+        ran = [self.outputs(model, one, {}) for one in chosen]
+        means: Outputs = {}
+        for node in ran[0]:
+            places = [[place for one in ran for place in one[node]]] * len(prompt)
+            if ablation.over is Pooling.POSITION:
+                places = [[one[node][i] for one in ran] for i in range(len(prompt))]
+            means[node] = [mean(vectors) for vectors in places]
+        return means
+
+    def output(
+        self, node: Node, circuit: Circuit, outputs: tuple[Outputs, Outputs], prefix: Sequence[int]
+    ) -> Vector:
         """Return what a node outputs at the last position of a prefix."""
         here = len(prefix) - 1
         if node == EMBED:
@@ -122,8 +161,14 @@ class Twin:
             hidden = self.affine(f"mlp.{node.layer}.up", self.read(node, circuit, outputs, here))
             return self.affine(f"mlp.{node.layer}.down", [self.bend(number) for number in hidden])
         assert isinstance(node, Head)
-        inputs = [self.read(node, circuit, outputs, place) for place in range(here + 1)]
-        return self.head(f"head.{node.layer}.{node.index}", inputs, self.attend(node, inputs, prefix))
+        ports = (
+            [node] * 3 if circuit.graph.granularity is Granularity.HEAD else [Port(node, use) for use in Use]
+        )
+        query, keys, values = (
+            [self.read(port, circuit, outputs, place) for place in range(here + 1)] for port in ports
+        )
+        weights = self.attend(node, query[-1], keys, prefix)
+        return self.head(f"head.{node.layer}.{node.index}", values, weights)
 
     def head(self, name: str, inputs: Sequence[Vector], weights: Vector) -> Vector:
         """Return the output map of the values, weighted."""
@@ -131,25 +176,29 @@ class Twin:
         mixed = [dot(weights, column) for column in zip(*values, strict=True)]
         return [dot(row, mixed) for row in self.weights[f"{name}.output.weight"]]
 
-    def attend(self, head: Head, inputs: Sequence[Vector], prefix: Sequence[int]) -> Vector:
+    def attend(self, head: Head, query: Vector, keys: Sequence[Vector], prefix: Sequence[int]) -> Vector:
         """Return where a head attends from the last position of a prefix."""
         if head in self.programs:
             return self.program_row(self.programs[head], prefix)
         name = f"head.{head.layer}.{head.index}"
-        query = self.affine(f"{name}.query", inputs[-1])
-        keys = [self.affine(f"{name}.key", one) for one in inputs]
-        return self.sparsemax([self.architecture.attention_scale * dot(query, key) for key in keys])
+        asking = self.affine(f"{name}.query", query)
+        asked = [self.affine(f"{name}.key", one) for one in keys]
+        return self.sparsemax([self.architecture.attention_scale * dot(asking, key) for key in asked])
 
-    def read(self, node: Node, circuit: Circuit, outputs: Outputs, place: int) -> Vector:
-        """Return the input of a node at a position."""
-        sources = [source for source in outputs if _is_kept(circuit, source, node)]
+    def read(self, port: Target, circuit: Circuit, outputs: tuple[Outputs, Outputs], place: int) -> Vector:
+        """Return the input of a node, or of a port of a head, at a position."""
+        own, substitutes = outputs
         total: Vector = [Fraction(0)] * self.architecture.width
-        for source in sources:
-            total = plus(total, outputs[source][place])
+        layers = set[int]()
+        for source in circuit.graph.nodes():
+            carried = own if _is_kept(circuit, source, port) else substitutes
+            if source.place[:2] < port.place[:2] and source in carried:
+                total = plus(total, carried[source][place])
+                layers |= {source.layer} if isinstance(source, Head) else set()
         if self.architecture.biases:
-            for layer in sorted({source.layer for source in sources if isinstance(source, Head)}):
+            for layer in sorted(layers):
                 total = plus(total, self.weights[f"attention.{layer}.output.bias"])
-        return self.norm(_norm_name(node), total) if self.architecture.has_norm else total
+        return self.norm(_norm_name(port), total) if self.architecture.has_norm else total
 
     def affine(self, name: str, vector: Vector) -> Vector:
         """Return a linear map with its bias, if there are biases."""
@@ -179,13 +228,18 @@ class Twin:
         return dense_row(program, prefix, len(prefix) - 1)
 
 
-def _is_kept(circuit: Circuit, source: Node, target: Node) -> bool:
+def mean(vectors: Sequence[Vector]) -> Vector:
+    """Return the mean of vectors."""
+    return [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+
+
+def _is_kept(circuit: Circuit, source: Node, target: Target) -> bool:
     return source.place[:2] < target.place[:2] and Edge(source, target) in circuit.edges
 
 
-def _norm_name(node: Node) -> str:
-    match node:
-        case Head(layer):
+def _norm_name(port: Target) -> str:
+    match port:
+        case Head(layer) | Port(Head(layer)):
             return f"attention.{layer}.norm"
         case Mlp(layer):
             return f"mlp.{layer}.norm"

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from circuitproof.api.declaring import (
         Model,
         circuit,
+        counterfactual,
         declare_task,
         load_circuit,
         load_model,
         load_task,
+        mean,
         write_model,
     )
     from circuitproof.api.finding import extract, import_hf, import_release, import_tracr, train
@@ -77,6 +79,7 @@ __all__ = [
     "__version__",
     "check",
     "circuit",
+    "counterfactual",
     "declare_task",
     "explain",
     "extract",
@@ -87,6 +90,7 @@ __all__ = [
     "load_model",
     "load_task",
     "logits",
+    "mean",
     "minimal",
     "prove_claims",
     "radius",
@@ -102,10 +106,12 @@ _HOMES = {
     "api.declaring": (
         "Model",
         "circuit",
+        "counterfactual",
         "declare_task",
         "load_circuit",
         "load_model",
         "load_task",
+        "mean",
         "write_model",
     ),
     "api.finding": ("extract", "import_hf", "import_release", "import_tracr", "train"),

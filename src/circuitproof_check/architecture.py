@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, pairwise
+from itertools import chain
 from typing import NamedTuple, TypeAlias, cast
 
 from .programs import Program
@@ -54,7 +54,7 @@ def read_architecture(value: object, where: str) -> Architecture:
     """Read sizes and operators."""
     names = (*_SIZES, *_FLAGS, *_OPERATORS)
     values = dict(zip(names, fields(value, where, *names), strict=True))
-    sizes = {name: integer(values[name], f"{where}.{name}", 1) for name in _SIZES}
+    sizes = {name: integer(values[name], f"{where}.{name}", name != "mlp_width") for name in _SIZES}
     for name, size in sizes.items():
         bound(size, SIZES[name], f"{where}.{name}")
     flags = {name: boolean(values[name], f"{where}.{name}") for name in _FLAGS}
@@ -122,10 +122,12 @@ def tensor_shapes(size: Architecture, programs: Container[tuple[int, int]]) -> S
     shapes |= {} if size.tied else {"logits.weight": (vocabulary, width)}
     shapes |= {"logits.bias": (vocabulary,)} if size.logit_bias else {}
     for layer in range(size.layers):
-        shapes |= _norm_shapes(size, f"attention.{layer}") | _norm_shapes(size, f"mlp.{layer}")
+        shapes |= _norm_shapes(size, f"attention.{layer}")
         shapes |= {f"attention.{layer}.output.bias": (width,)} if size.biases else {}
-        shapes |= _linear_shapes(size, f"mlp.{layer}.up", size.mlp_width, width)
-        shapes |= _linear_shapes(size, f"mlp.{layer}.down", width, size.mlp_width)
+        if size.mlp_width:
+            shapes |= _norm_shapes(size, f"mlp.{layer}")
+            shapes |= _linear_shapes(size, f"mlp.{layer}.up", size.mlp_width, width)
+            shapes |= _linear_shapes(size, f"mlp.{layer}.down", width, size.mlp_width)
         for index in range(size.heads):
             for role in ("value",) if (layer, index) in programs else ("query", "key", "value"):
                 shapes |= _linear_shapes(size, f"head.{layer}.{index}.{role}", size.head_width, width)
@@ -143,10 +145,14 @@ def _norm_shapes(size: Architecture, name: str) -> Shapes:
 
 
 class Node(NamedTuple):
-    """`embed` has stage 0, heads of layer L 2L + 1, `mlp L` 2L + 2; sorted in the order of computation."""
+    """`embed` has stage 0, heads of layer L 2L + 1, `mlp L` 2L + 2; sorted in the order of computation.
+
+    Where an edge ends, it may be a port of a head: 1 is its query, 2 its keys, 3 its values.
+    """
 
     stage: int
     head: int = 0
+    port: int = 0
 
     @property
     def layer(self) -> int:
@@ -156,8 +162,19 @@ class Node(NamedTuple):
     def is_head(self) -> bool:
         return self.stage % 2 == 1
 
+    @property
+    def reader(self) -> "Node":
+        """Return the node that reads at a port."""
+        return Node(self.stage, self.head) if self.port else self
+
+    def at(self, port: int) -> "Node":
+        """Return one of the inputs of a head."""
+        return Node(self.stage, self.head, port)
+
 
 EMBED = Node(0)
+PORTS = ("query", "key", "value")
+QUERY, VALUE = 1, 3
 Edge: TypeAlias = tuple[Node, Node]
 """The source and the target; sorting gives the order of a claim."""
 Edges: TypeAlias = tuple[Edge, ...]
@@ -176,7 +193,15 @@ def node_of(name: str, size: Architecture) -> Node | None:
         return None
     layer, head = int(found["mlp"] or found["layer"]), int(found["head"] or 0)
     node = Node(2 * layer + (2 if found["mlp"] else 1), head)
-    return node if layer < size.layers and head < size.heads else None
+    is_there = node.is_head or size.mlp_width > 0
+    return node if layer < size.layers and head < size.heads and is_there else None
+
+
+def target_of(name: str, size: Architecture) -> Node | None:
+    """Return the node or the port of a head that has a name, if there is one."""
+    spelled, _, port = name.rpartition(" ")
+    head = node_of(spelled, size) if port in PORTS else None
+    return node_of(name, size) if head is None or not head.is_head else head.at(1 + PORTS.index(port))
 
 
 def readers(programs: Mapping[tuple[int, int], Program]) -> frozenset[Node]:
@@ -189,7 +214,7 @@ def live_nodes(edges: Edges, size: Architecture) -> set[Node]:
     """Return the nodes from which kept edges lead to the logits, and the logits."""
     live = {logits_node(size)}
     for source, target in sorted(paid(edges, NUMBER), reverse=True):
-        live |= {source} if target in live else set()
+        live |= {source} if target.reader in live else set()
     return live
 
 
@@ -198,35 +223,63 @@ def constant_edges(edges: Edges, programs: Mapping[tuple[int, int], Program]) ->
     spend(NUMBER * len(edges))
     fed = set(readers(programs))
     for source, target in sorted(edges):
-        fed |= {target} if source in fed else set()
+        fed |= {target.reader} if source in fed and target.port in (0, VALUE) else set()
     return tuple(edge for edge in edges if edge[0] not in fed)
 
 
-def all_edges(size: Architecture) -> Edges:
-    spend(OBJECT * size.layers * (1 + size.heads) + NUMBER * (2 + size.layers * (1 + size.heads)) ** 2)
+def all_nodes(size: Architecture) -> list[Node]:
+    """Return every node, in the order of computation."""
+    spend(OBJECT * size.layers * (1 + size.heads))
     layers = range(size.layers)
     inner = [Node(2 * layer + 1, head) for layer in layers for head in range(size.heads)]
-    nodes = sorted([EMBED, *inner, *(Node(2 * layer + 2) for layer in layers), logits_node(size)])
-    return tuple((source, target) for source in nodes for target in nodes if source.stage < target.stage)
+    blocks = [Node(2 * layer + 2) for layer in layers if size.mlp_width]
+    return sorted([EMBED, *inner, *blocks, logits_node(size)])
 
 
-def read_circuit(
-    value: object, where: str, size: Architecture, programs: Mapping[tuple[int, int], Program]
-) -> Edges:
-    layers, heads, ablation, listed = fields(value, where, "layers", "heads", "ablation", "edges")
-    found = integer(layers, f"{where}.layers"), integer(heads, f"{where}.heads")
-    wanted = size.layers, size.heads
+def all_edges(size: Architecture, shape: "Shape | None" = None) -> Edges:
+    """Return every edge, those into heads as a shape of circuits has them."""
+    nodes = all_nodes(size)
+    spend(NUMBER * len(nodes) ** 2 * (len(PORTS) if shape and shape.is_split else 1))
+    targets = [port for node in nodes for port in (shape.ports(node) if shape else [node])]
+    return tuple((source, target) for source in nodes for target in targets if source.stage < target.stage)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Whether circuits tell ports of heads apart, and the heads with a program, which read values only."""
+
+    is_split: bool
+    programs: Container[tuple[int, int]]
+
+    def ports(self, node: Node) -> list[Node]:
+        """Return where edges into a node end."""
+        if not (self.is_split and node.is_head):
+            return [node]
+        is_program = (node.layer, node.head) in self.programs
+        return [node.at(VALUE)] if is_program else [node.at(1 + port) for port in range(len(PORTS))]
+
+
+def read_shape(value: object, where: str, size: Architecture, programs: Container[tuple[int, int]]) -> Shape:
+    """Read sizes and granularity of a circuit."""
+    names = ("layers", "heads", "mlps", "granularity", "ablation", "edges")
+    layers, heads, mlps, told, *_ = fields(value, where, *names)
+    found = (
+        integer(layers, f"{where}.layers"),
+        integer(heads, f"{where}.heads"),
+        boolean(mlps, f"{where}.mlps"),
+    )
+    wanted = size.layers, size.heads, size.mlp_width > 0
     require("circuit_has_the_sizes", found == wanted, where, found, wanted)
-    require("ablation_is_zero", ablation == "zero", where, ablation)
-    edges = read_edges(listed, f"{where}.edges", size)
-    require("edges_stand_in_order", all(a < b for a, b in pairwise(paid(edges))), where)
-    is_read = not readers(programs).isdisjoint(live_nodes(edges, size))
-    require("circuits_read_their_prompt", is_read, where)
+    require("granularity_is_known", told in ("head", "port"), where, told)
+    return Shape(told == "port", programs)
+
+
+def read_edges(names: object, where: str, size: Architecture, shape: Shape) -> Edges:
+    """Read edges that end where those of a shape do."""
+    edges = tuple(_read_edge(name, where, size) for name in paid(items(names, where), 2 * OBJECT))
+    strange = [target for _, target in edges if target not in shape.ports(target.reader)]
+    require("edges_end_at_their_ports", not strange, where, len(strange))
     return edges
-
-
-def read_edges(names: object, where: str, size: Architecture) -> Edges:
-    return tuple(_read_edge(name, where, size) for name in paid(items(names, where), 2 * OBJECT))
 
 
 def key_of_edges(edges: Edges) -> bytes:
@@ -247,7 +300,7 @@ def smaller_circuits(
     ordered = sorted(paid(edges, NUMBER))
     into: dict[Node, list[int]] = {}
     for place, edge in enumerate(ordered):
-        into.setdefault(edge[1], []).append(place)
+        into.setdefault(edge[1].reader, []).append(place)
     level: set[tuple[int, ...]] = {()}
     if fed_by is None:
         yield ()
@@ -268,7 +321,7 @@ def smaller_circuits(
 
 def _read_edge(value: object, where: str, size: Architecture) -> Edge:
     name, _, other = text(value, where).partition(" -> ")
-    source, target = node_of(name, size), node_of(other, size)
+    source, target = node_of(name, size), target_of(other, size)
     require("edges_join_nodes", source and target, where, value)
     edge = cast("Edge", (source, target))
     require("edges_lead_forward", edge[0].stage < edge[1].stage, where, value)
@@ -283,4 +336,6 @@ def name_of(edge: Edge, size: Architecture) -> str:
 def _node_name(node: Node, size: Architecture) -> str:
     if node in (EMBED, logits_node(size)):
         return "embed" if node == EMBED else "logits"
+    if node.port:
+        return f"head {node.layer}.{node.head} {PORTS[node.port - 1]}"
     return f"head {node.layer}.{node.head}" if node.is_head else f"mlp {node.layer}"

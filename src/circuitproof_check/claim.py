@@ -6,16 +6,22 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
+from .ablation import Ablation, check_covered, read_ablation
 from .architecture import (
     EMBED,
+    QUERY,
     Architecture,
     Edges,
     Node,
+    Shape,
     Shapes,
+    live_nodes,
     logits_node,
     node_of,
     read_architecture,
-    read_circuit,
+    read_edges,
+    read_shape,
+    readers,
     tensor_shapes,
 )
 from .programs import Program, parse_program
@@ -64,6 +70,8 @@ class Claim:
     architecture: Architecture
     lines: Lines
     programs: Mapping[Head, Program]
+    shape: Shape
+    ablation: Ablation
     edges: Edges
     prompts: Prompts
     task: Task
@@ -80,6 +88,8 @@ def _unreached(claim: Claim, claimed: Property) -> int:
     node = node_of(name, claim.architecture)
     is_place = node is not None and side in ("input", "output")
     require("places_are_sides_of_nodes", is_place, "robustness", claimed.at)
+    is_parted = claim.shape.is_split and node is not None and node.is_head and side == "input"
+    require("heads_with_ports_have_no_one_input", not is_parted, "robustness", claimed.at)
     readers: dict[Node, list[Node]] = {}
     for source, target in paid(claim.edges, NUMBER):
         readers.setdefault(source, []).append(target)
@@ -99,12 +109,17 @@ def _unreached(claim: Claim, claimed: Property) -> int:
 def _read_positions(
     claim: Claim, readers: Mapping[Node, list[Node]], prompt: tuple[int, ...]
 ) -> tuple[dict[Node, set[int]], dict[Node, set[int]]]:
-    """Return at which positions inputs and outputs of nodes are read on the way to the last logits."""
+    """Return at which positions inputs and outputs of nodes are read on the way to the last logits.
+
+    What feeds a query alone is read where the head puts something out, and nowhere before.
+    """
     inputs: dict[Node, set[int]] = {logits_node(claim.architecture): {len(prompt) - 1}}
     outputs: dict[Node, set[int]] = {}
     for source in sorted(paid(readers, NUMBER), reverse=True):
         spend(NUMBER * len(readers[source]) * len(prompt))
-        outputs[source] = set[int]().union(*(inputs.get(reader, set()) for reader in readers[source]))
+        outputs[source] = set[int]().union(
+            *((outputs if port.port == QUERY else inputs).get(port.reader, set()) for port in readers[source])
+        )
         if source != EMBED:
             inputs[source] = _keys(claim, source, prompt, outputs[source])
     return inputs, outputs
@@ -124,9 +139,11 @@ def _keys(claim: Claim, node: Node, prompt: tuple[int, ...], places: set[int]) -
 
 def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     """Read the statement and its prompts."""
-    names = ("format", "architecture", "programs", "circuit", "task", "domain", "weights", "properties")
-    spelled, sizes, programs, circuit, task, pinned, weights, properties = fields(value, "claim", *names)
-    check_format(spelled, "circuitproof claim 2")
+    check_format(mapping(value, "claim").get("format"), "circuitproof claim 3")
+    names = ("architecture", "programs", "circuit", "task", "domain", "weights", "properties")
+    _, reckoned, *stated = fields(value, "claim", "format", "arithmetic", *names)
+    sizes, programs, circuit, task, pinned, weights, properties = stated
+    require("arithmetic_is_exact", reckoned == "exact", "claim.arithmetic", reckoned)
     size = read_architecture(sizes, "claim.architecture")
     lines, parsed = read_programs(programs, "claim.programs", size)
     digest, count = fields(pinned, "claim.domain", "digest", "prompts")
@@ -135,17 +152,35 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     prompts, pattern = read_domain(domain, size)
     is_counted = integer(count, "claim.domain.prompts") == len(prompts)
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
+    shape, ablation, edges = _read_circuit(circuit, "claim.circuit", size, parsed)
+    require("patterns_are_cut_to_zero", not pattern or ablation.is_zero, "claim.circuit", ablation.kind)
+    require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
+    check_covered(ablation, prompts)
     return Claim(
         architecture=size,
         lines=lines,
         programs=parsed,
-        edges=read_circuit(circuit, "claim.circuit", size, parsed),
+        shape=shape,
+        ablation=ablation,
+        edges=edges,
         prompts=prompts,
         task=read_task(task, prompts, size),
         slices=_read_slices(weights, tensor_shapes(size, lines)),
         properties=_read_properties(properties, "claim.properties"),
         declared=read_declared(pattern[0], task, size) if pattern else None,
     )
+
+
+def _read_circuit(
+    value: object, where: str, size: Architecture, programs: Mapping[Head, Program]
+) -> tuple[Shape, Ablation, Edges]:
+    shape, found = read_shape(value, where, size, programs), mapping(value, where)
+    ablation = read_ablation(found["ablation"], f"{where}.ablation", size)
+    edges = read_edges(found["edges"], f"{where}.edges", size, shape)
+    require("edges_stand_in_order", all(a < b for a, b in pairwise(paid(edges))), where)
+    is_read = not readers(programs).isdisjoint(live_nodes(edges, size))
+    require("circuits_read_their_prompt", is_read or not ablation.is_zero, where)
+    return shape, ablation, edges
 
 
 def with_unreached(claim: Claim) -> Claim:

@@ -12,9 +12,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-from .architecture import EMBED, Band, Edges, Node, live_nodes, logits_node
+from .architecture import (
+    EMBED,
+    PORTS,
+    QUERY,
+    VALUE,
+    Band,
+    Edges,
+    Node,
+    all_edges,
+    all_nodes,
+    live_nodes,
+    logits_node,
+)
 from .claim import Claim
-from .exact import Matrix, Vector, dot, from_fractions, scaled, total, vector
+from .exact import Matrix, Vector, dot, from_fractions, mix, scaled, total, vector
 from .reading import require
 from .regions.affine import Affine, Ground, banded, constant, joined, moved, nearest, rectified, weighted
 from .regions.forms import Region
@@ -38,8 +50,11 @@ class Circuit:
 
     edges: Edges
     sources: Mapping[Node, list[Node]]
+    """What a node reads, and a neural head at each of its ports."""
+    cut: Mapping[Node, list[Node]]
+    """In place of whose output something else is read there."""
     layers: Mapping[Node, list[int]]
-    """The layers whose shared bias a node reads."""
+    """The layers whose shared bias is read there."""
     order: tuple[Node, ...]
     """The nodes from which edges lead to the logits, in the order of computation, without `embed`."""
     numbers: Mapping[Node, int]
@@ -71,6 +86,8 @@ class Forward:
         self._numbers: dict[bytes, int] = {}
         self._prompts: dict[bytes, int] = {}
         self._outputs: Outputs = {}
+        self._nodes = [] if claim.ablation.is_zero else all_nodes(self.size)
+        self._every = () if claim.ablation.is_zero else all_edges(self.size)
 
     def logits(
         self, edges: Edges, prompt: tuple[int, ...], biases: Biases = frozenset()
@@ -90,18 +107,73 @@ class Forward:
 
     def _made(self, edges: Edges, biases: Biases) -> Circuit:
         spend(6 * OBJECT + 5 * NUMBER * len(edges))
-        sources: dict[Node, list[Node]] = {}
+        listed: dict[Node, list[Node]] = {}
         for source, target in edges:
-            sources.setdefault(target, []).append(source)
+            listed.setdefault(target, []).append(source)
         end = logits_node(self.size)
         order = tuple(sorted(live_nodes(edges, self.size) - {EMBED, end}))
-        layers = {node: _layers(node, sources.get(node, []), biases) for node in (*order, end)}
+        sources: dict[Node, list[Node]] = {}
+        cut: dict[Node, list[Node]] = {}
+        layers: dict[Node, list[int]] = {}
         numbers = {EMBED: 0}
-        for node, read in layers.items():
-            before = [numbers[source] for source in paid(sources.get(node, []))]
-            name = bytes_of((node.stage, node.head, len(read), *read, *before))
-            numbers[node] = self._numbers.setdefault(name, len(self._numbers) + 1)
-        return Circuit(edges, sources, layers, order, numbers)
+        for node in (*order, end):
+            name = [node.stage, node.head]
+            for port in self.ports(node):
+                own = listed.get(node, [])
+                sources[port] = (
+                    own
+                    if port == node and not node.is_head
+                    else [*own, *listed.get(node.at(port.port or VALUE), [])]
+                )
+                cut[port] = self._cut(port, sources[port])
+                layers[port] = _layers(port, (*sources[port], *cut[port]), biases)
+                read = [numbers[source] for source in paid(sources[port])]
+                name += [len(layers[port]), *layers[port], len(read), *read]
+            numbers[node] = self._numbers.setdefault(bytes_of(name), len(self._numbers) + 1)
+        return Circuit(edges, sources, cut, layers, order, numbers)
+
+    def ports(self, node: Node) -> tuple[Node, ...]:
+        """Return where a node reads: a neural head for its query, its keys and its values."""
+        if not node.is_head or (node.layer, node.head) in self.claim.programs:
+            return (node,)
+        return tuple(node.at(1 + port) for port in range(len(PORTS)))
+
+    def _cut(self, port: Node, kept: Sequence[Node]) -> list[Node]:
+        """Return the nodes before a port whose edge to it is cut, if cut edges carry anything."""
+        if self.claim.ablation.is_zero:
+            return []
+        spend(NUMBER * (len(self._nodes) + len(kept)))
+        is_kept = set(kept)
+        return [node for node in self._nodes if node.stage < port.stage and node not in is_kept]
+
+    def substitute(self, source: Node, prompt: tuple[int, ...], position: int) -> Vector:
+        """Return what a cut edge from a node carries at a position of a prompt."""
+        ablation = self.claim.ablation
+        if ablation.kind == "counterfactual":
+            return self._in_model(source, ablation.partners[bytes_of(prompt)], position)
+        spot = None if ablation.is_pooled else (len(prompt), position)
+        return self.remember(("mean", source, spot), lambda: self._mean(source, spot))
+
+    def _mean(self, source: Node, spot: tuple[int, int] | None) -> Vector:
+        """Return the mean at a position of the prompts of a length, or that of all of them everywhere."""
+        places: list[tuple[tuple[int, ...], int]] = []
+        for prompt in paid(self.claim.ablation.prompts, NUMBER):
+            if spot is None:
+                places += [(prompt, position) for position in range(len(prompt))]
+            elif len(prompt) == spot[0]:
+                places.append((prompt, spot[1]))
+        vectors = [self._in_model(source, prompt, position) for prompt, position in paid(places, OBJECT)]
+        return mix([Fraction(1, len(places))] * len(places), vectors, self.size.width)
+
+    def _in_model(self, source: Node, prompt: tuple[int, ...], position: int) -> Vector:
+        """Return what a node of the whole model puts out, where nothing is added."""
+        name = ("model", source, self.number(prompt), position)
+        if name not in self._known:
+            run = Run(self, self.circuit(self._every), prompt, is_all=True)
+            for node in paid(self._nodes[:-1]):
+                for place in range(len(prompt)):
+                    self._known["model", node, self.number(prompt), place] = run.output(node, place)
+        return self._known[name]
 
     def number(self, prompt: tuple[int, ...]) -> int:
         """Return what stands for a prompt in dictionaries."""
@@ -161,7 +233,7 @@ class Forward:
 def _layers(node: Node, sources: Sequence[Node], biases: Biases) -> list[int]:
     """Return the layers whose shared bias a node reads, each once."""
     spend(OBJECT + STEP * len(biases))
-    kept = {layer for reader, layer in biases if reader == node}
+    kept = {layer for reader, layer in biases if reader in (node, node.reader)}
     return sorted({source.layer for source in paid(sources) if source.is_head} | kept)
 
 
@@ -169,9 +241,16 @@ class Run:
     """One circuit on one prompt."""
 
     def __init__(
-        self, forward: Forward, circuit: Circuit, prompt: tuple[int, ...], added: Added = NOTHING
+        self,
+        forward: Forward,
+        circuit: Circuit,
+        prompt: tuple[int, ...],
+        added: Added = NOTHING,
+        *,
+        is_all: bool = False,
     ) -> None:
-        self._forward, self._prompt, self._size = forward, prompt, forward.size
+        """Compute what the logits need, or all nodes at all positions."""
+        self._forward, self._prompt, self._size, self._is_all = forward, prompt, forward.size, is_all
         self._circuit, self._added, self._number = circuit, added, forward.number(prompt)
         self._outputs: Outputs = forward.outputs() if added is NOTHING else {}
         self._rows: dict[tuple[Node, int], tuple[Fraction, ...]] = {}
@@ -197,15 +276,30 @@ class Run:
     def _needed(self) -> dict[Node, set[int]]:
         """Return the positions at which the output of each node is read and is not known."""
         end = logits_node(self._size)
+        if self._is_all:
+            spend(NUMBER * len(self._circuit.order) * len(self._prompt))
+            return {node: set(range(len(self._prompt))) for node in self._circuit.order}
         needed = {end: {len(self._prompt) - 1}}
         for node in (end, *reversed(paid(self._circuit.order))):
-            read = self._read(node, needed.get(node, set()))
-            for source in self._circuit.sources.get(node, []) if read else ():
-                spend(NUMBER + STEP * len(read))
-                if source != EMBED:
-                    places = {place for place in read if self._name(source, place) not in self._outputs}
-                    needed[source] = needed.get(source, set()) | places
+            asked = needed.get(node, set())
+            read = self._read(node, asked)
+            for port in self._forward.ports(node) if read else ():
+                self._ask(needed, port, asked if port.port == QUERY else read)
         return needed
+
+    def _ask(self, needed: dict[Node, set[int]], port: Node, places: set[int]) -> None:
+        """Ask for what a port reads at some positions."""
+        for source in self._circuit.sources[port]:
+            spend(NUMBER + STEP * len(places))
+            if source != EMBED:
+                unknown = {place for place in places if self._name(source, place) not in self._outputs}
+                needed[source] = needed.get(source, set()) | unknown
+
+    def output(self, node: Node, position: int) -> Vector:
+        """Return what a node puts out where everything is computed and nothing added."""
+        if node == EMBED:
+            return total(self._embedded(position), self._size.width)
+        return self._outputs[self._name(node, position)].constant
 
     def _read(self, node: Node, positions: set[int]) -> set[int]:
         """Return the positions at which a node reads its input for its output at others."""
@@ -231,16 +325,18 @@ class Run:
         return self._number, self._circuit.numbers[node], position
 
     def _terms(self, node: Node, position: int) -> Terms:
-        """Return the vectors whose sum a node reads."""
+        """Return the vectors whose sum is read at a port, or by a node that has one."""
         sources, here = self._circuit.sources.get(node, []), self._added.at.get(position)
         spend(OBJECT + 2 * STEP * len(sources))
         found = [constant(row) for row in self._embedded(position)] if EMBED in sources else []
         found += [self._outputs[self._name(source, position)] for source in sources if source != EMBED]
+        cut = paid(self._circuit.cut.get(node, []), OBJECT)
+        found += [constant(self._forward.substitute(one, self._prompt, position)) for one in cut]
         if self._size.biases:
             names = [f"attention.{layer}.output.bias" for layer in self._circuit.layers[node]]
             found += [constant(self._forward.whole(name)) for name in names]
         is_embedded = self._is_added(EMBED, is_output=True) and EMBED in sources
-        if here is not None and (is_embedded or self._is_added(node, is_output=False)):
+        if here is not None and (is_embedded or self._is_added(node.reader, is_output=False)):
             found.append(here)
         return tuple(found) or (constant(vector([0] * self._size.width)),)
 
@@ -342,6 +438,9 @@ class Run:
         return Affine(fixed, {place: slope for place, slope in slopes.items() if any(slope.numbers)})
 
     def _projection(self, node: Node, position: int, role: str) -> Affine:
+        spend(2 * OBJECT)
         name, height = f"head.{node.layer}.{node.head}.{role}", self._size.head_width
-        inputs = self._input(node, position, f"attention.{node.layer}.norm")
+        is_program = (node.layer, node.head) in self._forward.claim.programs
+        port = node if is_program else node.at(1 + PORTS.index(role))
+        inputs = self._input(port, position, f"attention.{node.layer}.norm")
         return self._remembered("projection", name, inputs, lambda: self._map(name, inputs, height))

@@ -29,6 +29,8 @@ class Gate:
     place: str = "any"
     reach: str = "any"
     programs: str = "any"
+    cut: str = "zero"
+    """What cut edges may carry; `at the end`: anything, if nothing is perturbed but the final residual."""
 
 
 class Leaf(Enum):
@@ -53,11 +55,11 @@ class Leaf(Enum):
 
 
 GATES: dict[Leaf, Gate] = {
-    Leaf.FOLD: Gate(("fold",), (*_DECIDED, *_COUNTED), "list"),
-    Leaf.LESION_FOLD: Gate(("fold", "lesion"), ("necessity",), "list"),
-    Leaf.MODEL_FOLD: Gate(("fold", "model"), ("faithfulness",), "list"),
-    Leaf.RADIUS: Gate(("fold", "radius"), ("robustness",), "list", "none", "final", "some prompt"),
-    Leaf.REGIONS: Gate(("fold", "regions"), ("robustness",), "list", reach="some prompt"),
+    Leaf.FOLD: Gate(("fold",), (*_DECIDED, *_COUNTED), "list", cut="any"),
+    Leaf.LESION_FOLD: Gate(("fold", "lesion"), ("necessity",), "list", cut="any"),
+    Leaf.MODEL_FOLD: Gate(("fold", "model"), ("faithfulness",), "list", cut="any"),
+    Leaf.RADIUS: Gate(("fold", "radius"), ("robustness",), "list", "none", "final", "some prompt", cut="any"),
+    Leaf.REGIONS: Gate(("fold", "regions"), ("robustness",), "list", reach="some prompt", cut="at the end"),
     Leaf.MARGINS: Gate(
         ("decision", "margins"),
         (*_DECIDED, "robustness"),
@@ -73,12 +75,14 @@ GATES: dict[Leaf, Gate] = {
     Leaf.PROMPTS: Gate(("prompts",), _DECIDED, "pattern"),
     Leaf.ROBUST_PROMPTS: Gate(("prompts",), ("robustness",), "pattern", "none", "final", "some prompt"),
     Leaf.LESION_PROMPTS: Gate(("prompts",), ("necessity",), "pattern"),
-    Leaf.REPLAY: Gate(("prompt", "fold"), (*_DECIDED, *_COUNTED)),
-    Leaf.LESION_REPLAY: Gate(("prompt", "fold", "lesion"), ("necessity",)),
-    Leaf.MODEL_REPLAY: Gate(("prompt", "fold", "model"), ("faithfulness",), "list"),
-    Leaf.PERTURBED_REPLAY: Gate(("prompt", "fold", "eta"), ("robustness",), reach="some prompt"),
-    Leaf.SAME_DIGEST: Gate(("same",), ("lesion identity",)),
-    Leaf.OTHER_DIGEST: Gate(("tensor",), ("lesion identity",)),
+    Leaf.REPLAY: Gate(("prompt", "fold"), (*_DECIDED, *_COUNTED), cut="any"),
+    Leaf.LESION_REPLAY: Gate(("prompt", "fold", "lesion"), ("necessity",), cut="any"),
+    Leaf.MODEL_REPLAY: Gate(("prompt", "fold", "model"), ("faithfulness",), "list", cut="any"),
+    Leaf.PERTURBED_REPLAY: Gate(
+        ("prompt", "fold", "eta"), ("robustness",), reach="some prompt", cut="at the end"
+    ),
+    Leaf.SAME_DIGEST: Gate(("same",), ("lesion identity",), cut="any"),
+    Leaf.OTHER_DIGEST: Gate(("tensor",), ("lesion identity",), cut="any"),
 }
 
 
@@ -96,9 +100,11 @@ def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tup
     gate = GATES[found[0]]
     has_norm = claim.architecture.norm is not None
     require("leaves_allow_the_norm", gate.norm == "any" or not has_norm, where, found[0].value)
+    is_final = (claimed.at, claimed.positions) == ("logits input", "last")
     if claimed.kind == "robustness":
-        is_final = (claimed.at, claimed.positions) == ("logits input", "last")
         require("leaves_allow_the_place", gate.place == "any" or is_final, where, found[0].value, claimed.at)
+    may_carry = gate.cut == "any" or (gate.cut == "at the end" and is_final) or claim.ablation.is_zero
+    require("leaves_allow_the_ablation", may_carry, where, found[0].value, claim.ablation.kind)
     if gate.reach != "any":
         check_reach(claim, claimed, where)
     is_plain = gate.programs == "any" or not _follows_brackets(claim)

@@ -45,7 +45,7 @@ def judge(
     """Return the verdict on each property of the claim, with every piece of evidence checked, and remarks."""
     where = "certificate"
     spelled, digest, rows, answers = fields(value, where, "format", "claim", "folds", "answers")
-    check_format(spelled, "circuitproof certificate 2")
+    check_format(spelled, "circuitproof certificate 3")
     require("certificate_is_of_the_claim", digest == claim_digest, where, digest, claim_digest)
     case = Case(claim, forward, tuple(rationals(row, "folds") for row in items(rows, "folds")))
     walk.check_prompts(case)
@@ -72,6 +72,8 @@ def _check_claimed(case: Case, claimed: Property) -> None:
     """Demand what a property must be whatever is answered to it."""
     if case.claim.declared is not None:
         _checks(case, claimed)
+    is_about_edges = claimed.kind in ("necessity", "subset minimality", "minimum")
+    require("properties_of_edges_have_edges", case.claim.edges or not is_about_edges, claimed.kind)
     if claimed.kind == "minimum":
         _expected(case, claimed)
     if claimed.kind == "lesion identity":
@@ -186,7 +188,7 @@ def _fewest_refuted(case: Case, evidence: object, claimed: Property) -> None:
     circuits = _smaller(case, claimed)
     _check_expected(expected, circuits, where)
     names, tree = fields(evidence, where, "circuit", "evidence")
-    edges = read_edges(names, where, case.claim.architecture)
+    edges = read_edges(names, where, case.claim.architecture, case.claim.shape)
     require("circuit_is_one_of_the_smaller", edges in circuits, where, names)
     (_fails if edges in expected else _suffices)(case, tree, claimed, edges, where)
 
@@ -194,10 +196,10 @@ def _fewest_refuted(case: Case, evidence: object, claimed: Property) -> None:
 def _smaller(case: Case, claimed: Property, most: int | None = None) -> list[Edges]:
     """Return the smaller circuits, but no more than just enough of them to see that they are not so many."""
     own, size = case.claim.edges, case.claim.architecture
-    edges = own if claimed.kind == "subset minimality" else all_edges(size)
+    edges = own if claimed.kind == "subset minimality" else all_edges(size, case.claim.shape)
     found: list[Edges] = []
-    is_varied = len(set(case.claim.task.answers)) > 1
-    fed_by = readers(case.claim.programs) if is_varied else None
+    may_be_blind = case.claim.ablation.is_zero and len(set(case.claim.task.answers)) > 1
+    fed_by = readers(case.claim.programs) if may_be_blind else None
     for circuit in smaller_circuits(edges, len(own), logits_node(size), fed_by):
         found.append(circuit)
         if most is not None and len(found) > most:
@@ -210,7 +212,8 @@ def _expected(case: Case, claimed: Property) -> list[Edges]:
     own, where = case.claim.edges, claimed.kind
     if claimed.kind == "subset minimality":
         return [own]
-    expected = [read_edges(list(names), where, case.claim.architecture) for names in claimed.circuits]
+    size, shape = case.claim.architecture, case.claim.shape
+    expected = [read_edges(list(names), where, size, shape) for names in claimed.circuits]
     require("the_claims_circuit_is_listed", own in expected, where)
     require("listed_circuits_have_its_size", {len(one) for one in expected} == {len(own)}, where)
     are_distinct = len(set(map(key_of_edges, expected))) == len(expected)

@@ -19,13 +19,35 @@ from .case import Case, Decision
 from .claim import Claim, Property
 from .patterns import walk
 from .reading import integer, items, mapping
-from .work import NUMBER, OBJECT, paid, spend
+from .work import NUMBER, OBJECT, key, paid, spend
 
 
 def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evidence: object) -> list[str]:
     """Return the remarks on a property, of which some others are proved too; on one that is not, none."""
     if claimed not in proved:
         return []
+    of_ablation = [] if claimed.kind == "lesion identity" else _of_ablation(case)
+    return _of_property(case, claimed, proved, evidence) + of_ablation
+
+
+def _of_ablation(case: Case) -> list[str]:
+    """Remark on prompts that stand for themselves at cut edges, and on cut edges that change no logit."""
+    claim, ablation = case.claim, case.claim.ablation
+    if ablation.is_zero:
+        return []
+    single = own = 0
+    lengths = Counter(map(len, paid(ablation.prompts, NUMBER)))
+    for prompt in paid(claim.prompts, OBJECT):
+        single += (len(ablation.prompts) if ablation.is_pooled else lengths[len(prompt)]) == 1
+        own += ablation.partners.get(key(prompt)) == prompt
+    every = all_edges(claim.architecture)
+    prompts = range(len(claim.prompts))
+    is_as_model = all(case.logits(one, claim.edges) == case.logits(one, every) for one in prompts)
+    said = _if(f"means of one prompt: {single}", single) + _if(f"own partners: {own}", own)
+    return said + _if("logits of the whole model", is_as_model)
+
+
+def _of_property(case: Case, claimed: Property, proved: Sequence[Property], evidence: object) -> list[str]:
     labels = walk.labels(case)
     is_constant = len({answer for answer, _ in labels}) == 1
     is_equivalent = any(one.kind in ("equivalence", *_SIZES) for one in proved)
@@ -33,13 +55,14 @@ def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evi
         case "equivalence":
             return _if("constant answer", is_constant) + _unedged(case, evidence)
         case "subset minimality" | "minimum":
-            return _of_size(claimed, evidence, is_constant=is_constant, edges=len(case.claim.edges))
+            return _of_size(case.claim, claimed, evidence, is_constant=is_constant)
         case "invariance":
             has_one_each = len({group for _, group in labels}) == len(labels)
             implied = _if("implied by equivalence", is_equivalent and has_one_each)
             return implied + _if("implied by clear decisions", _is_single(case)) + _constant(case, evidence)
         case "necessity":
-            is_implied = is_equivalent and not is_constant and _is_chain(case.claim)
+            is_blind = case.claim.ablation.is_zero and not is_constant
+            is_implied = is_equivalent and is_blind and _is_chain(case.claim)
             return _if("implied by equivalence", is_implied) + _of_edges(case)
         case "robustness":
             count = case.claim.unreached if case.claim.declared is None else 0
@@ -60,11 +83,12 @@ def _if(remark: str, applies: object) -> list[str]:
     return [remark] if applies else []
 
 
-def _of_size(claimed: Property, evidence: object, *, is_constant: bool, edges: int) -> list[str]:
+def _of_size(claim: Claim, claimed: Property, evidence: object, *, is_constant: bool) -> list[str]:
     """Remark that no other circuit had to be looked at, or none of fewer edges."""
     tried = len(items(mapping(evidence, "evidence")["children"], "evidence"))
     is_alone = not is_constant and tried == max(1, len(claimed.circuits))
-    is_least = not is_constant and edges == 1 and claimed.kind == "minimum"
+    is_blind = not is_constant and claim.ablation.is_zero
+    is_least = is_blind and len(claim.edges) == 1 and claimed.kind == "minimum"
     said = _if("implied by equivalence", is_alone) + _if("constant answer", is_constant)
     return said + _if("one edge", is_least)
 
@@ -86,10 +110,11 @@ def _is_whole(case: Case) -> bool:
     """
     size, kept = case.claim.architecture, set(case.claim.edges)
     told = {(source.stage, target) for source, target in kept if source.is_head}
-    for source, target in paid(all_edges(size), OBJECT):
-        if (source, target) in kept or _is_silent(case, target):
+    for source, target in paid(all_edges(size, case.claim.shape), OBJECT):
+        if (source, target) in kept or _is_silent(case, target.reader):
             continue
         is_told = not size.biases or not source.is_head or (source.stage, target) in told
+        is_told = is_told or not case.claim.ablation.is_zero
         if not _is_silent(case, source) or not (is_told or _is_zero(case, _shared_bias(source))):
             return False
     return True
@@ -132,8 +157,12 @@ def _constant(case: Case, evidence: object) -> list[str]:
 
 
 def _unedged(case: Case, evidence: object) -> list[str]:
-    alone = case.decide(case.logits(0, ()))
-    is_same = len(alone) == 1 and set(_decisions(case, evidence)) == {alone}
+    if case.claim.ablation.is_zero:
+        alone = case.decide(case.logits(0, ()))
+        is_same = len(alone) == 1 and set(_decisions(case, evidence)) == {alone}
+        return _if("decided without edges", is_same)
+    bare = [case.decide(case.logits(prompt, ())) for prompt in range(len(case.claim.prompts))]
+    is_same = all(len(one) == 1 for one in bare) and bare == list(_decisions(case, evidence))
     return _if("decided without edges", is_same)
 
 
@@ -166,7 +195,7 @@ def _is_single(case: Case) -> bool:
 def _is_chain(claim: Claim) -> bool:
     """Say whether all that is kept is one path to the logits, of which only the first node is a reader."""
     sources = Counter(source for source, _ in claim.edges)
-    targets = Counter(target for _, target in claim.edges)
+    targets = Counter(target.reader for _, target in claim.edges)
     live = live_nodes(claim.edges, claim.architecture)
     is_path = max(sources.values()) == max(targets.values()) == 1 and set(targets) <= live
     return is_path and set(readers(claim.programs).intersection(sources)) == set(sources) - set(targets)
@@ -175,6 +204,8 @@ def _is_chain(claim: Claim) -> bool:
 def _of_edges(case: Case) -> list[str]:
     """Remark on edges that only bring a shared bias, and on those that carry a constant."""
     claim = case.claim
+    if not claim.ablation.is_zero:
+        return []
     places = range(len(claim.edges)) if claim.architecture.biases else ()
     biased = [claim.edges[place] for place in places if _is_biased(case, place)]
     constant = constant_edges(claim.edges, claim.programs)

@@ -62,7 +62,8 @@ def sentence(judged: Judged) -> str:
         words[verdict].append(_property_words(claimed, remarks))
     said = "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
     candidates = len(judged.claim.task.candidates)
-    scope = f"{len(judged.claim.edges)} edges, zero ablation, {judged.prompts}, {candidates} candidates"
+    cut = f"{judged.claim.ablation.kind} ablation"
+    scope = f"{_edges(judged.claim)}, {cut}, {judged.prompts}, {candidates} candidates"
     return f"{', '.join(_compared(judged))}; {scope}: {said} ({', '.join(_names(judged))})"
 
 
@@ -83,6 +84,10 @@ def _edges_counted(remarks: Remarks) -> Remarks:
             said[words] if words != remark else remark for words, remark in zip(about, remarks, strict=True)
         )
     )
+
+
+def _edges(claim: Claim) -> str:
+    return f"{len(claim.edges)} edges" + (" into ports" if claim.shape.is_split else "")
 
 
 def _compared(judged: Judged) -> list[str]:
@@ -142,7 +147,8 @@ def facts(judged: Judged) -> dict[str, object]:
         "declaration": claim.task.declaration,
         "properties": properties,
         "edges": len(claim.edges),
-        "ablation": "zero",
+        "granularity": "port" if claim.shape.is_split else "head",
+        "ablation": claim.ablation.kind,
         "prompts": judged.prompts,
         "compared": {
             "model": None if beside.against is None else str(beside.against),
@@ -163,7 +169,7 @@ def assumptions(judged: Judged) -> tuple[dict[str, str], ...]:
         {"about": "task", "is": _said(beside.task) if claim.task.declaration else "without a declaration"},
         {"about": "names", "is": _said_of_names(judged)},
         {"about": "arithmetic", "is": "exact"},
-        {"about": "ablation", "is": "zero"},
+        {"about": "ablation", "is": claim.ablation.kind},
         {
             "about": "decision",
             "is": "among candidates" if candidates < vocabulary else "among all tokens",

@@ -66,7 +66,7 @@ def read_domain(value: object, size: Architecture) -> tuple[Prompts, list[object
     for index, prompt in enumerate(prompts):
         where, fits = f"prompt {index}", 1 <= len(prompt) <= size.context
         require("prompts_fit_the_context", fits, where, len(prompt), size.context)
-        _check_tokens(prompt, where, size)
+        check_tokens(prompt, where, size)
     require("prompts_are_distinct", len(set(map(key, prompts))) == len(prompts), "domain")
     _check_one_per_prompt([text(name, "domain.strata") for name in items(strata, "domain.strata")], prompts)
     return prompts, pattern
@@ -77,7 +77,7 @@ def read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
     keys = ("name", "declaration", "names", "candidates", "answer", "relation")
     title, declaration, names, listed, answer, relation = fields(value, "task", *keys)
     candidates = integers(listed, "task.candidates")
-    _check_tokens(candidates, "task.candidates", size)
+    check_tokens(candidates, "task.candidates", size)
     require("candidates_are_a_choice", len(set(candidates)) == len(candidates) > 1, "task", candidates)
     return Task(
         name=text(title, "task.name"),
@@ -156,7 +156,7 @@ def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _check_tokens(tokens: Collection[int], where: str, size: Architecture) -> None:
+def check_tokens(tokens: Collection[int], where: str, size: Architecture) -> None:
     are_known = all(0 <= token < size.vocabulary for token in tokens)
     require("tokens_are_in_the_vocabulary", are_known, where, tokens, size.vocabulary)
 

@@ -155,3 +155,46 @@ def test_a_tensor_that_does_not_fit_is_refused_and_nothing_is_written(model, tmp
     with pytest.raises(cp.InputError, match=says):
         cp.write_model(model.architecture, tensors, tmp_path / "out", programs=programs)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_edge_into_a_port_makes_a_circuit_of_ports(model):
+    """Unless a granularity is given, which must be that of the edges."""
+    told = cp.circuit(model, ["embed -> head 0.0 value", "head 0.0 -> logits"])
+    assert told.graph.granularity == "port"
+    assert cp.circuit(model, ["head 0.0 -> logits"], granularity="port").graph == told.graph
+    with pytest.raises(cp.DeclarationError, match="feeds a port, but the granularity of the circuit is head"):
+        cp.circuit(model, ["embed -> head 0.0 value"], granularity="head")
+    with pytest.raises(cp.InputError, match="granularity is 'neuron'"):
+        cp.circuit(model, [], granularity="neuron")
+
+
+def test_ablations_are_said_by_prompts(model):
+    """Of a task, by number, or by the names of a model."""
+    task, written = cp.load_task("quotes"), "<BOS> <TASK_QUOTE> A ' A A"
+    assert cp.mean(task).prompts == task.prompts
+    assert cp.mean([written], over="all", model=model) == cp.mean([task.prompts[0]], over="all")
+    one, other = task.prompts[0], task.prompts[64]
+    assert cp.counterfactual([(one, other)]) == cp.counterfactual([(written, list(other))], model=model)
+    with pytest.raises(cp.InputError, match=r"mean\.prompts\[0\]\[0\] is '<BOS>', want a token's number"):
+        cp.mean([written])
+    with pytest.raises(cp.InputError, match="over is 'median'"):
+        cp.mean(task, over="median")
+    with pytest.raises(cp.InputError, match=r"ablation is the text 'mean', want what cp\.mean"):
+        cp.circuit(model, ["embed -> logits"], ablation="mean")
+
+
+def test_a_claim_says_what_cut_edges_carry(model):
+    """In the circuit, or beside it."""
+    task = cp.load_task("quotes")
+    circuit = cp.circuit(model, QUOTE_EDGES, ablation=cp.mean(task))
+    assert cp.verify(model, task, circuit, properties=["equivalence"]).to_json()["ablation"] == "mean"
+    beside = cp.verify(
+        model, task, cp.circuit(model, QUOTE_EDGES), properties=["equivalence"], ablation="mean"
+    )
+    assert beside.battery.claim.circuit == circuit
+    fewest = cp.minimal(model, task, granularity="port", ablation=cp.mean(task), most=2)
+    assert fewest.to_json()["granularity"] == "port"
+    assert [str(edge) for edge in fewest.search.minimum[0]] == [
+        "embed -> head 0.0 value",
+        "head 0.0 -> logits",
+    ]

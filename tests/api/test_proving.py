@@ -75,7 +75,7 @@ def test_radii_and_the_fewest_edges_show_themselves(model, tmp_path):
     assert "histogram" in radii._repr_html_()
     fewest = cp.minimal(model, "quotes", most=2, out=tmp_path / "fewest")
     assert [len(circuit) for circuit in fewest.search.minimum] == [2]
-    assert "2 edges are the fewest" in repr(fewest)
+    assert "2 edges at head granularity are the fewest" in repr(fewest)
     assert "circuit of 2 edges" in fewest._repr_html_()
     assert cp.check(fewest, against=model).outcome is cp.Outcome.VALID
 

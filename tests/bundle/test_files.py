@@ -75,10 +75,18 @@ def test_the_claim_states_everything_and_names_nothing_else():
     declared = task.to_json()
     weights = claim.pop("weights")
     assert claim == {
-        "format": "circuitproof claim 2",
+        "format": "circuitproof claim 3",
+        "arithmetic": "exact",
         "architecture": battery.claim.frozen.architecture.to_json(),
         "programs": {"0.0": ["default 0", "add 1 when key_token in {9, 10}", "otherwise self"]},
-        "circuit": {"layers": 1, "heads": 1, "ablation": "zero", "edges": list(QUOTE_EDGES)},
+        "circuit": {
+            "layers": 1,
+            "heads": 1,
+            "mlps": True,
+            "granularity": "head",
+            "ablation": "zero",
+            "edges": list(QUOTE_EDGES),
+        },
         "task": {
             "name": "quotes",
             "declaration": str(task.digest),
@@ -124,7 +132,7 @@ def test_the_certificate_belongs_to_the_claim_and_answers_it_in_order():
     files = bundle_files(quotes())
     claim, certificate = parsed(files)["claim.json"], parsed(files)["certificate.json"]
     assert set(certificate) == {"format", "claim", "folds", "answers"}
-    assert certificate["format"] == "circuitproof certificate 2"
+    assert certificate["format"] == "circuitproof certificate 3"
     assert certificate["claim"] == str(digest_bytes(files["claim.json"]))
     assert [answer["property"] for answer in certificate["answers"]] == claim["properties"]
     assert {answer["verdict"] for answer in certificate["answers"]} == {"proved"}

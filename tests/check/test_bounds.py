@@ -158,8 +158,7 @@ def bare(size: dict[str, Any], edges: list[str], claimed: dict[str, Any], eviden
     """Return a bundle of one prompt with one answer, which need not be about the tensors that it has."""
     bundle = random_bundle(architecture(), ["embed -> logits"], 1, prompts=1)
     bundle.claim["architecture"] = size
-    sizes = {key: size[key] for key in ("layers", "heads")}
-    bundle.claim["circuit"] = {**sizes, "ablation": "zero", "edges": edges}
+    bundle.claim["circuit"] = maker.circuit_of(size, edges)
     bundle.claim["properties"] = [claimed]
     verdict = "undecided" if "open" in evidence else "refuted" if "circuit" in evidence else "proved"
     answer = {"property": claimed, "verdict": verdict, "evidence": evidence, "remarks": []}

@@ -17,13 +17,16 @@ from circuitproof_check.main import Outcome, check
 from loops import unpaid
 from pattern_forgeries import ANY, EQUIVALENCE, ONE_OPENER, uniform
 from places import ROOT
+from random_claims import CYCLE, known_ask, told
 
 PACKAGE = Path(circuitproof_check.__file__).parent
 FREE: dict[str, str] = {
     "it goes through a few things, however large the bundle is": """
         architecture: _read_norm
+        architecture: Shape.ports
         architecture: name_of
         architecture: read_architecture 3
+        forward: Forward.ports
         forward: Run._embedded
         main: _judge 5
         main: _refuse_path
@@ -37,7 +40,7 @@ FREE: dict[str, str] = {
         reading: fields
         regions/forms: _mirrored
         regions/forms: union
-        remarks: found_remarks 4
+        remarks: _of_property 4
         summary: Judged.has_base
         summary: _positions 2
         summary: _property_words
@@ -45,6 +48,7 @@ FREE: dict[str, str] = {
         summary: sentence 6
     """,
     "it is done once, or once for each property, and what it goes through was paid for when it was read": """
+        ablation: check_covered
         claim: check_positions
         claim: with_unreached
         identity: check_table
@@ -79,8 +83,8 @@ FREE: dict[str, str] = {
         task: check_task
         remarks: _is_single
         remarks: _of_edges 3
-        remarks: _unedged
-        task: _check_tokens
+        remarks: _unedged 4
+        task: check_tokens
         task: _only_openers 6
         task: _read_answers 2
         task: _read_names
@@ -250,15 +254,19 @@ def unhashable(monkeypatch):
     monkeypatch.setattr(Fraction, "__hash__", refuse)
 
 
-@pytest.mark.usefixtures("unhashable")
-def test_no_rational_of_a_bundle_is_hashed(tmp_path):
+def test_no_rational_of_a_bundle_is_hashed(tmp_path, request):
     """Python hashes numbers by their remainder: a bundle chooses as many as it likes with one hash."""
     bundles = [proving(fitting(), *KINDS).write(tmp_path / "list")]
     bundles += [pattern_forgeries.honest().write(tmp_path / "pattern")]
     bundles += (kept := sorted((ROOT / "evidence").glob("*/*/bundle")))
     assert kept
+    asked = [told(known_ask(seed), tmp_path / str(seed)) for seed in range(2 * len(CYCLE))]
+    request.getfixturevalue("unhashable")
     for bundle in bundles:
         assert check(bundle)[0] is Outcome.VALID
+    found = [check(one.bundle, one.model, one.base) for one in asked if one.bundle is not None]
+    assert len(found) > len(CYCLE) // 2
+    assert {outcome for outcome, _ in found}.isdisjoint({Outcome.FAILURE, Outcome.INVALID})
 
 
 class Chosen(int):

@@ -20,7 +20,7 @@ def test_every_candidate_is_shown_and_the_circuit_written(run, tmp_path):
     """The selected one carries a star."""
     code, out, _ = run("--threshold", "0.1", "--threshold", "0.01")
     assert code == 0
-    assert "quotes: faithful to the model, measured in FP32; * is selected" in out
+    assert "quotes: faithful to the model, ablation zero, measured in FP32; * is selected" in out
     assert "0.01 *" in out
     assert out.count("128/128") == 2
     assert f"{tmp_path / 'a.json'} holds the circuit, {tmp_path / 'a.report.json'} the report" in out

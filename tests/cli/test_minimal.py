@@ -22,7 +22,7 @@ def test_the_minimum_is_printed_edge_by_edge(run, model):
     """Exit code 0: proved."""
     code, out, _ = run("minimal", "--model", model, "--task", "quotes")
     assert code == 0
-    assert out.startswith("proved: 2 edges are the fewest")
+    assert out.startswith("proved: 2 edges at head granularity are the fewest")
     assert ", ".join(QUOTE_EDGES) in out
 
 
@@ -77,7 +77,8 @@ def test_a_circuit_no_part_of_which_will_do_is_refuted(run, model, tmp_path):
     file = circuit_file(tmp_path, "embed -> logits")
     code, out, _ = run("minimal", "--model", model, "--task", "quotes", "--circuit", file)
     assert code == 1
-    assert "refuted: 1 circuits were tried, which are all that there are: none decides the task" in out
+    tried = "refuted: 1 circuits were tried at head granularity, which are all that there are"
+    assert f"{tried}: none decides the task" in out
 
 
 def test_edges_that_carry_a_constant_are_marked():

@@ -16,7 +16,7 @@ from circuitproof.declare.architecture import (
     read_architecture,
     tensor_shapes,
 )
-from circuitproof.declare.circuits.graph import Head
+from circuitproof.declare.circuits.graph import Head, Mlp
 from circuitproof.declare.operators import (
     Attention,
     BandNorm,
@@ -111,9 +111,7 @@ def test_a_width_that_the_heads_do_not_divide_is_refused():
         read(changed(heads=3, head_width=None))
 
 
-@pytest.mark.parametrize(
-    "name", ["vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width"]
-)
+@pytest.mark.parametrize("name", ["vocabulary", "context", "layers", "heads", "width", "head_width"])
 @pytest.mark.parametrize("size", [0, -1])
 def test_every_size_is_at_least_one(name, size):
     """A model without layers or tokens has nothing to claim, from a file or from code."""
@@ -121,6 +119,18 @@ def test_every_size_is_at_least_one(name, size):
         replace(TOY, **{name: size})
     with pytest.raises(InputError, match=f"model.{name} is {size}, want at least 1"):
         read(changed(**{name: size}))
+
+
+def test_a_model_may_have_no_mlps():
+    """Attention-only models have blocks of width 0: no node, no edge and no tensor is theirs."""
+    sizes = replace(TOY, mlp_width=0)
+    assert read(changed(mlp_width=0)).mlp_width == 0
+    assert not any(isinstance(node, Mlp) for node in sizes.graph.nodes())
+    assert not any(name.startswith("mlp") for name in tensor_shapes(sizes))
+    with pytest.raises(DeclarationError, match=r"architecture\.mlp_width is -1, want 0 to"):
+        replace(TOY, mlp_width=-1)
+    with pytest.raises(InputError, match=r"model\.mlp_width is -1, want at least 0"):
+        read(changed(mlp_width=-1))
 
 
 def test_sizes_are_bounded_before_anything_is_built():

@@ -21,6 +21,7 @@ from circuitproof.exact.affine import Affine, BendError, Forms, Unbent
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Bound, Region, sign_of
 from circuitproof.exact.grid import Grid, grid_of_fractions
+from circuitproof.exact.protocol import Context
 from circuitproof.exact.sheets import OpenSignError, SignCondition
 
 WIDTH = 3
@@ -97,7 +98,7 @@ def test_sparsemax_of_a_perturbed_query(query, key, radius, share):
     """Scores are linear in the query, weights given the support."""
     eta = [radius * part for part in share]
     keys = Forms(grid_of_fractions([key, query], WIDTH), {})
-    contexts = [(0, (0, 1))]
+    contexts = [Context(0, (0, 1), (0, 1))]
 
     def run(affine: Affine):
         scores = affine.scores(moving(query), keys, contexts, Fraction(1, 2))
@@ -115,7 +116,7 @@ def test_sparsemax_of_a_perturbed_key(query, key, radius, share):
     """The same from the other side; the key's own value is not perturbed here."""
     eta = [radius * part for part in share]
     asked, still = (Forms(grid_of_fractions([one], WIDTH), {}) for one in (query, key))
-    contexts = [(0, (0, 1))]
+    contexts = [Context(0, (0, 1), (0, 1))]
 
     def run(affine: Affine):
         keys = affine.take(Forms(grid_of_fractions([key, query], WIDTH), {0: UNIT}), [0, 1])
@@ -146,10 +147,10 @@ def test_products_of_two_perturbed_things_are_not_forms():
     affine = Affine(Region(Fraction(1)), (Fraction(0),) * WIDTH)
     row = moving([Fraction(1)] * WIDTH)
     with pytest.raises(NotExactError, match=r"query meets a perturbed key.*ask after the attention"):
-        affine.scores(row, row, [(0, (0,))], Fraction(1))
+        affine.scores(row, row, [Context(0, (0,), (0,))], Fraction(1))
     weights = (Forms(grid_of_fractions([[Fraction(1)]], 1), {0: Grid(UNIT.numbers[:, :1], 0, (1,) * WIDTH)}),)
     with pytest.raises(NotExactError, match="perturbed weights meet perturbed values"):
-        affine.weigh(weights, [(0, (0,))], row)
+        affine.weigh(weights, [Context(0, (0,), (0,))], row)
 
 
 def test_operators_without_an_exact_value_have_none_on_forms():

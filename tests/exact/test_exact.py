@@ -21,6 +21,7 @@ from circuitproof.declare.operators import (
 from circuitproof.errors import NotExactError
 from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs, Supports
 from circuitproof.exact.grid import Grid, grid_of_fractions, zeros
+from circuitproof.exact.protocol import Context
 
 coarse = st.integers(-8, 8).map(lambda number: Fraction(number, 4))
 rationals = coarse | st.fractions(-100, 100, max_denominator=60)
@@ -100,19 +101,22 @@ def attentions(draw):
     rows, width = draw(sizes), draw(sizes)
     queries, keys, values = (draw(matrices(rows, width)) for _ in range(3))
     places = st.integers(0, rows - 1)
-    contexts = draw(
-        st.lists(st.tuples(places, st.lists(places, min_size=1, max_size=4).map(tuple)), max_size=4)
+    pairs = st.lists(st.tuples(places, places), min_size=1, max_size=4)
+    contexts = st.builds(
+        lambda query, read: Context(query, *(tuple(rows) for rows in zip(*read, strict=True))), places, pairs
     )
-    return queries, keys, values, contexts
+    return queries, keys, values, draw(st.lists(contexts, max_size=4))
 
 
 @given(attentions(), st.fractions(Fraction(1, 9), 5, max_denominator=9))
 def test_attention_is_scores_sparsemax_and_a_weighted_sum(drawn, scale):
-    """The three steps, each against its definition; a key may occur twice in a context."""
+    """The three steps, each against its definition; a key may occur twice, and have values of its own."""
     queries, keys, values, contexts = drawn
     width, exact = len(queries[0]), Exact()
     scores = exact.scores(grid_of(queries, width), grid_of(keys, width), contexts, scale)
-    wanted = [[scale * twin.dot(queries[query], keys[key]) for key in chosen] for query, chosen in contexts]
+    wanted = [
+        [scale * twin.dot(queries[query], keys[key]) for key in chosen] for query, chosen, _ in contexts
+    ]
     assert [list(row.fractions()) for row in scores] == wanted
     weights = exact.attention(scores, Attention.SPARSEMAX)
     shares_of = [twin.sparsemax(row) for row in wanted]
@@ -120,7 +124,7 @@ def test_attention_is_scores_sparsemax_and_a_weighted_sum(drawn, scale):
     mixed = exact.weigh(weights, contexts, grid_of(values, width))
     assert values_of(mixed) == [
         [twin.dot(row, [values[key][place] for key in chosen]) for place in range(width)]
-        for row, (_, chosen) in zip(shares_of, contexts, strict=True)
+        for row, (_, _, chosen) in zip(shares_of, contexts, strict=True)
     ]
 
 

@@ -10,6 +10,7 @@ import pytest
 import bundle_maker as maker
 from bundle_twin import falsehoods
 from circuitproof.bundle.files import write_bundle
+from circuitproof.declare.circuits.ablation import Ablation, Counterfactual, Mean, Pooling
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
 from circuitproof.prove.battery import prove
@@ -18,6 +19,7 @@ from circuitproof.prove.identity import identity_with
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
+    Invariance,
     Minimum,
     Necessity,
     Property,
@@ -25,6 +27,7 @@ from circuitproof.prove.properties import (
 )
 from circuitproof_check.main import Outcome, check
 from hand_models import (
+    ADDED,
     ADDER,
     ADDER_TASK,
     DIRECT,
@@ -93,8 +96,27 @@ def lesioned(edges: Sequence[str], program: str = SOMETIMES, base: str | None = 
     return Claim(after, circuit_of(edges), ADDER_TASK, (identity_with(before, after),))
 
 
+def cut(ablation: Ablation, answers: Sequence[int], prop: Property, edges: Sequence[str] = DIRECT) -> Claim:
+    """Return a claim about the adder on tokens 0, 1 and 3, or fewer, with something at cut edges.
+
+    Its MLP adds 2 to the second logit for any token but 1.
+    """
+    circuit = replace(circuit_of(edges), ablation=ablation)
+    task = table_task({(token,): answer for token, answer in zip((0, 3, 1), answers, strict=False)})
+    return Claim(freeze(build(ADDER)), circuit, task, (prop,))
+
+
+def partners(**tokens: int) -> Counterfactual:
+    """Return the partner of some tokens."""
+    return Counterfactual(tuple(((int(one[1:]),), (other,)) for one, other in tokens.items()))
+
+
+EVERY = ("embed -> head 0.0", *ADDED[:2], "head 0.0 -> mlp 0", "head 0.0 -> logits", ADDED[2])
+SINGLE, OWN, SAME = "means of one prompt: 3", "own partners: 1", "logits of the whole model"
 IMPLIED, ONE, WHOLE = "implied by equivalence", "one edge", "whole model"
 CONSTANT = "constant source: head 0.0 -> logits"
+CLEAR, DECISION = "implied by clear decisions", "constant decision"
+MEANT = Mean(((0,), (2,)))
 UNUSED, BASE = "no program head in the circuit", "program of the base: head 0.0"
 MADE = {
     "necessity of a program head alone": (lambda: told(ALONE, Equivalence(), Necessity()), [IMPLIED]),
@@ -112,6 +134,44 @@ MADE = {
     "the base's program": (lambda: lesioned(THROUGH_HEAD, base=SOMETIMES), [BASE]),
     "the base's program, unused": (lambda: lesioned(DIRECT, base=SOMETIMES), [UNUSED, BASE]),
     "another program in the base": (lambda: lesioned(THROUGH_HEAD, base=ALWAYS), []),
+    "partners that turn decisions": (
+        lambda: cut(partners(t0=1, t3=0, t1=0), (0, 0, 1), Equivalence()),
+        [],
+    ),
+    "a partner of its own": (
+        lambda: cut(partners(t0=1, t3=0, t1=1), (0, 0, 0), Invariance()),
+        [CLEAR, DECISION, OWN],
+    ),
+    "partners that are alike where it matters": (
+        lambda: cut(partners(t0=2, t3=0), (1, 0), Equivalence()),
+        [SAME],
+    ),
+    "a mean of one prompt": (lambda: cut(Mean(((0,),)), (1, 0, 1), Equivalence()), [SINGLE]),
+    "a mean of one prompt, pooled": (
+        lambda: cut(Mean(((0,),), Pooling.ALL), (1, 0, 1), Equivalence()),
+        [SINGLE],
+    ),
+    "a mean of two prompts": (lambda: cut(Mean(((0,), (2,))), (1, 0, 1), Equivalence()), []),
+    "a mean that is the value everywhere": (
+        lambda: cut(Mean(((0,), (2,))), (1, 0), Equivalence()),
+        [SAME],
+    ),
+    "a model of which nothing is cut": (
+        lambda: cut(partners(t0=1, t3=0, t1=0), (1, 0, 0), Faithfulness(), EVERY),
+        [WHOLE, SAME],
+    ),
+    "the need of an edge beside a mean": (
+        lambda: cut(Mean(((0,), (2,))), (1, 0, 1), Necessity()),
+        [],
+    ),
+    "subsets where the empty circuit is a rival": (
+        lambda: cut(Mean(((0,), (2,))), (1, 0, 1), SubsetMinimality()),
+        [],
+    ),
+    "a minimum of one edge where the empty circuit is a rival": (
+        lambda: cut(MEANT, (1, 0, 1), Minimum((replace(circuit_of(DIRECT), ablation=MEANT),))),
+        [],
+    ),
 }
 """Claims that are proved, and the remarks on the last property of each."""
 
@@ -135,7 +195,10 @@ def test_a_bundle_has_its_remarks_and_no_others(name, tmp_path):
     assert check(tmp_path / "bundle")[0] is Outcome.VALID
     assert falsehoods(tmp_path / "bundle") == []
     wrong = [[one for one in wanted if one != left] for left in wanted]
-    wrong += [[*wanted, one] for one in (IMPLIED, ONE, CONSTANT, WHOLE, UNUSED, BASE) if one not in wanted]
+    known = (IMPLIED, ONE, CONSTANT, WHOLE, UNUSED, BASE, SINGLE, OWN, SAME)
+    wrong += [[*wanted, one] for one in known if one not in wanted]
+    counted = {OWN: "own partners: 2", SINGLE: "means of one prompt: 1"}
+    wrong += [[counted.get(one, one) for one in wanted]] if counted.keys() & set(wanted) else []
     for remarks in wrong:
         outcome, sentence = check(rewritten(tmp_path / "bundle", remarks))
         assert outcome is Outcome.INVALID

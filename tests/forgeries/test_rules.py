@@ -30,6 +30,8 @@ OPEN = {
     "manifests_list_files",
     "property_is_known",
     "verdict_is_known",
+    "patterns_are_cut_to_zero",
+    "patterns_have_whole_heads",
 }
 """Rules whose forgeries prove nothing: without the rule nothing is found to be broken."""
 STOPS = {
@@ -45,6 +47,10 @@ STOPS = {
     "signs_are_of_forms_in_eta",
     "bounds_are_known",
     "bounds_have_weights",
+    "partners_are_pairs",
+    "means_are_over_prompts",
+    "means_have_every_length",
+    "every_prompt_has_a_partner",
 }
 """Rules without which there is nothing to compute with, and Python itself stops."""
 AGAINST = {
@@ -144,7 +150,7 @@ def answer(bundle: Bundle, kind: str) -> dict[str, Any]:
 
 changed(
     "keys_are_unique",
-    set_file("certificate.json", lambda b: b.replace(b"{", b'{"format": "circuitproof certificate 2",', 1)),
+    set_file("certificate.json", lambda b: b.replace(b"{", b'{"format": "circuitproof certificate 3",', 1)),
 )
 changed(
     "constants_are_absent",
@@ -171,8 +177,9 @@ changed(
 )
 changed("numbers_are_finite", lambda b: b.tensors["logits.bias"][1].__setitem__(0, float("inf")))
 changed("circuit_has_the_sizes", lambda b: b.claim["circuit"].update(layers=2))
-changed("ablation_is_zero", lambda b: b.claim["circuit"].update(ablation="mean"))
-changed("format_is_known", lambda b: b.claim.update(format="circuitproof claim 1"))
+changed("format_is_known", lambda b: b.claim.update(format="circuitproof claim 2"))
+changed("arithmetic_is_exact", lambda b: b.claim.update(arithmetic="FP64"))
+changed("granularity_is_known", lambda b: b.claim["circuit"].update(granularity="neuron"))
 changed("programs_have_heads", lambda b: b.claim["programs"].update({"5.0": FIRST["0.0"]}))
 changed("tables_have_one_per_prompt", lambda b: b.domain["strata"].append("more"))
 changed("domain_is_the_claimed", lambda b: b.claim.update(domain={"digest": ZEROS, "prompts": 8}), "domain")
@@ -765,6 +772,149 @@ def _perturbed_tie() -> Bundle:
     return refuting(prover, "robustness", evidence, epsilon="1", **FINAL_RESIDUAL)
 
 
+EVERY = every_edge(architecture())
+Made = Callable[[list[list[int]]], dict[str, Any]]
+"""What cut edges carry, given the prompts."""
+
+
+def mean(prompts: list[list[int]], over: str = "all") -> dict[str, Any]:
+    """Return the mean over some prompts."""
+    return {"kind": "mean", "over": over, "prompts": prompts}
+
+
+def partnered(*pairs: list[list[int]]) -> dict[str, Any]:
+    """Return partners."""
+    return {"kind": "counterfactual", "pairs": [list(pair) for pair in pairs]}
+
+
+def mirrored(prompts: list[list[int]]) -> dict[str, Any]:
+    """Return partners that are prompts read from the end."""
+    return partnered(*([prompt, prompt[::-1]] for prompt in prompts))
+
+
+def cutting(made: Made, *kinds: str, **options: Any) -> Bundle:
+    """Return a proof about a circuit whose cut edges carry something; it is remarked before it is forged."""
+    change = options.pop("change", lambda _: None)
+
+    def cut_edges(bundle: Bundle) -> None:
+        change(bundle)
+        bundle.claim["circuit"]["ablation"] = made(bundle.domain["prompts"])
+
+    bundle = proving(fitting(change=cut_edges, **options), *(kinds or ("equivalence",)))
+    maker.remark(bundle)
+    bundle.pins.discard("remarks")
+    return bundle
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        mean,
+        mirrored,
+        lambda prompts: mean(prompts, "position"),
+        lambda _: mean([[0, 1, 2], [4]]),
+        lambda prompts: partnered(*([prompt, prompt] for prompt in prompts)),
+    ],
+)
+@pytest.mark.parametrize("granularity", ["head", "port"])
+@pytest.mark.parametrize("edges", [THROUGH_HEAD, maker.CIRCUIT, ["embed -> logits"], EVERY])
+def test_a_proof_about_what_cut_edges_carry_is_valid(made, granularity, edges, tmp_path):
+    """So that each refusal of one below is due to the forgery; the naive pass agrees on every logit."""
+    pairs = [edge.split(" -> ") for edge in edges]
+    ported = [f"{source} -> {port}" for source, target in pairs for port in maker.ports(target, ())]
+    bundle = cutting(
+        made,
+        "equivalence",
+        "invariance",
+        "robustness",
+        *(["faithfulness"] if edges == EVERY else []),
+        edges=ported if granularity == "port" else list(edges),
+        change=lambda b: b.claim["circuit"].update(granularity=granularity),
+    )
+    outcome, sentence = check(bundle.write(tmp_path / "bundle"))
+    assert outcome is Outcome.VALID, sentence
+    assert f"{ablation(bundle)['kind']} ablation" in sentence
+    assert ("edges into ports" in sentence) == (granularity == "port")
+
+
+def forged(rule: str, made: Made, forge: Change = lambda _: None, **options: Any) -> None:
+    """Enter a forgery about what cut edges carry, changed after it is proved."""
+
+    def make() -> Bundle:
+        bundle = cutting(made, **options)
+        forge(bundle)
+        return bundle
+
+    forgery(rule)(make)
+
+
+def ablation(bundle: Bundle) -> dict[str, Any]:
+    """Return what cut edges carry."""
+    return bundle.claim["circuit"]["ablation"]
+
+
+forged("ablation_is_known", mean, lambda b: ablation(b).update(kind="resample"))
+forged(
+    "means_are_over_positions_or_all",
+    lambda prompts: mean(prompts, "position"),
+    lambda b: ablation(b).update(over="token"),
+)
+forged("means_are_over_prompts", mean, lambda b: ablation(b).update(prompts=[]))
+forged("prompts_of_a_mean_are_distinct", lambda prompts: mean([*prompts, prompts[0]]))
+forged(
+    "means_have_every_length",
+    lambda prompts: mean(list(prompts), "position"),
+    lambda b: ablation(b).update(prompts=[one for one in ablation(b)["prompts"] if len(one) > 1]),
+)
+forged("partners_are_pairs", mirrored, lambda b: ablation(b)["pairs"][0].append([0]))
+forged("partners_are_as_long", lambda prompts: partnered(*([one, [*one, 1][-4:]] for one in prompts)))
+forged(
+    "prompts_have_one_partner",
+    mirrored,
+    lambda b: ablation(b)["pairs"].insert(0, [b.domain["prompts"][0], b.domain["prompts"][0]]),
+)
+forged(
+    "ablations_fit_the_context",
+    lambda prompts: partnered(*mirrored(prompts)["pairs"], [[0] * 5, [1] * 5]),
+)
+forged("every_prompt_has_a_partner", mirrored, lambda b: ablation(b)["pairs"].pop())
+odd("edges_end_at_their_ports", edges=["embed -> head 0.0 value", "head 0.0 -> logits"])
+
+
+@forgery("properties_of_edges_have_edges")
+def _no_edge_is_needed() -> Bundle:
+    return cutting(mean, "necessity", change=lambda b: b.claim["circuit"].update(edges=[]))
+
+
+@forgery("leaves_allow_the_ablation")
+def _shaken_inside() -> Bundle:
+    def change(bundle: Bundle) -> None:
+        _one_prompt(bundle)
+        bundle.claim["circuit"]["ablation"] = mirrored(bundle.domain["prompts"])
+
+    return around(kept(), change=change)
+
+
+@forgery("heads_with_ports_have_no_one_input")
+def _three_inputs() -> Bundle:
+    def change(bundle: Bundle) -> None:
+        _one_prompt(bundle)
+        bundle.claim["circuit"]["granularity"] = "port"
+
+    edges = ["embed -> head 0.0 value", "head 0.0 -> logits"]
+    return around(kept(), place=at_head([0]), edges=edges, programs=FIRST, change=change)
+
+
+def _open_pattern(**circuit: Any) -> Bundle:
+    made = pattern_forgeries.uniform()
+    made.bundle.claim["circuit"] |= circuit
+    return made.sealed({"kind": "equivalence"}, {"open": "no time"}, "undecided")
+
+
+forgery("patterns_are_cut_to_zero")(lambda: _open_pattern(ablation=mean([[0], [1, 2]])))
+forgery("patterns_have_whole_heads")(
+    lambda: _open_pattern(granularity="port", edges=["embed -> head 0.0 value", "head 0.0 -> logits"])
+)
 DIRECT = ["embed -> logits"]
 THROUGH_MLP = ["embed -> mlp 0", "mlp 0 -> logits"]
 

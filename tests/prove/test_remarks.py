@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuitproof.declare.circuits.ablation import ZERO, Counterfactual, Mean, Pooling
 from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.readers import needs_each_edge_to_read, readers
@@ -34,12 +35,15 @@ from circuitproof.prove.remarks import (
     ConstantSource,
     Grounds,
     OfBase,
+    OwnPartner,
     Plain,
     SharedBias,
+    SingleMean,
     Tied,
     Unreached,
     needs_every_edge,
     remarks,
+    remarks_on_ablation,
 )
 from circuitproof.prove.silence import is_whole_model
 from circuitproof.prove.verdict import Answer, Refuted, Verdict
@@ -227,7 +231,8 @@ grounds_of = st.builds(
     is_equivalent=st.booleans(),
     shared_biases=st.sampled_from([(), tuple(circuit_of(DIRECT))]),
     unreached=st.integers(0, 2),
-    unedged=st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})]),
+    unedged=st.lists(st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})])).map(tuple),
+    of_ablation=st.sampled_from([(), (SingleMean(2), Plain.AS_MODEL), (OwnPartner(1),)]),
     is_whole=st.booleans(),
     listed=st.integers(0, 2),
     of_base=st.sampled_from([(), (Head(0, 0),)]),
@@ -247,6 +252,9 @@ ORDER = (
     Plain.UNUSED_PROGRAM,
     OfBase,
     Unreached,
+    SingleMean,
+    OwnPartner,
+    Plain.AS_MODEL,
 )
 """The remarks as they stand in the table of the format."""
 ALLOWED = {
@@ -259,6 +267,7 @@ ALLOWED = {
     Kind.FAITHFULNESS: {Plain.DECISION, Plain.UNEDGED, Plain.WHOLE, Tied},
     Kind.LESION_IDENTITY: {Plain.NO_PROGRAM, OfBase},
 }
+OF_ABLATION = {SingleMean, OwnPartner, Plain.AS_MODEL}
 decided = st.lists(st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})]), min_size=1)
 
 
@@ -267,7 +276,7 @@ def test_each_kind_has_its_own_remarks(kind, grounds, decisions):
     """The table of the format, row by row."""
     found = remarks(kind, grounds, decisions)
     kinds = [remark if isinstance(remark, Plain) else type(remark) for remark in found]
-    assert set(kinds) <= ALLOWED[kind]
+    assert set(kinds) <= ALLOWED[kind] | (set() if kind is Kind.LESION_IDENTITY else OF_ABLATION)
     assert kinds == sorted(kinds, key=ORDER.index)
 
 
@@ -573,3 +582,39 @@ def test_invariance_over_a_pattern_of_single_prompts_says_only_that_they_are_cle
     )
     claim = Claim(frozen, circuit_of(DIRECT), single, (Invariance(),))
     assert said(prove(claim)) == [["implied by clear decisions"]]
+
+
+LENGTHS = ((0,), (1, 2), (2, 1), (3, 3, 3))
+COUNTED = {
+    "a mean of one prompt stands at every prompt": (Mean(((4,),), Pooling.ALL), "means of one prompt: 4"),
+    "a mean over positions is of one prompt where one has the length": (
+        Mean(((4,), (1, 1), (2, 2), (0, 1, 2))),
+        "means of one prompt: 2",
+    ),
+    "a mean of two prompts is no remark": (Mean(((4,), (1, 1)), Pooling.ALL), None),
+    "partners of their own are counted": (
+        Counterfactual((((0,), (0,)), ((1, 2), (1, 2)), ((2, 1), (1, 2)), ((3, 3, 3), (0, 0, 0)))),
+        "own partners: 2",
+    ),
+    "other partners are no remark": (
+        Counterfactual(tuple((prompt, tuple(4 - token for token in prompt)) for prompt in LENGTHS)),
+        None,
+    ),
+    "nothing at cut edges is no remark": (ZERO, None),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_prompts_are_counted_that_stand_for_themselves_at_cut_edges(name):
+    """Of a list of prompts of several lengths."""
+    ablation, wanted = COUNTED[name]
+    found = remarks_on_ablation(ablation, LENGTHS, is_as_model=False)
+    assert list(map(str, found)) == ([] if wanted is None else [wanted])
+    alike = remarks_on_ablation(ablation, LENGTHS, is_as_model=True)
+    assert alike == (() if ablation == ZERO else (*found, Plain.AS_MODEL))
+
+
+def test_a_proof_without_what_no_edge_decides_is_not_decided_without_edges():
+    """Where nothing is known of the circuit without edges, nothing is said of it."""
+    grounds = Grounds({0: frozenset({0})}, circuit_of(DIRECT), NO_PROGRAMS, is_equivalent=False)
+    assert Plain.UNEDGED not in remarks(Kind.EQUIVALENCE, grounds, ())

@@ -10,6 +10,7 @@ from circuitproof.declare.operators import Attention, Gelu, GeluForm, LayerNorm,
 from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.exact.exact import Exact, Signs
 from circuitproof.exact.grid import grid_of_fractions
+from circuitproof.exact.protocol import Context
 from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Forward, Trace
@@ -121,9 +122,10 @@ def test_known_scores_and_unknown_values_mix():
     """A head whose values alone are perturbed stays linear."""
     symbolic = Symbolic(AssertionLog(Naming.BRANCHES))
     terms = symbolic.log.terms
-    scores = symbolic.attention(symbolic.scores(ONE, ONE, [(0, (0,))], Fraction(1)), Attention.SPARSEMAX)
+    contexts = [Context(0, (0,), (0,))]
+    scores = symbolic.attention(symbolic.scores(ONE, ONE, contexts, Fraction(1)), Attention.SPARSEMAX)
     x = terms.of(terms.variable("x"))
-    assert symbolic.weigh(scores, [(0, (0,))], ((x,),)) == ((x,),)
+    assert symbolic.weigh(scores, contexts, ((x,),)) == ((x,),)
 
 
 def test_assertions_know_what_they_are_part_of():

@@ -1,15 +1,34 @@
-"""What the page says of remarks: each that a bundle can hold is told in plain words."""
+"""What pages say of remarks and ablations."""
 
-import re
+from typing import get_args
 
-from circuitproof.view.words import remark_meaning
-from places import ROOT
+import pytest
+
+from circuitproof.declare.circuits.ablation import ZERO, Counterfactual, Mean, Pooling
+from circuitproof.prove import remarks
+from circuitproof.view.words import ablation_words, remark_meaning
+
+PROMPTS = ((1, 2), (2, 1))
+PARTNERED = tuple((prompt, prompt[::-1]) for prompt in PROMPTS)
 
 
-def test_every_remark_of_the_specification_has_a_meaning():
-    """The page says it beside the verdict."""
-    text = (ROOT / "docs" / "certificate.md").read_text()
-    table = text.partition("### Remarks")[2].partition("For a pattern")[0]
-    listed = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
-    assert "one edge" in listed
-    assert all(map(remark_meaning, listed))
+def test_every_remark_has_a_meaning():
+    """The page looks it up by the words before the colon."""
+    named = [kind for kind in get_args(remarks.Remark) if kind is not remarks.Plain]
+    spelled = [str(kind(3)) for kind in named]
+    assert all(map(remark_meaning, [*map(str, remarks.Plain), *spelled]))
+
+
+@pytest.mark.parametrize(
+    ("ablation", "words"),
+    [
+        (ZERO, "A cut edge carries zero."),
+        (Mean(PROMPTS), "on 2 declared prompts, at the same position of those of the same length."),
+        (Mean(PROMPTS[:1], Pooling.ALL), "in the whole model on 1 declared prompt, at all positions."),
+        (Counterfactual(PARTNERED), "on the prompt's partner; 2 prompts have one."),
+        (Counterfactual(PARTNERED[:1]), "on the prompt's partner; 1 prompt has one."),
+    ],
+)
+def test_an_ablation_is_a_sentence(ablation, words):
+    """It says what a cut edge carries, and from how many prompts."""
+    assert ablation_words(ablation).endswith(words)

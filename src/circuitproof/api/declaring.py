@@ -1,18 +1,22 @@
 """What is asked of what: models, tasks and circuits, from files or said in place."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from circuitproof.api.arguments import PathLike, listed, path_of
+from circuitproof.api.arguments import PathLike, choice, listed, path_of, typed
 from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.circuits.circuit import Ablation, Circuit
+from circuitproof.declare.circuits.ablating import mean_of, read_ablation_of, spelling_in
+from circuitproof.declare.circuits.ablation import ZERO, Ablation, Counterfactual, Mean, Pooling, Zero
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Granularity, Use
 from circuitproof.declare.circuits.spelling import load_circuit as read_circuit
-from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.circuits.spelling import parse_edges
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.loading import load_task as find_task
 from circuitproof.declare.tasks.loading import read_declared
+from circuitproof.declare.tasks.spelling import Spelling
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import ProgramHeads, read_declaration
 from circuitproof.forward.frozen import Frozen, open_model
@@ -145,16 +149,64 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
 
 
 def load_circuit(path: PathLike) -> Circuit:
-    """Read a circuit file in our spelling, the paper's release's, or EAP-IG's."""
+    """Read a circuit file in our spelling, the paper's release's, EAP-IG's, or ACDC's (.gv)."""
     return read_circuit(path_of("circuit", path, "a circuit file"))
 
 
-def circuit(model: AnyModel, edges: Sequence[str]) -> Circuit:
-    """Return the circuit of a model that keeps these edges, such as `embed -> head 0.0`."""
-    graph = model_at(model).frozen.graph
+def circuit(
+    model: AnyModel, edges: Sequence[str], *, granularity: str | None = None, ablation: Ablation = ZERO
+) -> Circuit:
+    """Return the circuit of a model that keeps these edges, such as `embed -> head 0.0`.
+
+    Edges such as `embed -> head 0.0 query` tell the ports of heads apart, in all edges of the circuit: its
+    `granularity` is then "port", otherwise "head". What cut edges carry is the `ablation`: nothing, or what
+    `cp.mean` or `cp.counterfactual` returns.
+    """
     kept = listed("edges", edges, "a list of edges such as ['embed -> head 0.0']")
-    sizes = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
-    return parse_circuit({**sizes, "edges": list(kept)}, "circuit")
+    if granularity is None:
+        told = Granularity.PORT if any(map(_names_port, kept)) else Granularity.HEAD
+    else:
+        told = choice("granularity", granularity, Granularity)
+    wanted = "what cp.mean or cp.counterfactual returns"
+    cut = typed("ablation", ablation, (Zero, Mean, Counterfactual), wanted)
+    return parse_edges(replace(model_at(model).frozen.graph, granularity=told), kept, "circuit", cut)
+
+
+def _names_port(edge: object) -> bool:
+    return isinstance(edge, str) and edge.endswith(tuple(f" {use}" for use in Use))
+
+
+def mean(
+    prompts: Task | Sequence[Entry], *, over: str = Pooling.POSITION, model: AnyModel | None = None
+) -> Mean:
+    """Return the ablation by which a cut edge carries the mean of its source's output in the whole model.
+
+    The mean is taken over the prompts of a task or over those listed, `over` the same "position" of prompts
+    of the same length, or "all" positions. Prompts are lists of token numbers; with a `model`, also names of
+    its tokens, or text that its tokenizer reads.
+    """
+    pooling = choice("over", over, Pooling)
+    if isinstance(prompts, Task):
+        return mean_of(prompts, pooling)
+    given = _plain(listed("prompts", prompts, "a task, or a list of prompts"))
+    found = read_ablation_of({"kind": "mean", "over": pooling, "prompts": given}, "mean", _spelling(model))
+    return typed("ablation", found, Mean, "a mean")
+
+
+def counterfactual(pairs: Sequence[tuple[Entry, Entry]], *, model: AnyModel | None = None) -> Counterfactual:
+    """Return the ablation by which a cut edge carries its source's output on the prompt's partner.
+
+    Each pair is a prompt and its partner, which has as many tokens; they are written as for `mean`.
+    """
+    given = _plain(listed("pairs", pairs, "a list of pairs of prompts"))
+    content = {"kind": "counterfactual", "pairs": given}
+    found = read_ablation_of(content, "counterfactual", _spelling(model))
+    return typed("ablation", found, Counterfactual, "pairs")
+
+
+def _spelling(model: AnyModel | None) -> Spelling:
+    """Return how prompts are written: by number, or as a model's tokens are."""
+    return Spelling({}) if model is None else spelling_in(model_at(model).frozen.declaration.tokens)
 
 
 def model_at(model: AnyModel) -> Model:

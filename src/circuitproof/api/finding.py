@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from circuitproof.api.arguments import PathLike, Progress, choice, needing_extras, paced, path_of, place_of
 from circuitproof.api.declaring import AnyModel, AnyTask, Model, load_model, model_at, task_at
+from circuitproof.declare.circuits.ablating import AskedAblation
 from circuitproof.declare.tasks.task import Task
-from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.lab.discover.choices import Objective, Order, Removal, Rule, Search
 from circuitproof.text.locked import claimed
 
 if TYPE_CHECKING:
@@ -39,25 +40,28 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
     task: AnyTask,
     *,
     objective: str = Objective.MODEL,
-    granularity: str = Granularity.HEAD,
+    granularity: str = Removal.HEAD,
     order: str = Order.ATTRIBUTION,
     search: str = Search.GREEDY,
     rule: str = Rule.SPARSITY,
     thresholds: Sequence[float] | None = None,
+    ablation: AskedAblation = None,
     deadline: float | None = None,
     progress: Progress | None = None,
     out: PathLike | None = None,
 ) -> "Extraction":
     """Find a circuit that keeps what a model decides on a task, in floats; `verify` then proves it.
 
-    What is found has the chosen `circuit` and all candidates. `out` is a file for the circuit.
+    What is found has the chosen `circuit` and all candidates. `granularity` is what is removed at once: an
+    edge between two nodes ("head"), all between two blocks, or one into a query, key or value ("port");
+    `ablation` is what cut edges carry, as for `verify`. `out` is a file for the circuit.
     """
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method
     from circuitproof.lab.runs.extraction import extract as find
 
     method = Method(
         objective=choice("objective", objective, Objective),
-        granularity=choice("granularity", granularity, Granularity),
+        granularity=choice("granularity", granularity, Removal),
         order=choice("order", order, Order),
         search=choice("search", search, Search),
         rule=choice("rule", rule, Rule),
@@ -65,7 +69,7 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
     )
     path, place = model_at(model).path, place_of(out)
     with claimed(place):
-        return find(path, task_at(task), method, place, paced(deadline, progress))
+        return find(path, task_at(task), method, place, paced(deadline, progress), ablation=ablation)
 
 
 @needing_extras("import_hf")

@@ -6,8 +6,10 @@ from fractions import Fraction
 
 from circuitproof.api.arguments import PathLike, Progress, choice, listed, paced, place_of, typed
 from circuitproof.api.declaring import AnyCircuit, AnyModel, AnyTask, circuit_at, model_at, task_at
+from circuitproof.declare.circuits.ablating import AskedAblation
+from circuitproof.declare.circuits.graph import Granularity
 from circuitproof.errors import InputError
-from circuitproof.lab.runs.minimality import Minimality, find_minimum
+from circuitproof.lab.runs.minimality import Minimality, SearchSpace, find_minimum
 from circuitproof.lab.runs.radii import Radii, find_radii
 from circuitproof.lab.runs.verification import Place, Request, Verification, parse_properties
 from circuitproof.lab.runs.verification import verify as answer
@@ -22,6 +24,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     circuit: AnyCircuit | None = None,
     *,
     properties: Sequence[str] = (),
+    ablation: AskedAblation = None,
     epsilon: Fraction | str | int | None = None,
     at: str = "logits input",
     positions: str = "last",
@@ -41,7 +44,9 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     `properties`: the first three, and robustness if there is an `epsilon`.
 
     `task` is a task, its shipped name or its file. Without a `circuit` all edges are kept: the claim is about
-    the whole model. `epsilon` is a Fraction, a whole number or a text such as "1/100", never a float.
+    the whole model. `ablation` is what cut edges carry: "zero", "mean" or "mean-all" over the task's prompts,
+    what `cp.mean` or `cp.counterfactual` returns, or a .json file; without it, what the circuit says.
+    `epsilon` is a Fraction, a whole number or a text such as "1/100", never a float.
     `at` is what robustness perturbs: "logits input", which is the final residual, or another node's side such
     as "mlp 0 output" or "head 1.0 input"; `positions` are "last", "all" or such as "0,3". `effort` bounds the
     search, and what the `deadline`, in seconds, cuts off is undecided. `limits` looks for the part of a
@@ -66,6 +71,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         model=model_at(model).frozen,
         circuit=circuit_at(circuit),
         task=task_at(task),
+        ablation=ablation,
         properties=parse_properties(kinds, size, "the call"),
         place=_perturbed(at, positions),
         effort=_effort(effort, Effort()),
@@ -114,6 +120,8 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
     task: AnyTask,
     circuit: AnyCircuit | None = None,
     *,
+    granularity: str = Granularity.HEAD,
+    ablation: AskedAblation = None,
     most: int | None = None,
     budget: int = 5_000,
     deadline: float | None = None,
@@ -123,7 +131,9 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does.
 
     Sizes are tried upwards as long as no size has more than `budget` circuits, up to `most` edges if that is
-    given. With a `circuit` the search is among its edges alone. `out` is a new directory for the bundle.
+    given. With a `circuit` the search is among its edges alone. With `granularity` "port" the edges into a
+    head's query, keys and values are three; `ablation` is what cut edges carry, as for `verify`. `out` is a
+    new directory for the bundle.
 
     Returns `Minimality`: `verdict`, `search.minimum`, which are the circuits, `search.refuted_below`, the
     proved lower bound, and `search.ended_by`, what ended a search that found none.
@@ -131,9 +141,10 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
         cp.minimal(model, "quotes", circuit, deadline=60).search.minimum
     """
     opened, asked, place = model_at(model).frozen, task_at(task), place_of(out)
+    space = SearchSpace(circuit_at(circuit), choice("granularity", granularity, Granularity), ablation)
     for name, bound in (("most", most), ("budget", budget)):
         if bound is not None and typed(name, bound, int, "a whole number") < 1:
             raise InputError(f"{name} is {bound}, want at least 1")
     with claimed(place):
-        pace, among = paced(deadline, progress), circuit_at(circuit)
-        return find_minimum(opened, asked, circuit=among, most=most, budget=budget, out=place, pace=pace)
+        pace = paced(deadline, progress)
+        return find_minimum(opened, asked, most=most, budget=budget, out=place, space=space, pace=pace)

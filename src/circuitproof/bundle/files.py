@@ -17,8 +17,10 @@ CLAIM = "claim.json"
 DOMAIN = "domain.json"
 WEIGHTS = "weights.safetensors"
 CERTIFICATE = "certificate.json"
-CLAIM_FORMAT = "circuitproof claim 2"
-CERTIFICATE_FORMAT = "circuitproof certificate 2"
+CLAIM_FORMAT = "circuitproof claim 3"
+ARITHMETIC = "exact"
+"""How logits are computed: in rational numbers."""
+CERTIFICATE_FORMAT = "circuitproof certificate 3"
 
 
 def write_bundle(path: Path, battery: Battery) -> None:
@@ -61,6 +63,7 @@ def _claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> Jso
     frozen = claim.frozen
     return {
         "format": CLAIM_FORMAT,
+        "arithmetic": ARITHMETIC,
         "architecture": frozen.architecture.to_json(),
         "programs": programs_to_json(frozen.programs),
         "circuit": claim.circuit.to_json(),

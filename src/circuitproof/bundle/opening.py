@@ -11,8 +11,7 @@ from pathlib import Path
 from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
 from circuitproof.declare.architecture import Shapes, read_architecture
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.circuits.spelling import parse_circuit, parse_edges
 from circuitproof.declare.tasks.domain import Domain, read_domain
 from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.patterns import Pattern, read_pattern
@@ -111,15 +110,15 @@ def open_bundle(path: Path, files: Mapping[str, bytes]) -> Opened:
     )
     architecture = read_architecture(claim.fields("architecture"))
     programs = read_program_lines(claim.fields("programs"), architecture)
-    graph = architecture.graph
-    answers = certificate.each("answers", lambda one: _read_answer(one, graph))
+    circuit = parse_circuit(claim.value("circuit"), claim.path("circuit"))
+    answers = certificate.each("answers", lambda one: _read_answer(one, circuit))
     return Opened(
         path,
         Frozen(
             Declaration(architecture, programs, None),
             _read_weights(parse_weights(path / WEIGHTS, files[WEIGHTS]), claim),
         ),
-        parse_circuit(claim.value("circuit"), claim.path("circuit")),
+        circuit,
         _read_task(claim.fields("task")),
         read_domain(asked),
         read_pattern(asked) if asked.has("pattern") else None,
@@ -146,26 +145,27 @@ def _read_task(fields: Fields) -> AskedTask:
     return Codec().record(AskedTask, fields, names=TokenNames(named))
 
 
-def _read_answer(fields: Fields, graph: Graph) -> Answered:
+def _read_answer(fields: Fields, circuit: Circuit) -> Answered:
     return Answered(
-        read_property(fields.fields("property"), graph),
+        read_property(fields.fields("property"), circuit),
         fields.choice("verdict", Verdict),
         fields.texts("remarks"),
         fields.fields("evidence"),
     )
 
 
-def read_property(fields: Fields, graph: Graph) -> Property:
+def read_property(fields: Fields, circuit: Circuit) -> Property:
     """Read a property as it stands in a claim and beside its verdict."""
     kind = fields.choice("kind", Kind)
     if kind is Kind.ROBUSTNESS:
         is_span = isinstance(fields.value("positions"), str)
         positions = fields.choice("positions", Span) if is_span else fields.integers("positions")
-        return Robustness(fields.rational("epsilon"), parse_interface(fields.text("at"), graph, positions))
+        return Robustness(
+            fields.rational("epsilon"), parse_interface(fields.text("at"), circuit.graph, positions)
+        )
     if kind is Kind.MINIMUM:
-        sizes = {"layers": graph.layers, "heads": graph.heads, "ablation": "zero"}
         rows = fields.text_rows("circuits")
-        return Minimum(tuple(parse_circuit({**sizes, "edges": list(row)}, fields.where) for row in rows))
+        return Minimum(tuple(parse_edges(circuit.graph, row, fields.where, circuit.ablation) for row in rows))
     if kind is Kind.LESION_IDENTITY:
         with reading_part(fields, "base") as base:
             architecture = read_architecture(base.fields("architecture"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from circuitproof.declare.architecture import Shapes
+from circuitproof.declare.circuits.ablation import Zero, ablated_prompts
 from circuitproof.declare.circuits.graph import Head, Mlp, Node
 from circuitproof.forward.frozen import BYTES_PER_NUMBER, WeightFile
 from circuitproof.prove.claim import Claim
@@ -29,8 +30,10 @@ class Extract:
 
 def extracts(claim: Claim, tokens: frozenset[int]) -> tuple[Extract, ...]:
     """Return what a checker must read, by name: tensors of kept nodes whole, embeddings of tokens by row."""
-    partial = _partial(claim, tokens)
+    partial = _partial(claim, tokens.union(*map(set, ablated_prompts(claim.circuit.ablation))))
     nodes = {node for circuit in claim.circuits() for node in circuit.live().nodes()}
+    if not isinstance(claim.circuit.ablation, Zero):
+        nodes |= set(claim.frozen.graph.nodes())
     prefixes = tuple(prefix for node in nodes for prefix in _prefixes(node))
     names = [name for name in claim.frozen.file.places if name in partial or name.startswith(prefixes)]
     return tuple(Extract(name, partial.get(name)) for name in sorted(names))
@@ -60,10 +63,11 @@ def safetensors_header(shapes: Shapes, metadata: Mapping[str, Json] | None = Non
 
 def _partial(claim: Claim, tokens: frozenset[int]) -> Mapping[str, tuple[int, ...]]:
     candidates = sorted(claim.task.candidates)
+    longest = max([claim.task.longest, *map(len, ablated_prompts(claim.circuit.ablation))])
     read = tokens.union(candidates) if claim.frozen.architecture.tied else tokens
     return {
         "embed.token": tuple(sorted(read)),
-        "embed.position": tuple(range(claim.task.longest)),
+        "embed.position": tuple(range(longest)),
         "logits.weight": tuple(candidates),
         "logits.bias": tuple(candidates),
     }

@@ -9,6 +9,7 @@ from circuitproof.bundle.opening import read_property
 from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.stated import StatedClaim
 from circuitproof.declare.architecture import read_architecture
+from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import Declaration, programs_to_json, read_program_lines
 from circuitproof.forward.frozen import Frozen, open_weights
@@ -91,8 +92,8 @@ def model_in(bundle: Path) -> Frozen:
 def identity_in(bundle: Path) -> LesionIdentity | None:
     """Return the lesion identity that a bundle claims, with whatever base, if it claims one."""
     stated = read_fields(bundle / CLAIM)
-    graph = read_architecture(stated.fields("architecture")).graph
-    found = stated.each("properties", lambda one: read_property(one, graph))
+    circuit = parse_circuit(stated.value("circuit"), stated.path("circuit"))
+    found = stated.each("properties", lambda one: read_property(one, circuit))
     return next((prop for prop in found if isinstance(prop, LesionIdentity)), None)
 
 

@@ -12,7 +12,7 @@ from circuitproof.forward.declaration import WEIGHTS
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.runs.asked import asked_model
 from circuitproof.lab.runs.verification import Place, Request, claim_of
-from circuitproof.prove.claim import Claim, contenders
+from circuitproof.prove.claim import Claim
 from circuitproof.prove.identity import identity_with
 from circuitproof.prove.properties import Kind, LesionIdentity, Minimum, Property
 from circuitproof.prove.verdict import Verdict
@@ -66,9 +66,8 @@ class StatedFewest:
 
     def refuse_costly(self, claim: Claim) -> None:
         """Refuse a claim about more circuits of some size than may be tried."""
-        edges = claim.frozen.graph.edges()
         for size in range(len(claim.circuit) + 1):
-            if len(contenders(claim.frozen, claim.task, edges, size, self.budget + 1)) > self.budget:
+            if len(claim.among().contenders(claim.edges(), size, self.budget + 1)) > self.budget:
                 raise InputError(
                     f"minimum is about more than {self.budget} circuits of {size} edges; give a larger budget"
                 )

@@ -7,10 +7,10 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from circuitproof.cli.keeping import show_kept
-from circuitproof.cli.options import AsJson, Deadline, ModelOption, ModelOut, Out, TaskName
+from circuitproof.cli.options import Ablated, AsJson, Deadline, ModelOption, ModelOut, Out, TaskName
 from circuitproof.cli.show import show_json, show_line, show_note, show_told
 from circuitproof.errors import ExitCode, asked_for
-from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.lab.discover.choices import Objective, Order, Removal, Rule, Search
 from circuitproof.text.replacing import OneFile
 
 _Thresholds = Annotated[
@@ -31,8 +31,13 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
         Objective, Option("--objective", help="Keep the model's decisions, or the right answers.")
     ] = Objective.MODEL,
     granularity: Annotated[
-        Granularity, Option("--granularity", help="Remove single edges, or all between two blocks.")
-    ] = Granularity.HEAD,
+        Removal,
+        Option(
+            "--granularity",
+            help="Remove an edge between two nodes, all between two blocks, or an edge into a port.",
+        ),
+    ] = Removal.HEAD,
+    ablation: Ablated = None,
     order: Annotated[
         Order, Option("--order", help="Try the least important first, or go from the logits backwards.")
     ] = Order.ATTRIBUTION,
@@ -60,7 +65,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
             rule=rule,
             thresholds=chosen,
         )
-    work = partial(extract_circuit, model, task, method, out)
+    work = partial(extract_circuit, model, task, method, out, ablation=ablation)
     found = show_kept(work, show_told, out, deadline, as_json=as_json)
     if not as_json:
         show_line(f"{out} holds the circuit, {report_path(out)} the report")
@@ -72,12 +77,19 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
 def circuit(
     file: Annotated[Path, Argument(metavar="FILE", help="A circuit in any spelling.")],
     live: Annotated[bool, Option("--live", help="Leave out edges that cannot reach the logits.")] = False,
+    model: Annotated[
+        Path | None,
+        Option(
+            "--model", help="Its model, for a drawing (.gv), which does not tell how many heads there are."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read a circuit in our spelling, the release's or EAP-IG's, and print it in ours."""
+    """Read a circuit in our spelling, the release's, EAP-IG's or ACDC's (.gv), and print it in ours."""
     from circuitproof.declare.circuits.spelling import load_circuit
+    from circuitproof.forward.declaration import read_declaration
 
-    loaded = load_circuit(file)
+    loaded = load_circuit(file, None if model is None else read_declaration(model).architecture.graph)
     kept = loaded.live() if live else loaded
     if as_json:
         show_json(kept)

@@ -60,7 +60,7 @@ CircuitFiles = Annotated[
     list[Path] | None,
     Option(
         "--circuit",
-        help="A circuit file in our spelling, the release's or EAP-IG's; repeat for several. "
+        help="A circuit file in our spelling, the release's, EAP-IG's or ACDC's; repeat for several. "
         "[default: all edges, the most harmful single deletion, none]",
     ),
 ]
@@ -79,6 +79,14 @@ ModelOption = Annotated[Path, Option("--model", help="A model directory.")]
 TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False, callback=known_tasks)]
 CircuitFile = Annotated[
     Path | None, Option("--circuit", help="A circuit file. [default: the whole model, all edges]")
+]
+Ablated = Annotated[
+    str | None,
+    Option(
+        "--ablation",
+        help="What cut edges carry: zero, mean (over the task's prompts, by position), mean-all, or a .json "
+        "file. [default: what the circuit file says]",
+    ),
 ]
 Properties = Annotated[
     list[Kind] | None,

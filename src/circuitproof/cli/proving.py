@@ -9,6 +9,7 @@ from typer import Context, Exit, Option
 from circuitproof.cli.helping import given, refuse_idle
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
+    Ablated,
     AsJson,
     At,
     BundleOut,
@@ -28,6 +29,7 @@ from circuitproof.cli.options import (
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_line, show_note, show_result, show_told
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
+from circuitproof.declare.circuits.graph import Granularity
 from circuitproof.prove.effort import Effort, Method
 from circuitproof.solvers.choices import Branching, Engine
 
@@ -59,6 +61,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     limits: Limits = False,
     regions: Regions = 4096,
     listed: Listed = 1024,
+    ablation: Ablated = None,
     measure_floats: Annotated[
         bool, Option("--measure-floats", help="Run the circuit in torch as well and compare.")
     ] = False,
@@ -80,6 +83,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         model=model,
         circuit=circuit,
         task=task,
+        ablation=ablation,
         properties=parse_properties(properties or [], epsilon),
         place=place,
         effort=Effort(method, budget, regions, listed),
@@ -202,12 +206,20 @@ def _written(found: "Minimality", out: Path) -> str:
 
 
 def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
+    context: Context,
     model: ModelOption,
     task: TaskName,
     circuit: Annotated[
         Path | None,
         Option("--circuit", help="Search only among the edges of this circuit. [default: the whole model]"),
     ] = None,
+    granularity: Annotated[
+        Granularity,
+        Option(
+            "--granularity", help="Count an edge into a head as one, or query, key and value edges apart."
+        ),
+    ] = Granularity.HEAD,
+    ablation: Ablated = None,
     most: Annotated[
         int | None,
         Option("--most", min=1, help="The most edges to try. [default: as many as the budget allows]"),
@@ -218,11 +230,15 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     as_json: AsJson = False,
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
-    from circuitproof.lab.runs.minimality import find_minimum
+    from circuitproof.lab.runs.minimality import SearchSpace, find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
 
+    if circuit is not None:
+        refuse_idle(given(context, "granularity"), "the circuit file says it")
+    space = SearchSpace(circuit, granularity, ablation)
+
     def search(pace: "Pace") -> "Minimality":
-        return find_minimum(model, task, circuit=circuit, most=most, budget=budget, out=out, pace=pace)
+        return find_minimum(model, task, space=space, most=most, budget=budget, out=out, pace=pace)
 
     found = show_kept(search, show_told, out, deadline, as_json=as_json)
     if out is not None and not as_json:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from circuitproof.cli.options import AsJson, CircuitFiles, ModelOption, RecipeFile, RunFolder, Tasks
+from circuitproof.cli.options import Ablated, AsJson, CircuitFiles, ModelOption, RecipeFile, RunFolder, Tasks
 from circuitproof.cli.show import progress, show_json, show_note, show_result, show_table, steps_on
 
 
@@ -28,11 +28,17 @@ def train(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) ->
         show_result(told, lambda _: show_note(f"{folder / MODEL} holds the trained model"), as_json=as_json)
 
 
-def evaluate(model: ModelOption, task: Tasks, circuit: CircuitFiles = None, as_json: AsJson = False) -> None:
+def evaluate(
+    model: ModelOption,
+    task: Tasks,
+    circuit: CircuitFiles = None,
+    ablation: Ablated = None,
+    as_json: AsJson = False,
+) -> None:
     """Run a model and circuits of it on tasks: how many prompts are right, and by what margin (in floats)."""
     from circuitproof.lab.runs.evaluation import evaluate as evaluate_model
 
-    rows = evaluate_model(model, task, circuit or [])
+    rows = evaluate_model(model, task, circuit or [], ablation)
     if as_json:
         show_json(rows)
         return

@@ -11,7 +11,7 @@ from circuitproof.declare.circuits.graph import Graph, Head
 from circuitproof.declare.operators import Activation, Attention, BandNorm, NoNorm, Norm
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Json
-from circuitproof.text.codec import Codec, Count, record_to_json
+from circuitproof.text.codec import Codec, Count, Size, record_to_json
 from circuitproof.text.reading import Fields
 
 _FLOAT32_BITS = 24
@@ -42,7 +42,7 @@ class Architecture:
     heads: Count
     width: Count
     head_width: Count
-    mlp_width: Count
+    mlp_width: Size
     norm: Norm
     attention: Attention
     attention_scale: Fraction
@@ -56,8 +56,10 @@ class Architecture:
 
     def __post_init__(self) -> None:
         for name, most in _MOST.items():
-            if not 1 <= getattr(self, name) <= most:
-                raise DeclarationError(f"architecture.{name} is {getattr(self, name)}, want 1 to {most}")
+            least = 0 if name == "mlp_width" else 1
+            if not least <= getattr(self, name) <= most:
+                found = getattr(self, name)
+                raise DeclarationError(f"architecture.{name} is {found}, want {least} to {most}")
         Graph(self.layers, self.heads)  # refuses one that is too large
         if isinstance(self.norm, BandNorm) and self.width == 1:
             raise DeclarationError("architecture.width is 1, want at least 2: BandNorm centres what it reads")
@@ -74,7 +76,7 @@ class Architecture:
 
     @property
     def graph(self) -> Graph:
-        return Graph(self.layers, self.heads)
+        return Graph(self.layers, self.heads, has_mlps=self.mlp_width > 0)
 
     def to_json(self) -> Json:
         return record_to_json(self)
@@ -159,12 +161,18 @@ def tensor_shapes(architecture: Architecture, programs: Collection[Head] = ()) -
             shapes |= _head_shapes(architecture, f"head.{layer}.{head.index}", head in programs)
         shapes |= {f"attention.{layer}.output.bias": (width,)} if architecture.biases else {}
         shapes |= _norm_shapes(architecture, f"attention.{layer}.norm")
-        shapes |= _norm_shapes(architecture, f"mlp.{layer}.norm")
-        shapes |= _linear_shapes(architecture, f"mlp.{layer}.up", architecture.mlp_width, width)
-        shapes |= _linear_shapes(architecture, f"mlp.{layer}.down", width, architecture.mlp_width)
+        shapes |= _mlp_shapes(architecture, f"mlp.{layer}") if architecture.mlp_width else {}
     shapes |= _norm_shapes(architecture, "logits.norm")
     shapes |= {} if architecture.tied else {"logits.weight": (architecture.vocabulary, width)}
     shapes |= {"logits.bias": (architecture.vocabulary,)} if architecture.logit_bias else {}
+    return shapes
+
+
+def _mlp_shapes(architecture: Architecture, name: str) -> Shapes:
+    inner, width = architecture.mlp_width, architecture.width
+    shapes = {**_norm_shapes(architecture, f"{name}.norm")}
+    shapes |= _linear_shapes(architecture, f"{name}.up", inner, width)
+    shapes |= _linear_shapes(architecture, f"{name}.down", width, inner)
     return shapes
 
 

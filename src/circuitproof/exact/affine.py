@@ -20,7 +20,7 @@ from circuitproof.exact.bands import band
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.forms import Region, Sign
 from circuitproof.exact.grid import Grid, add, matmul, multiply, multiply_columns, uniform, zeros
-from circuitproof.exact.protocol import Contexts, RationalRow
+from circuitproof.exact.protocol import Context, Contexts, RationalRow
 from circuitproof.exact.sheets import Columns, Ground, Sheet, SignCondition, projected, settle
 
 Slopes: TypeAlias = Mapping[int, Grid]
@@ -100,7 +100,7 @@ class Unbent:
         return tuple(self._sparsemax(row, attention) for row in scores)
 
     def weigh(self, weights: Scores, contexts: Contexts, values: Forms) -> Forms:
-        rows = [_weighed(row, keys, values) for row, (_, keys) in zip(weights, contexts, strict=True)]
+        rows = [_weighed(row, one.values, values) for row, one in zip(weights, contexts, strict=True)]
         return _stacked(rows, values.constant.shape[1])
 
     def activate(self, values: Forms, activation: Activation) -> Forms:
@@ -166,9 +166,9 @@ class Affine(Unbent):
         return Ground(self.region, self.point, operator, self.traced)
 
 
-def _scores(queries: Forms, keys: Forms, context: tuple[int, Sequence[int]], scale: Fraction) -> Forms:
+def _scores(queries: Forms, keys: Forms, context: Context, scale: Fraction) -> Forms:
     """Return the products of a query with its keys: linear unless both depend on the perturbation."""
-    query, chosen = context
+    query, chosen, _ = context
     if query in queries.slopes and any(key in keys.slopes for key in chosen):
         raise NotExactError(
             f"a perturbed query meets a perturbed key: their product is not linear; {_INSTEAD}"

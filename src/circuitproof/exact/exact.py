@@ -100,8 +100,10 @@ class Exact:
 
     def weigh(self, weights: tuple[Row, ...], contexts: Contexts, values: Grid) -> Grid:
         rows = [
-            tuple((key, weight) for key, weight in zip(keys, row.fractions(), strict=True) if weight)
-            for (_, keys), row in zip(contexts, weights, strict=True)
+            tuple(
+                (key, weight) for key, weight in zip(context.values, row.fractions(), strict=True) if weight
+            )
+            for context, row in zip(contexts, weights, strict=True)
         ]
         return self.mix(rows, values)
 
@@ -124,12 +126,12 @@ class Exact:
 
 
 def _block_scores(queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction) -> Iterator[Row]:
-    asked = sorted({query for query, _ in contexts})
-    attended = sorted({key for _, chosen in contexts for key in chosen})
+    asked = sorted({context.query for context in contexts})
+    attended = sorted({key for context in contexts for key in context.keys})
     rows = {query: place for place, query in enumerate(asked)}
     columns = {key: place for place, key in enumerate(attended)}
     products = multiply(matmul(queries.take(asked), keys.take(attended).transposed()), scale)
-    for query, chosen in contexts:
+    for query, chosen, _ in contexts:
         row = rows[query]
         numbers = products.numbers[row, [columns[key] for key in chosen]].tolist()
         yield make_row(numbers, products.exponent, products.denominators[row])

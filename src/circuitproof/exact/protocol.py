@@ -7,7 +7,7 @@ Operators that have no value in an arithmetic raise `NotExactError`.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol, TypeAlias, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from circuitproof.declare.operators import Activation, Attention, Norm
 from circuitproof.exact.grid import Grid
@@ -17,8 +17,17 @@ W = TypeVar("W")
 
 RationalRow: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Weights of a sum: pairs (row of a batch, weight)."""
-Contexts: TypeAlias = Sequence[tuple[int, tuple[int, ...]]]
-"""For each result, the row of its query and the rows of its keys."""
+
+
+class Context(NamedTuple):
+    """What one output of a head is made of: the row of its query, and the rows of its keys and values."""
+
+    query: int
+    keys: tuple[int, ...]
+    values: tuple[int, ...]
+
+
+Contexts: TypeAlias = Sequence[Context]
 
 
 class Arithmetic(Protocol[V, W]):
@@ -53,7 +62,7 @@ class Arithmetic(Protocol[V, W]):
         ...
 
     def weigh(self, weights: W, contexts: Contexts, values: V) -> V:
-        """Return for each context the sum of the values at its keys, weighted."""
+        """Return for each context the sum of its values, weighted."""
         ...
 
     def activate(self, values: V, activation: Activation) -> V:

@@ -1,17 +1,28 @@
 """What the rows of cells are computed for: prompts, or whatever else stands for many of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
+from circuitproof.declare.circuits.ablation import Counterfactual, Mean, Pooling
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.meaning import row as program_row
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.exact.protocol import RationalRow
 
 P = TypeVar("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute(Generic[P]):
+    """Places of the whole model whose outputs are averaged, with their weights; equal names mean the same."""
+
+    name: Hashable
+    mix: Sequence[tuple[P, Fraction]]
 
 
 class Binding(ABC, Generic[P]):
@@ -22,12 +33,20 @@ class Binding(ABC, Generic[P]):
         """Return the token and the position at a place."""
 
     @abstractmethod
+    def has_program(self, head: Head) -> bool:
+        """Say whether a program says where a head looks."""
+
+    @abstractmethod
     def attended(self, head: Head, place: P) -> Sequence[tuple[P, Fraction]] | None:
         """Return where a program head looks; nothing if a head is neural."""
 
     @abstractmethod
     def keys(self, place: P) -> Sequence[P]:
         """Return the places that a neural head reads, its query last."""
+
+    def substitute(self, place: P) -> "Substitute[P]":
+        """Return where the whole model is read for what a cut edge carries; here it carries nothing."""
+        raise DeclarationError(f"{place} has no substitute: a cut edge carries nothing")
 
     def mark(self, place: P) -> int:  # noqa: ARG002  # others tell places apart
         """Return a number that tells rows apart which compute the same: here they are one."""
@@ -44,6 +63,9 @@ class Prompts(Binding[Prompt]):
     def end(self, place: Prompt) -> tuple[int, int]:
         return place[-1], len(place) - 1
 
+    def has_program(self, head: Head) -> bool:
+        return head in self._programs
+
     def attended(self, head: Head, place: Prompt) -> Sequence[tuple[Prompt, Fraction]] | None:
         """Return where a program looks from the end of a prefix: the same in every circuit."""
         if head not in self._programs:
@@ -55,6 +77,69 @@ class Prompts(Binding[Prompt]):
 
     def keys(self, place: Prompt) -> Sequence[Prompt]:
         return [place[:end] for end in range(1, len(place) + 1)]
+
+
+Spot: TypeAlias = tuple[Prompt, Prompt | int | None]
+"""A prefix of a prompt, with as long a prefix of its partner, or with the length of the whole prompt."""
+
+
+class Substituted(Binding[Spot]):
+    """A place is a prefix of a prompt and what decides which values stand at cut edges there."""
+
+    def __init__(self, programs: Mapping[Head, Program], ablation: Mean | Counterfactual) -> None:
+        self._plain = Prompts(programs)
+        self._ablation = ablation
+        self._means: dict[tuple[int, int] | None, Substitute[Spot]] = {}
+
+    def at(self, prompt: Prompt, length: int) -> Spot:
+        """Return the place after so many tokens of a prompt."""
+        ablation = self._ablation
+        if isinstance(ablation, Mean):
+            return prompt[:length], len(prompt) if ablation.over is Pooling.POSITION else None
+        if prompt not in ablation.partners:
+            raise InputError(f"prompt {list(prompt)} has no partner; counterfactual ablation wants one")
+        return cut((prompt, ablation.partners[prompt]), length)
+
+    def end(self, place: Spot) -> tuple[int, int]:
+        return self._plain.end(place[0])
+
+    def has_program(self, head: Head) -> bool:
+        return self._plain.has_program(head)
+
+    def attended(self, head: Head, place: Spot) -> Sequence[tuple[Spot, Fraction]] | None:
+        found = self._plain.attended(head, place[0])
+        return None if found is None else [(cut(place, len(key)), weight) for key, weight in found]
+
+    def keys(self, place: Spot) -> Sequence[Spot]:
+        return [cut(place, length) for length in range(1, len(place[0]) + 1)]
+
+    def substitute(self, place: Spot) -> Substitute[Spot]:
+        """Return the partner's prefix, or those of the prompts that a mean is taken over."""
+        prefix, other = place
+        if isinstance(other, tuple):
+            return Substitute(other, [((other, None), Fraction(1))])
+        about = None if other is None else (other, len(prefix))
+        if about not in self._means:
+            self._means[about] = Substitute(about, self._mean(about))
+        return self._means[about]
+
+    def _mean(self, about: tuple[int, int] | None) -> Sequence[tuple[Spot, Fraction]]:
+        """Return the places of one mean: all, or those at a position of prompts of a length."""
+        assert isinstance(self._ablation, Mean)  # noqa: S101  # partners are tuples
+        if about is None:
+            ends = [(prompt, end) for prompt in self._ablation.prompts for end in range(1, len(prompt) + 1)]
+        else:
+            ends = [(prompt, about[1]) for prompt in self._ablation.prompts if len(prompt) == about[0]]
+        if not ends:
+            length = about and about[0]
+            raise InputError(f"a prompt has {length} tokens, and no prompt that the mean is taken over has")
+        return [((prompt[:end], None), Fraction(1, len(ends))) for prompt, end in ends]
+
+
+def cut(place: Spot, length: int) -> Spot:
+    """Return the place that ends after so many tokens."""
+    prefix, other = place
+    return prefix[:length], other[:length] if isinstance(other, tuple) else other
 
 
 class Positions(Prompts):

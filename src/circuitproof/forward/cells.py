@@ -7,24 +7,47 @@ same nodes in both is one *stage*. A **cell** is a row of the logits: one comput
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import Generic, TypeAlias, TypeVar, assert_never
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Head, Node
+from circuitproof.declare.circuits.circuit import NO_SOURCES, Circuit, Sources, whole
+from circuitproof.declare.circuits.graph import (
+    EMBED,
+    LOGITS,
+    Granularity,
+    Graph,
+    Head,
+    Node,
+    Port,
+    Target,
+    Use,
+)
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
-from circuitproof.exact.protocol import RationalRow
+from circuitproof.exact.protocol import Context, RationalRow
 from circuitproof.forward.binding import Binding, P
 
 T = TypeVar("T")
 Terms: TypeAlias = tuple[int, ...]
 """One input of a stage: the row to take from each of its parts."""
-Context: TypeAlias = tuple[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """What a cut edge carries: a mean of outputs of its source in the whole model."""
+
+    source: Node
+
+    def __str__(self) -> str:
+        return f"substitute of {self.source}"
+
+
+Stop: TypeAlias = Node | Port | StandIn
+"""What a stage computes: a node, an input of a head before attention, or what stands at cut edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +74,14 @@ class StagePart:
     stage: int
 
 
-Part: TypeAlias = TokenPart | PositionPart | BiasPart | StagePart
+@dataclass(frozen=True, slots=True)
+class PortPart:
+    """What a port of a head makes of its own input: queries, keys or values."""
+
+    stage: int
+
+
+Part: TypeAlias = TokenPart | PositionPart | BiasPart | StagePart | PortPart
 
 
 EMBEDDING: tuple[Part, ...] = (TokenPart(), PositionPart())
@@ -83,13 +113,28 @@ class Stage:
 
     An input is a sum, one row of each part. The outputs of a neural head are its `contexts`, a query's input
     with those of its keys; of a program head its `mixes`, weights on inputs; of other nodes one per input.
+    A head whose ports are told apart has no inputs: its parts are the stages of its ports.
     """
 
-    node: Node
+    node: Stop
     parts: tuple[Part, ...]
     inputs: Rows[Terms] = field(default_factory=Rows[Terms])
     contexts: Rows[Context] = field(default_factory=Rows[Context])
     mixes: Rows[RationalRow] = field(default_factory=Rows[RationalRow])
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Return the stages of query, keys and values, where they are told apart."""
+        return tuple(part.stage for part in self.parts if isinstance(part, PortPart))
+
+    def stages(self) -> tuple[int, ...]:
+        """Return the stages that it reads."""
+        return tuple(part.stage for part in self.parts if isinstance(part, StagePart | PortPart))
+
+    @property
+    def is_normed(self) -> bool:
+        """Say whether what it adds up goes through a norm, in a model that has norms."""
+        return not (self.ports or isinstance(self.node, StandIn))
 
     @property
     def outputs(self) -> Rows[Terms] | Rows[Context] | Rows[RationalRow]:
@@ -104,7 +149,7 @@ class BiasKept:
     """
 
     circuit: Circuit
-    node: Node
+    node: Target
     layer: int
 
 
@@ -122,8 +167,10 @@ class Cells(Generic[P]):
         self._binding = binding
         self._biases = biases
         self._embedding = embedding
-        self._numbers: dict[tuple[Node, tuple[Part, ...]], int] = {}
+        self._numbers: dict[tuple[Stop, tuple[Part, ...]], int] = {}
         self._known: dict[tuple[int, P], int] = {}
+        self._stand_ins: dict[Node, int] = {}
+        self._substitutes: dict[tuple[Stop, Hashable], int] = {}
 
     def logits_stage(self, variant: Variant) -> int:
         """Return the stage that computes a circuit's logits; equal parts of circuits share stages."""
@@ -163,14 +210,46 @@ class Cells(Generic[P]):
         reads = circuit.reads()
         for node in circuit.upstream(nodes):
             if node != EMBED:
-                sources = reads.get(node, [])
-                layers = sorted({source.layer for source in sources if isinstance(source, Head)})
-                layers += [kept.layer] if kept is not None and kept.node == node else []
-                biases = map(BiasPart, layers if self._biases else ())
-                numbers[node] = self._stage(node, (*self._outputs(sources, numbers), *biases))
+                parts = {
+                    port: self._parts(circuit.graph, port, reads.get(port, NO_SOURCES), numbers, kept)
+                    for port in self._ports(circuit.graph, node)
+                }
+                if len(parts) > 1:
+                    own = tuple(PortPart(self._stage(port, read)) for port, read in parts.items())
+                else:
+                    (own,) = parts.values()
+                numbers[node] = self._stage(node, own)
         return numbers
 
-    def _stage(self, node: Node, parts: tuple[Part, ...]) -> int:
+    def _ports(self, graph: Graph, node: Node) -> Sequence[Target]:
+        """Return where edges into a node end that anything is computed of; a program reads values only."""
+        ports = graph.ports(node)
+        is_split = isinstance(node, Head) and len(ports) > 1 and self._binding.has_program(node)
+        return [one for one in ports if isinstance(one, Port) and one.use is Use.VALUE] if is_split else ports
+
+    def _parts(
+        self,
+        graph: Graph,
+        port: Target,
+        sources: Sources,
+        numbers: Mapping[Node, int],
+        kept: BiasKept | None,
+    ) -> tuple[Part, ...]:
+        """Return what a port adds up: outputs along kept edges, substitutes at cut ones, shared biases."""
+        layers = sources.layers() + ([kept.layer] if kept is not None and kept.node == port else [])
+        substitutes = (StagePart(self._stand_in(graph, source)) for source in sources.substituted)
+        biases = map(BiasPart, layers if self._biases else ())
+        return (*self._outputs(sources.kept, numbers), *substitutes, *biases)
+
+    def _stand_in(self, graph: Graph, source: Node) -> int:
+        """Return the stage of what stands at cut edges from a node."""
+        if source not in self._stand_ins:
+            model = whole(replace(graph, granularity=Granularity.HEAD))
+            parts = self._outputs([source], self._numbered(model, [source], None))
+            self._stand_ins[source] = self._stage(StandIn(source), tuple(parts))
+        return self._stand_ins[source]
+
+    def _stage(self, node: Stop, parts: tuple[Part, ...]) -> int:
         key = (node, parts)
         if key not in self._numbers:
             self._numbers[key] = len(self.stages)
@@ -191,9 +270,7 @@ class Cells(Generic[P]):
         while left:
             followed.append(-heappop(left))
             read = self.stages[followed[-1]]
-            before = [part.stage for part in read.parts if isinstance(part, StagePart)]
-            places = self._read(read, needed[followed[-1]]) if before else ()
-            for number in before:
+            for number, places in self._reads(read, needed[followed[-1]]):
                 unknown = [one for one in places if (number, one) not in self._known]
                 if unknown and number not in needed:
                     heappush(left, -number)
@@ -201,8 +278,18 @@ class Cells(Generic[P]):
                     needed.setdefault(number, {}).update(dict.fromkeys(unknown))
         return ((number, needed[number]) for number in reversed(followed))
 
+    def _reads(self, stage: Stage, places: Iterable[P]) -> Iterator[tuple[int, Iterable[P]]]:
+        """Return the stages that one reads, and the places at which it does."""
+        if stage.stages():
+            read = self._read(stage, places)
+            query = stage.ports[0] if stage.ports else None
+            yield from ((number, places if number == query else read) for number in stage.stages())
+
     def _read(self, stage: Stage, places: Iterable[P]) -> list[P]:
         """Return the places at which a stage reads its parts."""
+        if isinstance(stage.node, StandIn):
+            mixes = {one.name: one.mix for one in map(self._binding.substitute, places)}
+            return list(dict.fromkeys(place for mix in mixes.values() for place, _ in mix))
         if not isinstance(stage.node, Head):
             return list(places)
         found: dict[P, None] = {}
@@ -213,13 +300,32 @@ class Cells(Generic[P]):
         return list(found)
 
     def _row(self, stage: Stage, place: P) -> int:
-        if not isinstance(stage.node, Head):
-            return self._input(stage, place)
-        mark, attended = self._binding.mark(place), self._binding.attended(stage.node, place)
+        match stage.node:
+            case Head() as head:
+                return self._attended(stage, head, place)
+            case StandIn():
+                return self._substituted(stage, place)
+            case _:
+                return self._input(stage, place)
+
+    def _attended(self, stage: Stage, head: Head, place: P) -> int:
+        mark, attended = self._binding.mark(place), self._binding.attended(head, place)
         if attended is not None:
             return stage.mixes.place(self._mix(stage, attended), mark)
-        inputs = tuple(self._input(stage, key) for key in self._binding.keys(place))
-        return stage.contexts.place((inputs[-1], inputs), mark)
+        keys = self._binding.keys(place)
+        if stage.ports:
+            query, key, value = stage.ports
+            read = [tuple(self.cell(port, one) for one in keys) for port in (key, value)]
+            return stage.contexts.place(Context(self.cell(query, place), *read), mark)
+        inputs = tuple(self._input(stage, key) for key in keys)
+        return stage.contexts.place(Context(inputs[-1], inputs, inputs), mark)
+
+    def _substituted(self, stage: Stage, place: P) -> int:
+        found = self._binding.substitute(place)
+        key = (stage.node, found.name)
+        if key not in self._substitutes:
+            self._substitutes[key] = stage.mixes.place(self._mix(stage, found.mix), 0)
+        return self._substitutes[key]
 
     def _mix(self, stage: Stage, attended: Sequence[tuple[P, Fraction]]) -> RationalRow:
         weights: defaultdict[int, Fraction] = defaultdict(Fraction)
@@ -239,7 +345,7 @@ class Cells(Generic[P]):
                 return self.positions.setdefault(self._binding.end(place)[1], len(self.positions))
             case BiasPart():
                 return 0
-            case StagePart(stage):
+            case StagePart(stage) | PortPart(stage):
                 return self.cell(stage, place)
             case _:
                 assert_never(part)

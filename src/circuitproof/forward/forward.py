@@ -6,11 +6,21 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Generic, TypeAlias, assert_never
 
-from circuitproof.declare.circuits.graph import Embed, Head, Logits, Mlp
+from circuitproof.declare.circuits.graph import Embed, Head, Logits, Mlp, Port
 from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.exact.grid import Grid, zeros
 from circuitproof.exact.protocol import Arithmetic, V, W
-from circuitproof.forward.cells import BiasPart, Cells, Part, PositionPart, Stage, StagePart, TokenPart
+from circuitproof.forward.cells import (
+    BiasPart,
+    Cells,
+    Part,
+    PortPart,
+    PositionPart,
+    Stage,
+    StagePart,
+    StandIn,
+    TokenPart,
+)
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Side
 
@@ -59,6 +69,11 @@ class Forward(Generic[V, W]):
         match self.cells.stages[number].node:
             case Head() as head:
                 return self._attend(head, number, outputs)
+            case Port(head, use):
+                name, norm = f"head.{head.layer}.{head.index}.{use}", f"attention.{head.layer}.norm"
+                return Read(self._images(number, outputs, norm, [self._map(name)])[0])
+            case StandIn():
+                return Read(self.residual(number, outputs))
             case Mlp(layer):
                 hidden = self._images(number, outputs, f"mlp.{layer}.norm", [self._map(f"mlp.{layer}.up")])
                 return Read(hidden[0])
@@ -80,8 +95,11 @@ class Forward(Generic[V, W]):
         value = self._map(f"{name}.value")
         if head in self.frozen.programs:
             return Read(self._images(number, outputs, norm, [value])[0])
-        maps = [self._map(f"{name}.query"), self._map(f"{name}.key"), value]
-        queries, keys, values = self._images(number, outputs, norm, maps)
+        if ports := self.cells.stages[number].ports:
+            queries, keys, values = (outputs[port] for port in ports)
+        else:
+            maps = [self._map(f"{name}.query"), self._map(f"{name}.key"), value]
+            queries, keys, values = self._images(number, outputs, norm, maps)
         contexts = list(self.cells.stages[number].contexts)
         scale = self.frozen.architecture.attention_scale
         return Read(values, self.arithmetic.scores(queries, keys, contexts, scale))
@@ -100,7 +118,9 @@ class Forward(Generic[V, W]):
             case Mlp(layer):
                 bent = arithmetic.activate(read.values, architecture.activation)
                 return arithmetic.affine(bent, *self._map(f"mlp.{layer}.down"))
-            case Logits() | Embed():
+            case StandIn():
+                return arithmetic.mix(list(stage.mixes), read.values)
+            case Logits() | Embed() | Port():
                 return read.values
             case _ as node:
                 assert_never(node)
@@ -144,7 +164,7 @@ class Forward(Generic[V, W]):
 
     def _rows(self, part: Part, rows: Sequence[int], outputs: Mapping[int, V]) -> V:
         match part:
-            case StagePart(stage):
+            case StagePart(stage) | PortPart(stage):
                 return self.arithmetic.take(outputs[stage], rows)
             case TokenPart():
                 tokens = list(self.cells.tokens)
@@ -211,8 +231,7 @@ class Trace(Generic[V, W]):
         """Compute the stages that a stage reads, and before them those that they read."""
         needed, left = set[int](), [number]
         while left:
-            parts = self.forward.cells.stages[left.pop()].parts
-            read = {part.stage for part in parts if isinstance(part, StagePart)}
+            read = set(self.forward.cells.stages[left.pop()].stages())
             left += sorted(read - needed - self.outputs.keys())
             needed |= read - self.outputs.keys()
         for stage in sorted(needed):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import LOGITS, Head, Node
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Head, Node, Port, Use
 from circuitproof.declare.programs.meaning import row
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
@@ -17,14 +17,21 @@ Reading: TypeAlias = Mapping[tuple[Node, Side], frozenset[int]]
 
 
 def readings(circuit: Circuit, programs: ProgramHeads, prompt: Prompt) -> Reading:
-    """Return what is read of a prompt: by a neural head all keys of a query, by a program those of weight."""
+    """Return what is read of a prompt: by a neural head all keys of a query, by a program those of weight.
+
+    What feeds the query alone is read where the head puts something out, and nowhere before.
+    """
     live = circuit.live()
+    into: defaultdict[Node, list[Edge]] = defaultdict(list)
+    for edge in live:
+        into[edge.reader].append(edge)
     read: defaultdict[tuple[Node, Side], frozenset[int]] = defaultdict(frozenset)
     read[LOGITS, Side.OUTPUT] = frozenset({len(prompt) - 1})
     for node in sorted({LOGITS, *live.nodes()}, key=lambda node: node.place, reverse=True):
         read[node, Side.INPUT] = _keys(node, read[node, Side.OUTPUT], programs, prompt)
-        for source in live.sources(node):
-            read[source, Side.OUTPUT] |= read[node, Side.INPUT]
+        for edge in into[node]:
+            is_query = isinstance(edge.target, Port) and edge.target.use is Use.QUERY
+            read[edge.source, Side.OUTPUT] |= read[node, Side.OUTPUT if is_query else Side.INPUT]
     return read
 
 

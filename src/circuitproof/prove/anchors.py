@@ -5,10 +5,9 @@ from fractions import Fraction
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import Exact, Signs
-from circuitproof.forward.binding import Prompts
-from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
+from circuitproof.forward.prompts import PromptCells
 
 
 def spread_anchors(prompts: int, count: int) -> tuple[int, ...]:
@@ -30,12 +29,12 @@ def unshared_logits(
     Every node is computed at every position that this prompt leads to, whether another prompt needs it or
     not, and no linear map is split over the parts of its input: each sum is formed first.
     """
-    cells, arithmetic = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases), Exact()
+    cells, arithmetic = PromptCells(frozen, circuit.ablation), Exact()
     stage = cells.logits_stage(circuit)
     for end in range(1, len(prompt) + 1):
         for number in range(len(cells.stages)):
-            cells.cell(number, prompt[:end])
-    row = cells.cell(stage, prompt)
+            cells.cell(number, cells.place(prompt, end))
+    row = cells.cell(stage, cells.place(prompt))
     logits = Trace(Forward(frozen, cells, arithmetic, candidates, may_split=False)).output(stage)
     traced = sum(witness.signs.size for witness in arithmetic.witnesses if isinstance(witness, Signs))
     return logits.fractions()[row], traced

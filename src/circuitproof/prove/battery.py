@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import assert_never
 
-from circuitproof.declare.circuits.circuit import empty
+from circuitproof.declare.circuits.ablation import Zero
+from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Edge, Head
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.patterns import Pattern
@@ -21,7 +22,7 @@ from circuitproof.prove.properties import (
     Robustness,
     SubsetMinimality,
 )
-from circuitproof.prove.remarks import Grounds, remarks
+from circuitproof.prove.remarks import Decisions, Grounds, Remark, remarks, remarks_on_ablation
 from circuitproof.prove.silence import is_whole_model
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 
@@ -61,6 +62,7 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
         unreached=sum(claim.unreached(prop) for prop in proved if isinstance(prop, Robustness)),
         has_single_classes=len(answers) == claim.task.size,
         unedged=_unedged(battery),
+        of_ablation=_of_ablation(battery),
         is_whole=Faithfulness() in proved and is_whole_model(claim.frozen, claim.circuit),
         listed=sum(len(prop.circuits) for prop in proved if isinstance(prop, Minimum)),
         of_base=tuple(
@@ -82,10 +84,24 @@ def _of_base(claim: Claim, prop: LesionIdentity) -> list[Head]:
     return sorted(same, key=lambda head: head.place)
 
 
-def _unedged(battery: Battery) -> frozenset[int]:
-    """Return what the circuit without any edge decides, of whatever prompt."""
-    claim, none = battery.claim, empty(battery.claim.frozen.graph)
-    return fold(claim.frozen, claim.task.candidates, [none], battery.shown.prompts[:1]).of(none)[0].decision
+def _unedged(battery: Battery) -> Decisions:
+    """Return what the circuit without any edge decides: of one prompt, if cut edges carry nothing."""
+    claim = battery.claim
+    none = replace(claim.circuit, edges=frozenset[Edge]())
+    prompts = battery.shown.prompts[:1] if isinstance(none.ablation, Zero) else battery.shown.prompts
+    found = fold(claim.frozen, claim.task.candidates, [none], prompts).of(none)
+    return tuple(one.decision for one in found)
+
+
+def _of_ablation(battery: Battery) -> tuple[Remark, ...]:
+    """Return the remarks on what cut edges carry."""
+    claim, prompts = battery.claim, battery.shown.prompts
+    if isinstance(claim.circuit.ablation, Zero):
+        return ()
+    model = whole(claim.frozen.graph)
+    folded = fold(claim.frozen, claim.task.candidates, [claim.circuit, model], prompts)
+    is_as_model = folded.of(claim.circuit) == folded.of(model)
+    return remarks_on_ablation(claim.circuit.ablation, prompts, is_as_model=is_as_model)
 
 
 def _shared_biases(claim: Claim, folded: Folded) -> tuple[Edge, ...]:

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import Exact
-from circuitproof.forward.binding import Prompts
-from circuitproof.forward.cells import Cells, Variant
+from circuitproof.forward.cells import Variant
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
+from circuitproof.forward.prompts import PromptCells, ablation_of
 from circuitproof.prove.effort import UNHURRIED, Pace
 
 
@@ -81,7 +81,7 @@ def fold(
     pace: Pace = UNHURRIED,
 ) -> Folded:
     """Return the exact logits of every circuit on every prompt, circuit after circuit until time is over."""
-    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
+    cells = PromptCells(frozen, ablation_of(circuits))
     rows = {circuit: cells.cells(circuit, prompts) for circuit in pace.steps("circuits laid out", circuits)}
     trace = Trace(Forward(frozen, cells, Exact(), candidates))
     known: dict[tuple[Fraction, ...], int] = {}

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from circuitproof.declare.circuits.ablation import ZERO
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
-from circuitproof.prove.claim import contenders
+from circuitproof.prove.claim import Among, edges_of
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import Fold, fold
 
@@ -71,11 +72,13 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
     `budget` circuits is not begun, and one that there is no time for is not finished: what is refuted so far
     is the proved lower bound.
     """
-    edges = frozen.graph.edges() if among is None else tuple(among)
+    graph, ablation = (frozen.graph, ZERO) if among is None else (among.graph, among.ablation)
+    edges = edges_of(frozen, graph) if among is None else tuple(among)
+    every = Among(frozen, task, graph, ablation)
     last = len(edges) if most is None else min(most, len(edges))
     trials: list[Trial] = []
     for size in range(last + 1):
-        circuits = contenders(frozen, task, edges, size, budget + 1)
+        circuits = every.contenders(edges, size, budget + 1)
         if len(circuits) > budget:
             return FewestEdges(size, tuple(trials), (), Bound.BUDGET)
         found = try_circuits(frozen, task, circuits, pace)

@@ -3,14 +3,17 @@
 The table is in docs/certificate.md; a checker finds the same remarks by itself and compares.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, assert_never
 
+from circuitproof.declare.circuits.ablation import Ablation, Counterfactual, Mean, Pooling, Zero
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import LOGITS, Edge, Head
 from circuitproof.declare.circuits.readers import constant_edges, needs_each_edge_to_read, readers
+from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.prove.properties import Kind
 
@@ -27,6 +30,7 @@ class Plain(StrEnum):
     WHOLE = "whole model"
     NO_PROGRAM = "no program head"
     UNUSED_PROGRAM = "no program head in the circuit"
+    AS_MODEL = "logits of the whole model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,26 @@ class ConstantSource:
 
     def __str__(self) -> str:
         return f"constant source: {self.edge}"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPartner:
+    """So many prompts are their own partners: a cut edge carries what a kept one would in the whole model."""
+
+    prompts: int
+
+    def __str__(self) -> str:
+        return f"own partners: {self.prompts}"
+
+
+@dataclass(frozen=True, slots=True)
+class SingleMean:
+    """For so many prompts the mean is taken over a single prompt."""
+
+    prompts: int
+
+    def __str__(self) -> str:
+        return f"means of one prompt: {self.prompts}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +103,7 @@ class OfBase:
         return f"program of the base: {self.head}"
 
 
-Remark: TypeAlias = Plain | SharedBias | ConstantSource | Tied | Unreached | OfBase
+Remark: TypeAlias = Plain | SharedBias | ConstantSource | OwnPartner | SingleMean | Tied | Unreached | OfBase
 Decisions: TypeAlias = Sequence[frozenset[int]]
 """What is decided, as places of candidates: of each prompt of a list, or in each region of a pattern."""
 
@@ -100,12 +124,14 @@ class Grounds:
     """How many listed prompts a perturbation does not reach."""
     has_single_classes: bool = False
     """Whether each prompt is a class of its own."""
-    unedged: frozenset[int] = frozenset()
-    """What the circuit without any edge decides."""
+    unedged: Decisions = ()
+    """What the circuit without any edge decides: of each prompt of a list, of any prompt of a pattern."""
     is_whole: bool = False
     """Whether the circuit lacks no edge but those from or to nodes that put out zero."""
     listed: int = 0
     """How many circuits are said to be the smallest."""
+    of_ablation: tuple[Remark, ...] = ()
+    """What there is to remark on what cut edges carry."""
     of_base: tuple[Head, ...] = ()
     """The heads that have the same program in the base of a lesion identity, in order."""
 
@@ -117,13 +143,41 @@ class Grounds:
 
 def remarks(kind: Kind, grounds: Grounds, decisions: Decisions = ()) -> tuple[Remark, ...]:
     """Return what there is to remark on the proof of a property, in the order of the table."""
+    of_ablation = () if kind is Kind.LESION_IDENTITY else grounds.of_ablation
+    return (*_of_property(kind, grounds, decisions), *of_ablation)
+
+
+def remarks_on_ablation(
+    ablation: Ablation, prompts: Sequence[Prompt], *, is_as_model: bool
+) -> tuple[Remark, ...]:
+    """Return where what cut edges carry says less than it seems to."""
+    match ablation:
+        case Zero():
+            return ()
+        case Mean(over=Pooling.ALL):
+            single = len(prompts) if len(ablation.prompts) == 1 else 0
+            found: tuple[Remark, ...] = (SingleMean(single),) if single else ()
+        case Mean():
+            lengths = Counter(map(len, ablation.prompts))
+            single = sum(lengths[len(prompt)] == 1 for prompt in prompts)
+            found = (SingleMean(single),) if single else ()
+        case Counterfactual():
+            own = sum(ablation.partners[prompt] == prompt for prompt in prompts)
+            found = (OwnPartner(own),) if own else ()
+        case _:
+            assert_never(ablation)
+    return found + (Plain.AS_MODEL,) * is_as_model
+
+
+def _of_property(kind: Kind, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
     match kind:
         case Kind.EQUIVALENCE:
             return (Plain.CONSTANT,) * grounds.is_constant + _unedged(grounds, decisions)
         case Kind.SUBSET_MINIMALITY:
             return (Plain.IMPLIED,) * needs_every_edge(grounds) + (Plain.CONSTANT,) * grounds.is_constant
         case Kind.MINIMUM:
-            is_one = len(grounds.circuit) == 1 and not grounds.is_constant
+            is_blind = isinstance(grounds.circuit.ablation, Zero) and not grounds.is_constant
+            is_one = len(grounds.circuit) == 1 and is_blind
             has_rivals = grounds.listed < len(readers(grounds.programs))
             implied = (Plain.IMPLIED,) * (is_one and not has_rivals)
             return implied + (Plain.CONSTANT,) * grounds.is_constant + (Plain.ONE_EDGE,) * is_one
@@ -133,7 +187,8 @@ def remarks(kind: Kind, grounds: Grounds, decisions: Decisions = ()) -> tuple[Re
             return implied + (Plain.CLEAR,) * grounds.has_single_classes + _constant(grounds, decisions)
         case Kind.NECESSITY:
             implied = (Plain.IMPLIED,) * (grounds.is_equivalent and needs_every_edge(grounds))
-            constant = constant_edges(grounds.circuit, grounds.programs)
+            is_zero = isinstance(grounds.circuit.ablation, Zero)
+            constant = constant_edges(grounds.circuit, grounds.programs) if is_zero else ()
             return (*implied, *map(SharedBias, grounds.shared_biases), *map(ConstantSource, constant))
         case Kind.ROBUSTNESS:
             unreached = (Unreached(grounds.unreached),) if grounds.unreached else ()
@@ -155,8 +210,12 @@ def _constant(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
 
 
 def _unedged(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
-    is_same = len(grounds.unedged) == 1 and set(decisions) == {grounds.unedged}
-    return (Plain.UNEDGED,) * is_same
+    if len(grounds.unedged) == 1:
+        is_same = set(decisions) == set(grounds.unedged)
+    else:
+        is_same = tuple(decisions) == tuple(grounds.unedged)
+    are_clear = bool(grounds.unedged) and all(len(decision) == 1 for decision in grounds.unedged)
+    return (Plain.UNEDGED,) * (is_same and are_clear)
 
 
 def _of_lesion(grounds: Grounds) -> tuple[Remark, ...]:
@@ -173,4 +232,5 @@ def needs_every_edge(grounds: Grounds) -> bool:
     It does where each edge is on every way from what tells prompts apart to the logits: without it one
     decision (or tie) is left for all prompts, and where two answers were right, some prompt changes.
     """
-    return not grounds.is_constant and needs_each_edge_to_read(grounds.circuit, grounds.programs)
+    is_blind = isinstance(grounds.circuit.ablation, Zero) and not grounds.is_constant
+    return is_blind and needs_each_edge_to_read(grounds.circuit, grounds.programs)

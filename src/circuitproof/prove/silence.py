@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from circuitproof.declare.circuits.ablation import Zero
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge, Head, Mlp, Node
 from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.claim import edges_of
 
 
 def is_whole_model(frozen: Frozen, circuit: Circuit) -> bool:
@@ -12,10 +14,10 @@ def is_whole_model(frozen: Frozen, circuit: Circuit) -> bool:
 
     With an edge from a head its target must not lose the bias that the heads of a layer share, either.
     """
-    lacked = [edge for edge in frozen.graph.edges() if edge not in circuit]
+    lacked = [edge for edge in edges_of(frozen, circuit.graph) if edge not in circuit]
     silent = {node for node in frozen.graph.nodes() if lacked and is_silent(frozen, node)}
     lost = _lost_biases(frozen, circuit, lacked)
-    return all(edge.target in silent or (edge.source in silent and edge not in lost) for edge in lacked)
+    return all(edge.reader in silent or (edge.source in silent and edge not in lost) for edge in lacked)
 
 
 def is_silent(frozen: Frozen, node: Node) -> bool:
@@ -38,7 +40,7 @@ def is_silent(frozen: Frozen, node: Node) -> bool:
 
 def _lost_biases(frozen: Frozen, circuit: Circuit, lacked: Sequence[Edge]) -> set[Edge]:
     """Return the edges from heads without which their target does not read the bias of the layer."""
-    if not frozen.architecture.biases:
+    if not frozen.architecture.biases or not isinstance(circuit.ablation, Zero):
         return set()
     kept = {(one.source.layer, one.target) for one in circuit.edges if isinstance(one.source, Head)}
     layers = range(frozen.graph.layers)

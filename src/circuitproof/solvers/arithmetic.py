@@ -79,7 +79,9 @@ class Symbolic:
         if isinstance(queries, Grid) and isinstance(keys, Grid):
             return Exact().scores(queries, keys, contexts, scale)
         ones, others = self.sums(queries), self.sums(keys)
-        found = [[self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen in contexts]
+        found = [
+            [self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen, _ in contexts
+        ]
         return self._named(found, Source.ATTENTION)
 
     def attention(self, scores: Weights, attention: Attention) -> Weights:
@@ -96,7 +98,7 @@ class Symbolic:
             return Exact().weigh(weights, contexts, values)
         rows = zip(contexts, self._weight_sums(weights), strict=True)
         columns = list(zip(*self.sums(values), strict=True))
-        mixed = [[self._dot(row, [one[key] for key in keys]) for one in columns] for (_, keys), row in rows]
+        mixed = [[self._dot(row, [one[key] for key in at.values]) for one in columns] for at, row in rows]
         return self._named(mixed, Source.ATTENTION)
 
     def activate(self, values: Value, activation: Activation) -> Value:

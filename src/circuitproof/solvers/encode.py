@@ -6,14 +6,14 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Head, Mlp, Node
+from circuitproof.declare.circuits.graph import Head, Mlp, Port
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import Exact, Witness
 from circuitproof.exact.grid import Grid, Row
-from circuitproof.forward.binding import Prompts
-from circuitproof.forward.cells import Cells
+from circuitproof.forward.cells import Stop
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
+from circuitproof.forward.prompts import PromptCells, ablation_of
 from circuitproof.prove.balls.disturbed import Disturbed
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.solvers.arithmetic import SumRows, Symbolic, Value, Weights
@@ -57,7 +57,7 @@ def encode(  # noqa: PLR0913  # circuits on prompts, how, and until when
     pace: Pace = UNHURRIED,
 ) -> Encoding:
     """Return circuits on prompts with every intermediate number, constants included, as a variable."""
-    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
+    cells = PromptCells(frozen, ablation_of(circuits))
     rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
     arithmetic = Symbolic(AssertionLog(Naming.EVERYTHING, Terms(pace)))
     if branching is Branching.TRACED:
@@ -108,9 +108,9 @@ def _symbolic(
     return outputs
 
 
-def _source(node: Node) -> Source:
+def _source(node: Stop) -> Source:
     match node:
-        case Head():
+        case Head() | Port():
             return Source.ATTENTION
         case Mlp():
             return Source.MLP

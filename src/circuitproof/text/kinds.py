@@ -10,6 +10,7 @@ class FileKind(StrEnum):
     """The files that commands read, each with the command that reads it."""
 
     CIRCUIT = "a circuit (--circuit)"
+    ABLATION = "what cut edges carry (--ablation)"
     TASK = "a task (--task)"
     MODEL = "a model's declaration (--model takes its directory)"
     CLAIM = "the claim of a bundle (circuitproof check takes its directory)"
@@ -30,6 +31,7 @@ class FileKind(StrEnum):
 
 _MARKS: Mapping[FileKind, tuple[str, ...]] = {
     FileKind.CIRCUIT: ("edges",),
+    FileKind.ABLATION: ("kind prompts", "kind pairs"),
     FileKind.TASK: (
         "candidates domain",
         "prompts answers",

@@ -15,15 +15,15 @@ from circuitproof.view.counterexamples import prompt_line
 from circuitproof.view.drawings.circuit import draw_still
 from circuitproof.view.elements import Element, el
 from circuitproof.view.telling import Table
-from circuitproof.view.words import pattern_words, property_name
+from circuitproof.view.words import edges_words, pattern_words, property_name
 
 
 def claim_title(claim: Claim, verdict: Verdict) -> str:
     """Return what an answered claim is about: the task and its digest, edges, ablation, verdict."""
-    task, edges = claim.task, f"{len(claim.circuit)} edges"
-    if len(claim.circuit) == len(claim.frozen.graph.edges()):
+    task, edges = claim.task, edges_words(claim.circuit)
+    if len(claim.circuit) == len(claim.edges()):
         edges = f"the whole model, all {edges}"
-    return f"{task.name} {str(task.digest)[:12]}: {edges}, ablation {claim.circuit.ablation}, {verdict}"
+    return f"{task.name} {str(task.digest)[:12]}: {edges}, ablation {claim.circuit.ablation.kind}, {verdict}"
 
 
 def answers_table(title: str, battery: Battery) -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 
+from circuitproof.declare.circuits.ablation import Counterfactual
 from circuitproof.declare.programs.meaning import row as program_row
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.domain import Prompt
@@ -22,7 +23,14 @@ from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.witnesses import says
 from circuitproof.view.story import Story, Unjudged
 from circuitproof.view.trace import trace
-from circuitproof.view.words import decision_text, property_name, token_name
+from circuitproof.view.words import (
+    ablation_words,
+    constants_words,
+    decision_text,
+    prompt_text,
+    property_name,
+    token_name,
+)
 
 _READS = 60_000
 """The most weights of heads that a page carries of each kind."""
@@ -95,6 +103,16 @@ def _cell(story: Story, cell: Cell, margins: Mapping[Fraction, int], radii: Mapp
 def _ranks(values: Iterable[Fraction]) -> Mapping[Fraction, int]:
     """Return the place of each value in their order: exact where floats would not be."""
     return {value: place for place, value in enumerate(sorted(set(values)))}
+
+
+def _ablation(story: Story) -> dict[str, Json]:
+    """Return what cut edges carry: in words, and for each prompt its partner if it has one."""
+    ablation, task = story.bundle.circuit.ablation, story.bundle.task
+    said: dict[str, Json] = {"cut": ablation_words(ablation), "constants": constants_words(ablation)}
+    if isinstance(ablation, Counterfactual):
+        partners = [ablation.partners.get(prompt, ()) for prompt in story.bundle.domain.prompts]
+        said["partners"] = [prompt_text(task, partner) for partner in partners]
+    return said
 
 
 def _witnesses(story: Story) -> dict[str, Json]:
@@ -210,4 +228,4 @@ def _affordable(story: Story, heads: int) -> Iterator[int]:
         yield place
 
 
-DATA: tuple[Callable[[Story], dict[str, Json]], ...] = (_prompts, _numbers, _witnesses, _looks)
+DATA: tuple[Callable[[Story], dict[str, Json]], ...] = (_prompts, _numbers, _ablation, _witnesses, _looks)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from circuitproof.bundle.opening import Opened
+from circuitproof.declare.circuits.ablation import Counterfactual
 from circuitproof.declare.circuits.graph import LOGITS, Edge
 from circuitproof.declare.tasks.alphabet import token_of
 from circuitproof.declare.tasks.domain import Prompt
@@ -21,7 +22,7 @@ from circuitproof.view.regions import labelled_prompts
 from circuitproof.view.story import Story, Uncomputed, Unjudged, answer_to, numbers_of
 from circuitproof.view.telling import Said, Told
 from circuitproof.view.trace import Reading
-from circuitproof.view.words import shown_text, token_name
+from circuitproof.view.words import constants_words, shown_text, token_name
 
 _PARTS = 100
 """The most parts of a ball that are looked at for the radius of a prompt."""
@@ -61,6 +62,8 @@ class Explanation(Told):
             "prompt": list(self.prompt),
             "text": [token_name(task, token) for token in self.prompt],
             "answer": self.answer,
+            "ablation": self.bundle.circuit.ablation.kind,
+            "partner": None if self.partner is None else list(self.partner),
             "cell": self.number,
             "prompts_in_cell": self.shared,
             "logits": to_json(dict(zip(candidates, cell.fold.logits, strict=True))),
@@ -80,12 +83,23 @@ class Explanation(Told):
             ],
         }
 
+    @property
+    def constants(self) -> str:
+        """Return what a node adds by itself to what flows through it."""
+        return constants_words(self.bundle.circuit.ablation)
+
+    @property
+    def partner(self) -> Prompt | None:
+        """Return the prompt on which the whole model is read for what cut edges carry, if it is one."""
+        ablation = self.bundle.circuit.ablation
+        return ablation.partners.get(self.prompt) if isinstance(ablation, Counterfactual) else None
+
     def terms(self) -> tuple[tuple[str, Fraction], ...]:
         """Return what sums to the margin: the edges into `logits`, and what is added there."""
         if self.cell.flow is None:
             return ()
         edges = [(str(e), share) for e, share in self.cell.flow.edges.items() if e.target == LOGITS]
-        return (*edges, ("biases and norm at logits", self.cell.flow.own[LOGITS]))
+        return (*edges, (f"{self.constants} at logits", self.cell.flow.own[LOGITS]))
 
     def inner(self) -> tuple[tuple[str, Fraction], ...]:
         """Return what the other edges bring, which flows on through the nodes that they lead to."""

@@ -3,7 +3,8 @@
 With attention weights and branches as they were, every node is an affine map of what it reads. So a margin
 splits into a term for each edge into `logits` and a constant; what such an edge brings splits into terms for
 the edges into its source and a constant; and so on. What flows into a node and its constant sum to what flows
-out. Queries and keys are not followed: where a head looks is taken as it is.
+out. Queries and keys are not followed: where a head looks is taken as it is. What stands at a cut edge is a
+constant of its reader.
 """
 
 from collections import defaultdict
@@ -14,12 +15,24 @@ from typing import assert_never
 
 import numpy as np
 
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Embed, Head, Logits, Mlp, Node
+from circuitproof.declare.circuits.graph import (
+    EMBED,
+    LOGITS,
+    Edge,
+    Embed,
+    Head,
+    Logits,
+    Mlp,
+    Node,
+    Port,
+    Target,
+    reader,
+)
 from circuitproof.declare.operators import slope_of
 from circuitproof.errors import DeclarationError
 from circuitproof.exact.exact import SideBranch
 from circuitproof.exact.grid import Grid, add, grid_of_fractions, matmul, multiply, multiply_columns
-from circuitproof.forward.cells import BiasPart, Part, PositionPart, StagePart, TokenPart
+from circuitproof.forward.cells import BiasPart, Part, PortPart, PositionPart, StagePart, StandIn, TokenPart
 from circuitproof.forward.frozen import Frozen
 from circuitproof.view.trace import CircuitTrace, Sides, Traced
 
@@ -62,7 +75,7 @@ class _Backward:
         own[LOGITS] = margin
         for edge, share in self._edges.items():
             own[edge.source] += share
-            own[edge.target] -= share
+            own[edge.reader] -= share
         return Flow(dict(self._edges), {node: share for node, share in own.items() if node != EMBED})
 
     def _through(self, number: int, row: int, slope: Grid) -> None:
@@ -74,14 +87,19 @@ class _Backward:
                 mixed = matmul(slope, self._frozen.tensor(f"{name}.output.weight"))
                 value = matmul(mixed, self._frozen.tensor(f"{name}.value.weight"))
                 for source, weight in traced.mix(row):
-                    if weight:
+                    if weight and traced.stage.ports:
+                        self._want(traced.stage.ports[-1], source, multiply(mixed, weight))
+                    elif weight:
                         self._read(number, source, multiply(value, weight), head)
+            case Port(Head(layer, index)) as port:
+                value = matmul(slope, self._frozen.tensor(f"head.{layer}.{index}.value.weight"))
+                self._read(number, row, value, port)
             case Mlp(layer) as mlp:
                 hidden = matmul(slope, self._frozen.tensor(f"mlp.{layer}.down.weight"))
                 bent = multiply_columns(hidden, self._bends(traced, row))
                 self._read(number, row, matmul(bent, self._frozen.tensor(f"mlp.{layer}.up.weight")), mlp)
-            case Embed() | Logits():
-                raise DeclarationError(f"{traced.stage.node} is read by no stage")
+            case Embed() | Logits() | StandIn():
+                raise DeclarationError(f"{traced.stage.node} is followed by no stage")
             case _:
                 assert_never(traced.stage.node)
 
@@ -93,18 +111,22 @@ class _Backward:
         slopes = [Fraction(1) if sign > 0 else below for sign in signs[row]]
         return grid_of_fractions([slopes], len(slopes))
 
-    def _read(self, number: int, place: int, slope: Grid, node: Node) -> None:
+    def _want(self, number: int, row: int, slope: Grid) -> None:
+        wanted = self._wanted[number]
+        wanted[row] = add(wanted[row], slope) if row in wanted else slope
+
+    def _read(self, number: int, place: int, slope: Grid, node: Target) -> None:
         """Share what is wanted of an input among the parts that it adds up."""
         traced = self._trace.stages[number]
         if traced.sides:
-            slope = _before_norm(multiply_columns(slope, self._scale(node)), traced.sides[place])
+            scaled = multiply_columns(slope, self._scale(reader(node)))
+            slope = _before_norm(scaled, traced.sides[place])
         for part, row in zip(traced.stage.parts, traced.inputs[place], strict=True):
             source, value = self._part(part, row)
             if source is not None:
                 self._edges[Edge(source, node)] += matmul(slope, value.transposed()).fractions()[0][0]
-            if isinstance(part, StagePart):
-                wanted = self._wanted[part.stage]
-                wanted[row] = add(wanted[row], slope) if row in wanted else slope
+            if source is not None and isinstance(part, StagePart):
+                self._want(part.stage, row, slope)
 
     def _scale(self, node: Node) -> Grid:
         match node:
@@ -118,12 +140,15 @@ class _Backward:
                 assert_never(node)
 
     def _part(self, part: Part, row: int) -> tuple[Node | None, Grid]:
-        """Return the node that a part comes from, none for a shared bias, and its value."""
+        """Return the node that a part comes from along a kept edge, if it does, and its value."""
         cells = self._trace.cells
         match part:
             case StagePart(number):
                 source = self._trace.stages[number]
-                return source.stage.node, source.outputs.take([row])
+                node = source.stage.node
+                return None if isinstance(node, StandIn | Port) else node, source.outputs.take([row])
+            case PortPart():
+                raise DeclarationError("a head whose ports are told apart adds nothing up")
             case TokenPart():
                 return EMBED, self._embedded("embed.token", list(cells.tokens)[row])
             case PositionPart():

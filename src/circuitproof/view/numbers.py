@@ -96,7 +96,7 @@ def compute(bundle: Opened, prompts: Sequence[Prompt]) -> Numbers:
     folds = [Fold(traced.logits[row]) for row in rows]
     cells = [Cell(one, _flip(bundle.frozen, candidates, one), None) for one in folds]
     order = sorted(range(len(rows)), key=lambda place: cells[place].margin)
-    for place in order[: max(1, _FLOWS // len(bundle.circuit))]:
+    for place in order[: max(1, _FLOWS // max(1, len(bundle.circuit)))]:
         cell = cells[place]
         flow = flow_of(bundle.frozen, traced, rows[place], (cell.leader, cell.runner))
         cells[place] = replace(cell, flow=flow)

@@ -13,11 +13,11 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import BandBranches, Exact, SideBranch, Signs
 from circuitproof.exact.grid import Grid, Integers, Row
 from circuitproof.exact.protocol import RationalRow
-from circuitproof.forward.binding import Prompts
-from circuitproof.forward.cells import Cells, Stage, StagePart
+from circuitproof.forward.cells import Stage, StagePart, StandIn
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
+from circuitproof.forward.prompts import PromptCells
 
 Sides = tuple[SideBranch, SideBranch]
 
@@ -49,11 +49,11 @@ class Traced:
     """Of each input, the branches of the norm, if there is one."""
 
     def mix(self, row: int) -> RationalRow:
-        """Return the inputs that an output of a head mixes, with their weights."""
+        """Return the inputs or values that an output of a head mixes, with their weights."""
         if not self.weights:
             return list(self.stage.mixes)[row]
-        keys = list(self.stage.contexts)[row][1]
-        return tuple(zip(keys, self.weights[row], strict=True))
+        values = list(self.stage.contexts)[row].values
+        return tuple(zip(values, self.weights[row], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class CircuitTrace:
     """A circuit on prompts: its stages, the last of which computes the logits, and the row of each prompt."""
 
     programs: ProgramHeads
-    cells: Cells[Prompt]
+    cells: PromptCells
     stages: tuple[Traced, ...]
     rows: tuple[int, ...]
     logits: tuple[tuple[Fraction, ...], ...]
@@ -84,28 +84,33 @@ class CircuitTrace:
             number, length = waiting.pop()
             stage, lengths = self.stages[number].stage, [length]
             if isinstance(stage.node, Head):
-                weights = self._looks(number, stage.node, prompt[:length])
+                weights = self._looks(number, stage.node, prompt, length)
                 found.append(Reading(stage.node, length - 1, weights))
                 lengths = [place + 1 for place, _ in weights]
             sources = [part.stage for part in stage.parts if isinstance(part, StagePart)]
-            further = {*product(sources, lengths)} - seen
+            sources = [one for one in sources if not isinstance(self.stages[one].stage.node, StandIn)]
+            further = {*product(sources, lengths)}
+            if stage.ports:
+                query, *others = stage.ports
+                further = {(query, length), *product(others, lengths)}
+            further -= seen
             seen |= further
             waiting += further
         return sorted(found, key=lambda one: (one.head.place, one.query))
 
     def matrices(self, prompt: Prompt) -> Mapping[Head, tuple[RationalRow, ...]]:
         """Return where each head looks from every position of a prompt of a whole trace."""
-        prefixes = [prompt[: last + 1] for last in range(len(prompt))]
+        lengths = range(1, len(prompt) + 1)
         return {
-            traced.stage.node: tuple(self._looks(number, traced.stage.node, one) for one in prefixes)
+            traced.stage.node: tuple(self._looks(number, traced.stage.node, prompt, one) for one in lengths)
             for number, traced in enumerate(self.stages)
             if isinstance(traced.stage.node, Head)
         }
 
-    def _looks(self, number: int, head: Head, prefix: Prompt) -> RationalRow:
+    def _looks(self, number: int, head: Head, prompt: Prompt, length: int) -> RationalRow:
         if head in self.programs:
-            return program_row(self.programs[head], prefix, len(prefix) - 1)
-        weights = self.stages[number].weights[self.cells.cell(number, prefix)]
+            return program_row(self.programs[head], prompt[:length], length - 1)
+        weights = self.stages[number].weights[self.cells.cell(number, self.cells.place(prompt, length))]
         return tuple((place, weight) for place, weight in enumerate(weights) if weight)
 
 
@@ -118,13 +123,13 @@ def trace(
     is_whole: bool = False,
 ) -> CircuitTrace:
     """Run a circuit on prompts and keep what it computed; if `is_whole`, heads at every position."""
-    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
+    cells = PromptCells(frozen, circuit.ablation)
     number, rows = cells.cells(circuit, prompts)
     if is_whole:
         heads = [place for place, stage in enumerate(cells.stages) if isinstance(stage.node, Head)]
         for place, prompt in product(reversed(heads), prompts):
             for length in range(1, len(prompt) + 1):
-                cells.cell(place, prompt[:length])
+                cells.cell(place, cells.place(prompt, length))
     arithmetic = _Recorded()
     passed = Trace(Forward(frozen, cells, arithmetic, candidates))
     outputs = [passed.output(stage) for stage in range(len(cells.stages))]  # the order of what is recorded
@@ -138,7 +143,7 @@ def trace(
             values,
             tuple(row.fractions() for row in next(weights)) if stage.contexts else (),
             next(signs) if isinstance(stage.node, Mlp) else None,
-            next(sides) if frozen.architecture.has_norm else (),
+            next(sides) if frozen.architecture.has_norm and stage.is_normed else (),
         )
         for stage, values in zip(cells.stages, outputs, strict=True)
     )

@@ -6,6 +6,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
 from circuitproof.declare.architecture import Architecture
+from circuitproof.declare.circuits.ablation import Ablation, Counterfactual, Mean, Pooling, Zero
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Granularity
 from circuitproof.declare.programs.lines import to_lines
 from circuitproof.declare.programs.syntax import Program, Rule
 from circuitproof.declare.tasks.domain import Prompt
@@ -133,6 +136,41 @@ def model_words(sizes: Architecture, programs: int) -> str:
     return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{heads}"
 
 
+def edges_words(circuit: Circuit) -> str:
+    """Return how many edges a circuit keeps, and whether they end at ports."""
+    ports = " into ports" if circuit.graph.granularity is Granularity.PORT else ""
+    return f"{plural(len(circuit), 'edge')}{ports}"
+
+
+def ablation_words(ablation: Ablation) -> str:
+    """Say what a cut edge carries."""
+    match ablation:
+        case Zero():
+            return "A cut edge carries zero."
+        case Mean(prompts, over):
+            where = (
+                "at the same position of those of the same length"
+                if over is Pooling.POSITION
+                else "at all positions"
+            )
+            return (
+                "A cut edge carries the mean of what its source puts out in the whole model on "
+                f"{plural(len(prompts), 'declared prompt')}, {where}."
+            )
+        case Counterfactual(pairs):
+            return (
+                "A cut edge carries what its source puts out in the whole model on the prompt's partner; "
+                f"{plural(len(pairs), 'prompt')} {'has' if len(pairs) == 1 else 'have'} one."
+            )
+        case _:
+            assert_never(ablation)
+
+
+def constants_words(ablation: Ablation) -> str:
+    """Return what a node adds by itself to what flows through it."""
+    return "biases and norm" if isinstance(ablation, Zero) else "biases, norm and cut edges"
+
+
 def moved(eta: Sequence[Fraction]) -> str:
     """Say which coordinates a perturbation moves, the first of them with how far."""
     found = [(place, size) for place, size in enumerate(eta) if size]
@@ -170,8 +208,10 @@ def meaning(prop: Property) -> Meaning:
             )
         case Minimum(circuits):
             count, size = plural(len(circuits), "circuit"), plural(prop.size, "edge")
+            grain = f"at {circuits[0].graph.granularity} granularity"
             return Meaning(
-                f"{count} of {size} decide the task, and no other circuit of at most as many edges does.",
+                f"{count} of {size} {grain} decide the task, and no other circuit of at most as many edges "
+                "does.",
                 f"∀C′, |C′| ≤ {prop.size}:  (∀x ∈ D: d of C′ (x) = {{P(x)}})  ⇔  C′ is listed",
                 "With other ablations other circuits may suffice.",
             )
@@ -234,6 +274,9 @@ _REMARKS = {
     "no program head": "the model has no program head: it is compared with itself",
     "no program head in the circuit": "the circuit uses no program head: silencing takes nothing from it",
     "program of the base": "the base has the same program there: it was not put in",
+    "logits of the whole model": "cutting edges changes no logit: what cut edges carry replaces nothing here",
+    "own partners": "so many prompts are their own partners: there, cut edges carry what kept ones would",
+    "means of one prompt": "for so many prompts the mean is that of a single prompt, so it averages nothing",
     "shared bias": "without the edge its reader loses a bias that heads share, and nothing else that matters",
     "unreached prompts": "the perturbed positions are not read on the way to the logits of so many prompts",
 }

@@ -29,6 +29,8 @@ def test_a_circuit_is_written_in_plain_words():
     assert CHAIN.to_json() == {
         "layers": 2,
         "heads": 2,
+        "mlps": True,
+        "granularity": "head",
         "ablation": "zero",
         "edges": ["embed -> head 0.1", "embed -> mlp 0", "head 0.1 -> mlp 1", "mlp 1 -> logits"],
     }

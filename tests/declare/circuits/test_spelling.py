@@ -1,10 +1,24 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of, empty
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Embed, Graph, Head, Logits, Mlp, Node
+from circuitproof.declare.circuits.graph import (
+    EMBED,
+    LOGITS,
+    Edge,
+    Embed,
+    Granularity,
+    Graph,
+    Head,
+    Logits,
+    Mlp,
+    Node,
+    Port,
+    Use,
+)
 from circuitproof.declare.circuits.spelling import load_circuit, parse_circuit, parse_nodes
 from circuitproof.errors import InputError
 from circuitproof.text.canonical import readable_json
@@ -197,14 +211,73 @@ REFUSED = {
     "ours: zero heads": (ours(heads=0), r"c\.heads is 0, want at least 1"),
     "ours: negative layers": (ours(layers=-2), r"c\.layers is -2, want at least 1"),
     "ours: unknown key": (ours(num_edges=0), r"c\.num_edges is not a known key"),
-    "ours: unknown ablation": (ours(ablation="mean"), r"c\.ablation is 'mean', want one of 'zero'"),
+    "ours: unknown ablation": (
+        ours(ablation="resample"),
+        r"c\.ablation is 'resample', want one of zero, mean, counterfactual",
+    ),
+    "ours: ablation of no prompts": (
+        ours(ablation="mean"),
+        r"c\.ablation is 'mean' and names no prompts; want an object with them",
+    ),
+    "ours: unknown kind": (
+        ours(ablation={"kind": "box"}),
+        r"c\.ablation\.kind is 'box', want one of 'mean', 'counterfactual'",
+    ),
+    "ours: mean over nothing": (
+        ours(ablation={"kind": "mean", "over": "all", "prompts": []}),
+        "a mean is taken over one or more prompts, none of them empty",
+    ),
+    "ours: mean over a prompt twice": (
+        ours(ablation={"kind": "mean", "over": "all", "prompts": [[1], [1]]}),
+        "a mean is taken over distinct prompts; one is listed twice",
+    ),
+    "ours: mean over tokens": (
+        ours(ablation={"kind": "mean", "over": "token", "prompts": [[1]]}),
+        r"c\.ablation\.over is 'token', want one of 'position', 'all'",
+    ),
+    "ours: half a pair": (
+        ours(ablation={"kind": "counterfactual", "pairs": [[[1]]]}),
+        r"c\.ablation\.pairs\[0\] is 1 prompts, want a prompt and its partner",
+    ),
+    "ours: no pairs": (
+        ours(ablation={"kind": "counterfactual", "pairs": []}),
+        "counterfactual ablation wants prompts with partners; there are none",
+    ),
+    "ours: two partners": (
+        ours(ablation={"kind": "counterfactual", "pairs": [[[1], [2]], [[1], [3]]]}),
+        "a prompt has one partner; one is listed twice",
+    ),
+    "ours: longer partner": (
+        ours(ablation={"kind": "counterfactual", "pairs": [[[1], [2, 3]]]}),
+        r"prompt \[1\] has 1 tokens and its partner 2; want the same number, at least one",
+    ),
+    "ours: unknown granularity": (
+        ours(granularity="neuron"),
+        r"c\.granularity is 'neuron', want one of 'head', 'port'",
+    ),
+    "ours: a port among heads": (
+        ours("embed -> head 0.0 query", "head 0.0 -> logits"),
+        "edge embed -> head 0.0 query feeds a port, but the granularity of the circuit is head, want port",
+    ),
+    "ours: a head among ports": (
+        ours("embed -> head 0.0", "embed -> head 0.1 key", granularity="port"),
+        "edge embed -> head 0.0 feeds a whole head, but the circuit tells query, key and value apart",
+    ),
+    "ours: a port of an MLP": (
+        ours("embed -> mlp 0 value", granularity="port"),
+        "c: mlp 0 has no value; only heads have ports",
+    ),
+    "ours: an MLP that is not there": (
+        ours("embed -> mlp 0", mlps=False),
+        "mlp 0 is outside 2 layers of 2 heads",
+    ),
     "ours: no ablation": ({"layers": 2, "heads": 2, "edges": []}, r"c\.ablation is missing"),
     "ours: edges as objects": (ours(edges=[{}]), r"c\.edges\[0\] is an object, want a string"),
     "release: edge count": (release(("emb", "mlp_0"), num_edges=2), r"c\.num_edges is 2, but 1 are listed"),
     "release: negative count": (release(num_edges=-1), r"c\.num_edges is -1, want at least 0"),
     "release: no heads": ({"n_layers": 2, "edges": []}, r"c\.n_heads is missing"),
     "release: zero layers": (release(n_layers=0), r"c\.n_layers is 0, want at least 1"),
-    "release: ablation": (release(ablation="mean"), r"c\.ablation is 'mean', want one of 'zero'"),
+    "release: ablation": (release(ablation="box"), r"c\.ablation is 'box', want one of zero, mean"),
     "release: edges as texts": (release(edges=["embed -> mlp 0"]), r"c\.edges\[0\] is the string"),
     "release: half an edge": (release(edges=[{"source": "emb"}]), r"c\.edges\[0\]\.target is missing"),
     "release: weighted edge": (
@@ -220,16 +293,7 @@ REFUSED = {
         eap_ig(cfg={"n_layers": 2, "n_heads": 2, "parallel_attn_mlp": True}),
         "c: attention and MLP in parallel are not supported",
     ),
-    "eap-ig: q and k only": (
-        eap_ig(*KEPT_QK),
-        r"c: input -> a0\.h0 keeps k, q but not v; a head reads one input here, so keep q, k and v together",
-    ),
-    "eap-ig: v dropped": (
-        eap_ig(
-            edges={name: {"in_graph": True} for name in KEPT_QK} | {"input->a0.h0<v>": {"in_graph": False}}
-        ),
-        r"keeps k, q but not v",
-    ),
+    "eap-ig: a query of an MLP": (eap_ig("input->m0<q>"), "c: mlp 0 has no query; only heads have ports"),
     "eap-ig: no arrow": (eap_ig("input-m0"), r"c\.edges\.input-m0 is not an edge; want 'source->target'"),
     "eap-ig: fourth input": (eap_ig("input->a0.h0<w>"), "is not an edge; want 'source->target' or"),
     "eap-ig: no flag": (
@@ -292,6 +356,19 @@ def test_an_eap_ig_edge_into_a_whole_head_keeps_all_its_inputs():
     wanted = circuit_of(GRAPH, [Edge(EMBED, Head(0, 0))])
     assert parse_circuit(eap_ig("input->a0.h0"), "c") == wanted
     assert parse_circuit(eap_ig("input->a0.h0", "input->a0.h0<q>"), "c") == wanted
+
+
+def test_eap_ig_files_that_keep_some_inputs_of_a_head_tell_ports_apart():
+    """Whatever feeds a whole head beside them feeds its three ports then."""
+    head, ported = Head(0, 0), replace(GRAPH, granularity=Granularity.PORT)
+    query_and_key = [Edge(EMBED, Port(head, use)) for use in (Use.QUERY, Use.KEY)]
+    assert parse_circuit(eap_ig(*KEPT_QK), "c") == circuit_of(ported, query_and_key)
+    dropped = {name: {"in_graph": True} for name in KEPT_QK} | {"input->a0.h0<v>": {"in_graph": False}}
+    assert parse_circuit(eap_ig(edges=dropped), "c") == circuit_of(ported, query_and_key)
+    whole = [Edge(EMBED, Port(Head(0, 1), use)) for use in Use]
+    found = parse_circuit(eap_ig(*KEPT_QK, "input->a0.h1", "a0.h0->m0", "m0->logits"), "c")
+    further = [Edge(head, Mlp(0)), Edge(Mlp(0), LOGITS)]
+    assert found == circuit_of(ported, [*query_and_key, *whole, *further])
 
 
 def test_eap_ig_need_not_say_that_it_is_sequential():

@@ -4,13 +4,14 @@ from itertools import product
 import pytest
 import torch
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import LOGITS, Edge
+from circuitproof.declare.circuits.ablation import Mean, Pooling
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Granularity
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import NumericError
 from circuitproof.lab.discover import attribute
 from circuitproof.lab.discover.attribute import arrange, gate_slopes, scores_of
-from circuitproof.lab.discover.choices import Granularity, Objective, Order
+from circuitproof.lab.discover.choices import Objective, Order, Removal
 from circuitproof.lab.discover.objective import Meter
 from circuitproof.lab.discover.parts import parts_of, topological
 from circuitproof.lab.model.gates import gates_of, source_column, target_row
@@ -84,7 +85,7 @@ def test_scores_of_a_linear_model_are_the_effects_of_deletion():
     """
     model = build(ADDER)
     meter = Meter(model, ADDER_TASK, Objective.PROGRAM)
-    parts = parts_of(model.graph, Granularity.HEAD)
+    parts = parts_of(model.graph, Removal.HEAD)
     names = [str(edge) for (edge,) in parts]
     scores = dict(zip(names, scores_of(meter, parts), strict=True))
     assert scores["mlp 0 -> logits"] == 2 / 4
@@ -103,7 +104,7 @@ def test_a_block_takes_the_shared_bias_with_it():
     gates = gates_of([whole(graph)])
     slopes = gate_slopes(meter, gates)
     block = tuple(Edge(head, LOGITS) for head in graph.heads_of(1))
-    assert block in parts_of(graph, Granularity.BLOCK)
+    assert block in parts_of(graph, Removal.BLOCK)
     together, *alone = scores_of(meter, [block, *((edge,) for edge in block)])
     closed = slopes[target_row(graph, LOGITS), gates.head_columns(1)]
     assert together == abs(sum(closed.tolist()))
@@ -111,7 +112,7 @@ def test_a_block_takes_the_shared_bias_with_it():
     assert abs(float(closed[2])) > 1e-3
 
 
-@pytest.mark.parametrize("granularity", Granularity)
+@pytest.mark.parametrize("granularity", [Removal.HEAD, Removal.BLOCK])
 def test_the_least_important_part_comes_first(granularity):
     """Ties, such as of edges that carry nothing, are broken by where the edge stands."""
     model = quote_model()
@@ -126,10 +127,34 @@ def test_the_least_important_part_comes_first(granularity):
     assert idle == sorted(idle)
 
 
+@pytest.mark.parametrize("over", Pooling)
+def test_a_score_is_how_fast_the_margin_changes_as_what_cut_edges_carry_takes_the_place(over):
+    """The slow twin closes one gate a little and runs the model again."""
+    model = random_model(tiny_architecture(), seed=3).double()
+    graph = replace(model.graph, granularity=Granularity.PORT)
+    prompts = ((0, 2), (4, 2), (2, 0), (4, 4))
+    task = table_task({prompt: sum(prompt) % 2 for prompt in prompts})
+    every = Circuit(graph, frozenset(graph.edges()), Mean(prompts, over))
+    meter = Meter(model, task, Objective.MODEL, every=every)
+    gates, tokens = gates_of([every]), torch.tensor(prompts)
+    slopes = gate_slopes(meter, gates)
+    for edge in list(graph.edges())[::5]:
+        row, column, step = target_row(graph, edge.target), source_column(graph, edge.source), 1e-6
+        values = gates.values.double().clone()
+        values[0, row, column] -= step
+        changed = (replace(gates, values=one) for one in (gates.values.double(), values))
+        runs = [model.candidate_logits(tokens, task.candidates, one) for one in changed]
+        before, after = (float(meter.target.margins(run).detach().mean()) for run in runs)
+        slope = float(slopes[row, column])
+        assert (
+            abs((before - after) / step - slope) <= max(abs(slope), 1) / 1000
+        )  # a difference, not a derivative
+
+
 def test_the_topological_order_needs_no_gradient():
     """It is that of the parts."""
     model, task = quote_model(), toy_quotes()
-    parts = parts_of(model.graph, Granularity.HEAD)
+    parts = parts_of(model.graph, Removal.HEAD)
     meter = Meter(model, task, Objective.PROGRAM)
     assert arrange(meter, parts, Order.TOPOLOGICAL) == topological(parts)
 
@@ -138,7 +163,7 @@ def test_the_model_is_left_as_it_was():
     """Scoring leaves no gradients behind for a trainer to step on."""
     model = random_model(tiny_architecture())
     meter = Meter(model, TASK, Objective.MODEL)
-    scores_of(meter, parts_of(model.graph, Granularity.HEAD))
+    scores_of(meter, parts_of(model.graph, Removal.HEAD))
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
@@ -149,4 +174,4 @@ def test_a_gradient_that_is_no_number_is_refused():
     with torch.no_grad():
         model.unembed.fill_(float("nan"))
     with pytest.raises(NumericError, match="the gradient of an edge is NaN or infinite"):
-        scores_of(meter, parts_of(model.graph, Granularity.HEAD))
+        scores_of(meter, parts_of(model.graph, Removal.HEAD))

@@ -12,7 +12,7 @@ from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.discover.attribute import arrange
-from circuitproof.lab.discover.choices import Granularity, Objective, Order
+from circuitproof.lab.discover.choices import Objective, Order, Removal
 from circuitproof.lab.discover.objective import Meter, Tolerance
 from circuitproof.lab.discover.parts import parts_of
 from circuitproof.lab.discover.prune import prune
@@ -36,7 +36,7 @@ ANY_RISE = 1e9
 def greedy(meter):
     """Return what greedy removal along the attribution order leaves."""
     graph = meter.model.graph
-    parts = parts_of(graph, Granularity.HEAD)
+    parts = parts_of(graph, Removal.HEAD)
     order = arrange(meter, parts, Order.ATTRIBUTION)
     return prune(meter, order, Tolerance(ANY_RISE)).circuit
 

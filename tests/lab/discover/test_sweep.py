@@ -5,7 +5,7 @@ import pytest
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
-from circuitproof.lab.discover.choices import Granularity, Objective, Order, Search
+from circuitproof.lab.discover.choices import Objective, Order, Removal, Search
 from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
 from circuitproof.lab.discover.parts import parts_of
 from circuitproof.lab.discover.prune import prune
@@ -24,7 +24,7 @@ def setting(seed):
     """Return a meter of a random model and the order of its edges."""
     model = random_model(tiny_architecture(), seed=seed).double()
     meter = Meter(model, TASK, Objective.MODEL)
-    parts = parts_of(model.graph, Granularity.HEAD)
+    parts = parts_of(model.graph, Removal.HEAD)
     return meter, arrange(meter, parts, Order.ATTRIBUTION)
 
 

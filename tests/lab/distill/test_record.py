@@ -25,8 +25,8 @@ def heads_weights(model, head, prompt):
     layer = model.attentions[head.layer]
     own = AttentionLayer._attend
 
-    def spy(self, inputs, heads):
-        weights = own(self, inputs, heads)
+    def spy(self, asking, asked, heads):
+        weights = own(self, asking, asked, heads)
         if self is layer:
             seen.append(weights[0, heads.index(head.index), 0])
         return weights

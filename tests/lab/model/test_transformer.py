@@ -44,7 +44,7 @@ def slow_logits(model, tokens, circuit):
         match node:
             case Head(layer, index):
                 attention = model.attentions[layer]
-                mixed = attention.mix(total[None, None], (index,), Patterns(tokens))[0, 0]
+                mixed = attention.mix((total[None, None],) * 3, (index,), Patterns(tokens))[0, 0]
                 outputs[node] = mixed @ attention.output[index].T
             case Mlp(layer):
                 outputs[node] = model.mlps[layer](total[None, None])[0, 0]
@@ -116,7 +116,7 @@ def test_a_block_equals_the_union_of_its_heads():
     content = {"layers": 2, "heads": 2, "ablation": "zero", "edges": names}
     embedded = model.token[tokens] + model.position
     attention = model.attentions[0]
-    mixed = attention.mix(embedded[None, None], (0, 1), Patterns(tokens))[0].movedim(0, -2).flatten(-2)
+    mixed = attention.mix((embedded[None, None],) * 3, (0, 1), Patterns(tokens))[0].movedim(0, -2).flatten(-2)
     block = functional.linear(mixed, attention.output.movedim(0, 1).flatten(1), attention.output_bias)
     wanted = functional.linear(block, model.unembed, model.unembed_bias)
     assert agree(model(tokens, circuit=parse_circuit(content, "test")), wanted)

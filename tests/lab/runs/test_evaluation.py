@@ -60,7 +60,7 @@ def test_the_shown_deletion_is_the_most_harmful_one(model):
     """The slow twin deletes each edge by hand."""
     model.double()
     task = toy_quotes()
-    name, circuit = telling_circuits(model, task)[1]
+    name, circuit = telling_circuits(model, task, whole(model.graph))[1]
     (deleted,) = (whole(model.graph) - circuit).edges
     assert name == f"without {deleted}"
     margins = {

@@ -42,6 +42,7 @@ def test_the_selected_circuit_is_written_with_its_report(stored, tmp_path):
         "rule": "sparsity",
         "thresholds": [0.001, 0.1],
         "agreement": 1.0,
+        "ablation": "zero",
         "parts": [[str(edge) for edge in part] for part in load_order(out)],
         "candidates": [],
         "selected": 0,

@@ -111,6 +111,7 @@ def test_the_result_is_written_as_json_with_all_that_makes_it_worth_something(tm
         "task": "quotes",
         "declaration": str(toy_quotes().digest),
         "edges": 2,
+        "granularity": "head",
         "ablation": "zero",
         "prompts": 128,
         "cells": 2,

@@ -178,7 +178,7 @@ def test_remarks_are_what_looking_at_every_prompt_says():
                 is_equivalent,
                 biases,
                 has_single_classes=len(asked) == len(prompts),
-                unedged=folded.of(none)[0].decision,
+                unedged=(folded.of(none)[0].decision,),
             )
             proved = answer.verdict is Verdict.PROVED
             assert answer.remarks == (remarks(answer.prop.kind, grounds, decided) if proved else ())

@@ -1,25 +1,32 @@
 """A circuit: the edges that are kept, as a set with an algebra and a file format."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import islice
 
-from circuitproof.declare.circuits.graph import LOGITS, Edge, Graph, Head, Node
+from circuitproof.declare.circuits.ablation import ZERO, Ablation, Zero
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Granularity, Graph, Head, Node, Target
 from circuitproof.errors import DeclarationError
 from circuitproof.text.canonical import Digest, Json, digest_json
 from circuitproof.text.printing import preformatted
 
-
-class Ablation(StrEnum):
-    """What a node reads in place of an edge that is not kept."""
-
-    ZERO = "zero"
-    """Nothing: the edge contributes zero."""
-
-
 _SHOWN = 20
 """How many edges are shown at Python's prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a port reads, in the order of computation: nodes as they are, and nodes with a substitute."""
+
+    kept: tuple[Node, ...]
+    substituted: tuple[Node, ...]
+
+    def layers(self) -> list[int]:
+        """Return the layers of whose heads some is read, in either way: their shared bias is added once."""
+        return sorted({node.layer for node in (*self.kept, *self.substituted) if isinstance(node, Head)})
+
+
+NO_SOURCES = Sources((), ())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,21 +35,18 @@ class Circuit:
 
     graph: Graph
     edges: frozenset[Edge]
-    ablation: Ablation = Ablation.ZERO
+    ablation: Ablation = ZERO
 
     def __post_init__(self) -> None:
-        for edge in self.edges:
-            if edge.source not in self.graph or edge.target not in self.graph:
-                raise DeclarationError(
-                    f"edge {edge} is outside {self.graph.layers} layers of {self.graph.heads} heads"
-                )
+        if strange := [edge for edge in self.edges if not self.graph.has_edge(edge)]:
+            raise DeclarationError(_outside(min(strange, key=lambda edge: edge.place), self.graph))
 
     def __repr__(self) -> str:
         noun, sizes = (
             "edge" if len(self) == 1 else "edges",
             f"layers {self.graph.layers}, heads {self.graph.heads}",
         )
-        title = f"circuit of {len(self)} {noun}, ablation {self.ablation}; {sizes}"
+        title = f"circuit of {len(self)} {noun}, ablation {self.ablation.kind}; {sizes}"
         more = [f"  … {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
         return "\n".join([title, *(f"  {edge}" for edge in islice(self, _SHOWN)), *more])
 
@@ -87,36 +91,42 @@ class Circuit:
         An edge out of a node that reads nothing stays: it carries that node's constant.
         """
         reached = set(self.upstream([LOGITS]))
-        return replace(self, edges=frozenset(edge for edge in self.edges if edge.target in reached))
+        return replace(self, edges=frozenset(edge for edge in self.edges if edge.reader in reached))
 
     def upstream(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
         """Return some nodes and all that they read, in the order of computation."""
         found = set(nodes)
         for edge in sorted(self.edges, key=lambda edge: edge.target.place, reverse=True):
-            if edge.target in found:
+            if edge.reader in found:
                 found.add(edge.source)
         return tuple(sorted(found, key=lambda node: node.place))
 
     def nodes(self) -> tuple[Node, ...]:
         """Return the nodes that a kept edge touches, in the order of computation."""
-        touched = {node for edge in self.edges for node in (edge.source, edge.target)}
+        touched = {node for edge in self.edges for node in (edge.source, edge.reader)}
         return tuple(sorted(touched, key=lambda node: node.place))
 
     def heads(self) -> tuple[Head, ...]:
         """Return the attention heads among its nodes."""
         return tuple(node for node in self.nodes() if isinstance(node, Head))
 
-    def sources(self, target: Node) -> tuple[Node, ...]:
-        """Return the nodes whose output `target` reads, in the order of computation."""
-        found = [edge.source for edge in self.edges if edge.target == target]
+    def sources(self, target: Target) -> tuple[Node, ...]:
+        """Return the nodes whose output a port or a node reads, in the order of computation."""
+        found = {edge.source for edge in self.edges if target in (edge.target, edge.reader)}
         return tuple(sorted(found, key=lambda node: node.place))
 
-    def reads(self) -> dict[Node, list[Node]]:
-        """Return by target what `sources` returns, for targets that read something."""
-        found: dict[Node, list[Node]] = {}
+    def reads(self) -> Mapping[Target, Sources]:
+        """Return what each port reads that reads anything: outputs, and what stands at cut edges."""
+        kept: dict[Target, list[Node]] = {}
         for edge in self:
-            found.setdefault(edge.target, []).append(edge.source)
-        return found
+            kept.setdefault(edge.target, []).append(edge.source)
+        if isinstance(self.ablation, Zero):
+            return {target: Sources(tuple(nodes), ()) for target, nodes in kept.items()}
+        return {target: self._completed(target, kept.get(target, [])) for target in self.graph.targets()}
+
+    def _completed(self, target: Target, kept: Sequence[Node]) -> Sources:
+        missing = [node for node in self.graph.sources(target) if node not in kept]
+        return Sources(tuple(kept), tuple(missing))
 
     @property
     def digest(self) -> Digest:
@@ -126,7 +136,9 @@ class Circuit:
         return {
             "layers": self.graph.layers,
             "heads": self.graph.heads,
-            "ablation": str(self.ablation),
+            "mlps": self.graph.has_mlps,
+            "granularity": str(self.graph.granularity),
+            "ablation": self.ablation.to_json(),
             "edges": [str(edge) for edge in self],
         }
 
@@ -134,6 +146,15 @@ class Circuit:
         if (self.graph, self.ablation) != (other.graph, other.ablation):
             raise DeclarationError("circuits of different graphs or ablations cannot be combined")
         return other
+
+
+def _outside(edge: Edge, graph: Graph) -> str:
+    if edge.source not in graph or edge.reader not in graph:
+        mlps = "" if graph.has_mlps else " without MLPs"
+        return f"edge {edge} is outside {graph.layers} layers of {graph.heads} heads{mlps}"
+    if graph.granularity is Granularity.PORT:
+        return f"edge {edge} feeds a whole head, but the circuit tells query, key and value apart; name one"
+    return f"edge {edge} feeds a port, but the granularity of the circuit is {graph.granularity}, want port"
 
 
 def whole(graph: Graph) -> Circuit:

@@ -1,15 +1,20 @@
-"""The nodes of a transformer and the edges that carry one node's output into another's input."""
+"""The nodes of a transformer, and the edges that carry one node's output into a port of another.
+
+A head reads three times: for its query, its keys and its values. A circuit either tells these *ports* apart
+or lets an edge feed all three; which of the two is its granularity.
+"""
 
 import sys
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from itertools import chain, product
 from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError
 
-Place: TypeAlias = tuple[int, int, int]
-"""Layer, then attention before MLP, then head: the order in which nodes are computed."""
+Place: TypeAlias = tuple[int, ...]
+"""Layer, then attention before MLP, then head, then port: the order in which nodes are computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +76,64 @@ EMBED = Embed()
 LOGITS = Logits()
 
 
+class Use(StrEnum):
+    """What a head makes of what it reads."""
+
+    QUERY = "query"
+    KEY = "key"
+    VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One of the three inputs of a head."""
+
+    head: Head
+    use: Use
+
+    @property
+    def place(self) -> Place:
+        return (*self.head.place, list(Use).index(self.use))
+
+    def __str__(self) -> str:
+        return f"{self.head} {self.use}"
+
+
+Target: TypeAlias = Node | Port
+"""Where an edge ends: at a node, all of whose inputs it feeds, or at a port of a head."""
+
+
+def reader(target: Target) -> Node:
+    """Return the node that reads at the end of an edge."""
+    return target.head if isinstance(target, Port) else target
+
+
+class Granularity(StrEnum):
+    """What edges into heads a circuit tells apart."""
+
+    HEAD = "head"
+    """An edge into a head feeds its query, its keys and its values."""
+    PORT = "port"
+    """They are three edges."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """What carries the output of `source` into the input of `target`."""
 
     source: Node
-    target: Node
+    target: Target
 
     def __post_init__(self) -> None:
         if not self.source.place[:2] < self.target.place[:2]:
             raise DeclarationError(
                 f"there is no edge {self}: {self.target} is not computed after {self.source}"
             )
+
+    @property
+    def reader(self) -> Node:
+        """Return the node that reads what it carries."""
+        return reader(self.target)
 
     @property
     def place(self) -> tuple[Place, Place]:
@@ -101,12 +152,14 @@ _MOST_NODES = 20_000
 class Graph:
     """All nodes and edges of a transformer with so many layers of so many heads.
 
-    >>> len(Graph(2, 2).edges())
-    26
+    >>> len(Graph(2, 2).edges()), len(Graph(2, 2, Granularity.PORT).edges())
+    (26, 46)
     """
 
     layers: int
     heads: int
+    granularity: Granularity = Granularity.HEAD
+    has_mlps: bool = True
 
     def __post_init__(self) -> None:
         if self.layers < 1 or self.heads < 1:
@@ -123,21 +176,45 @@ class Graph:
             case Head(layer, index):
                 return 0 <= layer < self.layers and 0 <= index < self.heads
             case Mlp(layer):
-                return 0 <= layer < self.layers
+                return self.has_mlps and 0 <= layer < self.layers
             case _:
                 return True
+
+    def has_edge(self, edge: Edge) -> bool:
+        """Say whether an edge joins nodes of this graph, and tells ports apart as it does."""
+        is_told = isinstance(edge.target, Port) or not isinstance(edge.target, Head)
+        is_fine = is_told if self.granularity is Granularity.PORT else not isinstance(edge.target, Port)
+        return edge.source in self and edge.reader in self and is_fine
+
+    def ports(self, node: Node) -> tuple[Target, ...]:
+        """Return where edges into a node end."""
+        if isinstance(node, Head) and self.granularity is Granularity.PORT:
+            return tuple(Port(node, use) for use in Use)
+        return (node,)
 
     @cache  # noqa: B019  # equal graphs share what is kept, and there are few
     def nodes(self) -> tuple[Node, ...]:
         """Return every node in the order of computation."""
-        layers = ((*self.heads_of(layer), Mlp(layer)) for layer in range(self.layers))
+        layers = ((*self.heads_of(layer), *self.mlps_of(layer)) for layer in range(self.layers))
         return (EMBED, *chain.from_iterable(layers), LOGITS)
 
     @cache  # noqa: B019  # the same
     def edges(self) -> tuple[Edge, ...]:
         """Return every edge, sorted by source and then by target."""
-        pairs = product(self.nodes(), repeat=2)
+        pairs = product(self.nodes(), self.targets())
         return tuple(Edge(source, target) for source, target in pairs if source.place[:2] < target.place[:2])
+
+    def targets(self) -> tuple[Target, ...]:
+        """Return where edges end, in the order of computation."""
+        return tuple(port for node in self.nodes() if node != EMBED for port in self.ports(node))
+
+    def sources(self, target: Target) -> tuple[Node, ...]:
+        """Return the nodes that are computed before a port."""
+        return tuple(node for node in self.nodes() if node.place[:2] < target.place[:2])
 
     def heads_of(self, layer: int) -> tuple[Head, ...]:
         return tuple(Head(layer, index) for index in range(self.heads))
+
+    def mlps_of(self, layer: int) -> tuple[Mlp, ...]:
+        """Return the MLP of a layer, if the model has MLPs."""
+        return (Mlp(layer),) if self.has_mlps else ()

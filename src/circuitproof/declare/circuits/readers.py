@@ -8,7 +8,7 @@ puts out zero. The premises about circuits in docs/certificate.md are these func
 from collections.abc import Mapping
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Node
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Node, Port, Use
 from circuitproof.declare.programs.syntax import Program
 
 
@@ -30,6 +30,11 @@ def needs_each_edge_to_read(circuit: Circuit, programs: Mapping[Head, Program]) 
     return not any(reads_prompt(lesion, programs) for lesion in map(circuit.without, circuit))
 
 
+def _passes_on(edge: Edge) -> bool:
+    """Say whether what an edge carries can vary an output: where a head looks does not, if values are one."""
+    return not isinstance(edge.target, Port) or edge.target.use is Use.VALUE
+
+
 def constant_edges(circuit: Circuit, programs: Mapping[Head, Program]) -> tuple[Edge, ...]:
     r"""Return the edges whose source puts out the same at every position of every prompt, in order.
 
@@ -45,5 +50,5 @@ def constant_edges(circuit: Circuit, programs: Mapping[Head, Program]) -> tuple[
     """
     reached = set(readers(programs))
     for edge in circuit:
-        reached |= {edge.target} if edge.source in reached else set()
+        reached |= {edge.reader} if edge.source in reached and _passes_on(edge) else set()
     return tuple(edge for edge in circuit if edge.source not in reached)

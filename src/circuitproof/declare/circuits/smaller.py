@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from itertools import combinations, islice
 
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of
-from circuitproof.declare.circuits.graph import LOGITS, Edge, Graph, Node
+from circuitproof.declare.circuits.graph import LOGITS, Edge, Graph, Node, Target, reader
 
 
 def circuits_of_size(
@@ -24,7 +24,7 @@ def circuits_of_size(
     >>> [" & ".join(map(str, circuit)) for circuit in circuits_of_size(graph, graph.edges(), 1)]
     ['embed -> logits', 'head 0.0 -> logits', 'mlp 0 -> logits']
     """
-    into: dict[Node, list[Edge]] = {}
+    into: dict[Target, list[Edge]] = {}
     for edge in sorted(edges, key=lambda edge: edge.place):
         into.setdefault(edge.target, []).append(edge)
     targets = sorted(into, key=lambda node: node.place, reverse=True)
@@ -38,14 +38,14 @@ def circuits_of_size(
 
 
 def _grow(
-    into: dict[Node, list[Edge]], targets: Sequence[Node], reached: frozenset[Node], size: int
+    into: dict[Target, list[Edge]], targets: Sequence[Target], reached: frozenset[Node], size: int
 ) -> Iterator[tuple[Edge, ...]]:
     """Choose edges target by target, from the logits back, so that each set is met once and none is dead."""
     if not size:
         yield ()
         return
     for place, target in enumerate(targets):
-        if target not in reached:
+        if reader(target) not in reached:
             continue
         for count in range(1, size + 1):
             for chosen in combinations(into[target], count):

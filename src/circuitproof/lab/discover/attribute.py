@@ -1,9 +1,10 @@
 """Scoring every edge of a model with one backward pass through its gates.
 
-A gate of 1 keeps an edge, a gate of 0 removes it, and in between it scales what the edge carries. The score
-of a part is how fast the metric changes when its gates close, at the full model. The metric is the mean
-margin of the wanted decision, not the divergence: the divergence from the model has its minimum at the full
-model, so its gradient vanishes there and would score every edge zero.
+A gate of 1 keeps an edge, a gate of 0 removes it, and in between it scales what the edge carries; what a cut
+edge carries takes its place as it closes. The score of a part is how fast the metric changes when its gates
+close, at the full model. The metric is the mean margin of the wanted decision, not the divergence: the
+divergence from the model has its minimum at the full model, so its gradient vanishes there and would score
+every edge zero.
 """
 
 from collections import Counter
@@ -15,7 +16,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.domain import by_length
 from circuitproof.declare.tasks.task import Task
@@ -46,7 +46,7 @@ def scores_of(meter: Meter, parts: Sequence[Part]) -> tuple[float, ...]:
 
     Edges of one part close together, and with all heads of a layer closes the bias that they share.
     """
-    gates = gates_of([whole(meter.model.graph)])
+    gates = gates_of([meter.every])
     slopes = gate_slopes(meter, gates).tolist()
     return tuple(
         abs(sum(slopes[row][column] for row, column in _gates_of_part(gates, part))) for part in parts

@@ -6,7 +6,7 @@ it may keep more than it must. Every circuit returned was measured: it is tolera
 
 from collections.abc import Sequence
 
-from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.lab.discover.objective import Meter, Tolerance
 from circuitproof.lab.discover.parts import Part
 from circuitproof.lab.discover.prune import Pruned
@@ -14,7 +14,7 @@ from circuitproof.lab.discover.prune import Pruned
 
 def prune_prefix(meter: Meter, order: Sequence[Part], tolerance: Tolerance) -> Pruned:
     """Return what is left without the longest tolerated beginning of `order`, in O(log parts) forwards."""
-    count, kept = _longest_run(meter, whole(meter.model.graph), order, tolerance)
+    count, kept = _longest_run(meter, meter.every, order, tolerance)
     return _pruned(meter, kept, [True] * count + [False] * (len(order) - count))
 
 
@@ -23,7 +23,7 @@ def prune_runs(meter: Meter, order: Sequence[Part], tolerance: Tolerance) -> Pru
 
     This takes O(parts that stay · log parts) forwards.
     """
-    kept, removed = whole(meter.model.graph), list[bool]()
+    kept, removed = meter.every, list[bool]()
     while len(removed) < len(order):
         count, kept = _longest_run(meter, kept, order[len(removed) :], tolerance)
         removed += [True] * count
@@ -35,7 +35,7 @@ def _longest_run(
     meter: Meter, kept: Circuit, parts: Sequence[Part], tolerance: Tolerance
 ) -> tuple[int, Circuit]:
     """Return how many of the next parts can go and what they leave; strides double until one fails."""
-    (before,) = meter.measure([whole(kept.graph)])
+    (before,) = meter.measure([meter.every])
     left, good, bad, stride = kept, 0, len(parts) + 1, 1
     while bad - good > 1:
         middle = min(good + stride, (good + bad) // 2)

@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from circuitproof.declare.circuits.graph import Granularity
+
 
 class Objective(StrEnum):
     """What an extracted circuit must keep."""
@@ -12,13 +14,20 @@ class Objective(StrEnum):
     """The right answers P of the task: a task circuit, which the full model need not use."""
 
 
-class Granularity(StrEnum):
+class Removal(StrEnum):
     """What is removed at once."""
 
     HEAD = "head"
     """One edge between two nodes."""
     BLOCK = "block"
     """Every edge between two blocks, the heads of a layer being one block (`attn L`)."""
+    PORT = "port"
+    """One edge, those into a head's query, key and value being three."""
+
+    @property
+    def granularity(self) -> Granularity:
+        """Return which edges into heads the circuits tell apart that are found so."""
+        return Granularity.PORT if self is Removal.PORT else Granularity.HEAD
 
 
 class Order(StrEnum):

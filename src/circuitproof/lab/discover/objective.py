@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError, NumericError, OverdueError
@@ -100,8 +100,17 @@ class Meter:
     Circuits that differ in dead edges are one circuit here.
     """
 
-    def __init__(self, model: Transformer, task: Task, objective: Objective, pace: Pace = UNHURRIED) -> None:
+    def __init__(
+        self,
+        model: Transformer,
+        task: Task,
+        objective: Objective,
+        pace: Pace = UNHURRIED,
+        every: Circuit | None = None,
+    ) -> None:
         self.model, self.task, self.pace = model, task, pace
+        self.every = whole(model.graph) if every is None else every
+        """The circuit of all edges, told apart as those are that are measured; cut ones carry the same."""
         self.target = target_of(model, task, objective)
         self.batches = 0
         """How many batches of circuits were run."""

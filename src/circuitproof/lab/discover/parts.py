@@ -6,27 +6,27 @@ from typing import TypeAlias, assert_never
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of
 from circuitproof.declare.circuits.graph import Edge, Graph
 from circuitproof.declare.tasks.domain import places_of
-from circuitproof.lab.discover.choices import Granularity
+from circuitproof.lab.discover.choices import Removal
 
 Part: TypeAlias = tuple[Edge, ...]
 """Edges that are removed together; the parts of a graph share no edge and leave none out."""
 
 
-def parts_of(graph: Graph, granularity: Granularity) -> tuple[Part, ...]:
-    """Return every part of a graph, in the order of its edges.
+def parts_of(graph: Graph, removal: Removal) -> tuple[Part, ...]:
+    """Return every part of a graph of some granularity, in the order of its edges.
 
-    >>> [len(parts_of(Graph(2, 2), granularity)) for granularity in Granularity]
-    [26, 15]
+    >>> [len(parts_of(Graph(2, 2, removal.granularity), removal)) for removal in Removal]
+    [26, 15, 46]
     """
-    match granularity:
-        case Granularity.HEAD:
+    match removal:
+        case Removal.HEAD | Removal.PORT:
             return tuple((edge,) for edge in graph.edges())
-        case Granularity.BLOCK:
+        case Removal.BLOCK:
             edges = tuple(graph.edges())
             blocks = places_of((edge.source.place[:2], edge.target.place[:2]) for edge in edges)
             return tuple(tuple(edges[place] for place in places) for places in blocks.values())
         case _:
-            assert_never(granularity)
+            assert_never(removal)
 
 
 def topological(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -37,7 +37,7 @@ def topological(parts: Sequence[Part]) -> tuple[Part, ...]:
 def nested(graph: Graph, order: Sequence[Part]) -> tuple[Circuit, ...]:
     """Return circuits of the last parts of an order: one, then about a third more each time, then all.
 
-    >>> [len(circuit) for circuit in nested(Graph(2, 2), parts_of(Graph(2, 2), Granularity.HEAD))]
+    >>> [len(circuit) for circuit in nested(Graph(2, 2), parts_of(Graph(2, 2), Removal.HEAD))]
     [1, 2, 3, 4, 5, 7, 9, 12, 16, 21, 26]
     """
     sizes = [1]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
 from circuitproof.lab.discover.parts import Part
 
@@ -35,7 +35,7 @@ def prune(
     first part that the guess has wrong. A guess changes nothing but how many batches it takes: one for each
     wrong guess, and a few for the windows, which double as long as the guess is right.
     """
-    kept = start or whole(meter.model.graph)
+    kept = start or meter.every
     (measure,) = meter.measure([kept])
     removed: list[bool] = []
     window = min(_FIRST_WINDOW, meter.at_once)

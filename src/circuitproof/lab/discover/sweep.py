@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from circuitproof.declare.circuits.circuit import Ablation, Circuit
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.spelling import parse_edges
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
 from circuitproof.lab.discover.choices import Search
@@ -36,10 +35,9 @@ class Candidate:
         }
 
 
-def read_candidate(fields: Fields, graph: Graph) -> Candidate:
-    """Read a candidate as `Candidate.to_json` writes it."""
-    named = {"layers": graph.layers, "heads": graph.heads, "ablation": str(Ablation.ZERO)}
-    circuit = parse_circuit({**named, "edges": list(fields.items("edges"))}, fields.where)
+def read_candidate(fields: Fields, chosen: Circuit) -> Candidate:
+    """Read a candidate as `Candidate.to_json` writes it, of the graph and ablation of the one chosen."""
+    circuit = parse_edges(chosen.graph, fields.texts("edges"), fields.where, chosen.ablation)
     found = (fields.integer("nodes"), fields.integer("heads"))
     if found != (len(circuit.nodes()), len(circuit.heads())):
         raise InputError(f"{fields.where} counts {found} nodes and heads, its edges have others")

@@ -1,4 +1,4 @@
-"""Which outputs each node reads, for many circuits at once, as one tensor of zeros and ones."""
+"""Which outputs each port reads, for many circuits at once, as one tensor of zeros and ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,21 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from circuitproof.declare.circuits.ablation import ZERO, Ablation, Zero
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Embed, Graph, Head, Logits, Mlp, Node
+from circuitproof.declare.circuits.graph import (
+    EMBED,
+    LOGITS,
+    Embed,
+    Graph,
+    Head,
+    Logits,
+    Mlp,
+    Node,
+    Port,
+    Target,
+    Use,
+)
 from circuitproof.errors import DeclarationError
 
 _LARGE = 1000
@@ -29,6 +42,8 @@ class Gates:
     """The heads of each layer that some circuit has a use for; the others are never computed."""
     mlps: tuple[bool, ...]
     """Whether some circuit has a use for the MLP of each layer."""
+    ablation: Ablation = ZERO
+    """What cut edges carry."""
 
     @property
     def is_nearly_whole(self) -> bool:
@@ -36,7 +51,7 @@ class Gates:
 
         In a small graph summing up every edge costs no more, and rounds less than subtracting.
         """
-        if len(self.graph.edges()) < _LARGE:
+        if len(self.graph.edges()) < _LARGE or not isinstance(self.ablation, Zero):
             return False
         is_constant = len(self.values) == 1 and not self.values.requires_grad
         is_plain = is_constant and bool(((self.values == 0) | (self.values == 1)).all())
@@ -56,8 +71,8 @@ class Gates:
         """Walk the rows of used nodes that read at once, and the columns that they write."""
         for layer, heads in enumerate(self.heads):
             if heads:
-                rows = [target_row(self.graph, Head(layer, index)) for index in heads]
-                yield rows, self.head_columns(layer)
+                ports = [port for index in heads for port in self.graph.ports(Head(layer, index))]
+                yield [target_row(self.graph, port) for port in ports], self.head_columns(layer)
             if self.mlps[layer]:
                 yield [target_row(self.graph, Mlp(layer))], [source_column(self.graph, Mlp(layer))]
         yield [target_row(self.graph, LOGITS)], []
@@ -75,6 +90,9 @@ def gates_of(circuits: Sequence[Circuit]) -> Gates:
     graph = circuits[0].graph
     if any(circuit.graph != graph for circuit in circuits):
         raise DeclarationError("circuits of different graphs cannot be run together")
+    ablations = {circuit.ablation for circuit in circuits}
+    if len(ablations) > 1:
+        raise DeclarationError("circuits of different ablations cannot be run together")
     live = [circuit.live() for circuit in circuits]
     places = [
         (index, target_row(graph, edge.target), column)
@@ -88,20 +106,43 @@ def gates_of(circuits: Sequence[Circuit]) -> Gates:
     heads = tuple(
         tuple(head.index for head in graph.heads_of(layer) if head in used) for layer in range(graph.layers)
     )
-    return Gates(graph, values, heads, tuple(Mlp(layer) in used for layer in range(graph.layers)))
+    mlps = tuple(Mlp(layer) in used for layer in range(graph.layers))
+    return Gates(graph, values, heads, mlps, ablations.pop())
 
 
-def target_row(graph: Graph, node: Node) -> int:
-    """Return the row of a node that reads."""
-    match node:
+def target_row(graph: Graph, target: Target) -> int:
+    """Return the row of a node or a port that reads."""
+    match target:
         case Head(layer, index):
-            return layer * (graph.heads + 1) + index
+            return rows_below(graph, layer) + index * _ports(graph)
+        case Port(head, use):
+            return target_row(graph, head) + list(Use).index(use)
         case Mlp(layer):
-            return layer * (graph.heads + 1) + graph.heads
+            return rows_below(graph, layer + 1) - 1
         case Logits():
-            return graph.layers * (graph.heads + 1)
+            return rows_below(graph, graph.layers)
         case Embed():
             raise DeclarationError("embed reads no node")
+
+
+def rows_below(graph: Graph, layer: int) -> int:
+    """Return how many rows there are for what reads below a layer."""
+    return layer * (graph.heads * _ports(graph) + 1)
+
+
+def _ports(graph: Graph) -> int:
+    return len(graph.ports(Head(0, 0)))
+
+
+def columns_before(graph: Graph, target: Target) -> int:
+    """Return how many columns are written where a node or a port reads."""
+    match target:
+        case Head(layer) | Port(Head(layer)):
+            return columns_below(graph, layer)
+        case Mlp(layer):
+            return source_column(graph, target)
+        case _:
+            return columns_below(graph, graph.layers)
 
 
 def columns_below(graph: Graph, layer: int) -> int:

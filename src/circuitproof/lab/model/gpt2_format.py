@@ -175,6 +175,7 @@ def _misfit(declaration: Declaration) -> str | None:
             sizes.attention_scale not in (inverse_root(sizes.head_width), 1)
         ),
         "heads and MLPs have no biases": not sizes.biases,
+        "it has no MLPs": not sizes.mlp_width,
         "the logits have a bias": sizes.logit_bias,
     }
     return next((sentence for sentence, applies in misfits.items() if applies), None)

@@ -1,8 +1,9 @@
-"""Ways of passing outputs on: the plain residual stream, one with gaps in it, and one gated by circuits.
+"""Ways of passing outputs on: the plain residual stream, one with gaps in it, and those gated by circuits.
 
 Tensors carry the axes (circuit, head, prompt, position, width); an axis of size one is shared.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
@@ -10,12 +11,21 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from circuitproof.declare.circuits.graph import EMBED, Node
-from circuitproof.lab.model.gates import Gates, columns_below, source_column, target_row
+from circuitproof.declare.circuits.graph import EMBED, Granularity, Graph, Head, Node, Port, Target, Use
+from circuitproof.lab.model.gates import (
+    Gates,
+    columns_before,
+    columns_below,
+    rows_below,
+    source_column,
+    target_row,
+)
 
 State = Float[Tensor, "_ _ prompt position _"]
 Held: TypeAlias = tuple[tuple[tuple[int, ...], Tensor], ...]
 """What a stream holds between two layers: outputs, each with the columns it stands for."""
+Inputs: TypeAlias = tuple[State, State, State]
+"""What heads read for their queries, keys and values; often the same."""
 
 
 class PlainStream:
@@ -33,9 +43,13 @@ class PlainStream:
         """Say whether the MLP of a layer is to be computed."""
         return True
 
-    def read(self, nodes: Sequence[Node]) -> State:  # noqa: ARG002  # one sum for all
-        """Return what nodes of one kind read, each in each circuit; one for all where it is the same."""
+    def read(self, targets: Sequence[Target]) -> State:  # noqa: ARG002  # one sum for all
+        """Return what is read at targets of one kind, in each circuit; one for all where it is the same."""
         return self._total
+
+    def read_heads(self, layer: int) -> Inputs:  # noqa: ARG002  # one sum for all
+        """Return what the heads of a layer that are to be computed read."""
+        return self._total, self._total, self._total
 
     def write(self, node: Node, output: State) -> None:
         """Take the output of a node that is no head."""
@@ -58,13 +72,41 @@ class PlainStream:
         ((_, self._total),) = held
 
 
+class RecordingStream(PlainStream):
+    """The same, remembering what every node writes, each under its column."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph.heads)
+        self._graph = graph
+        self.outputs: dict[int, State] = {}
+
+    def write(self, node: Node, output: State) -> None:
+        super().write(node, output)
+        self.outputs[source_column(self._graph, node)] = output
+
+    def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:
+        super().write_heads(layer, mixed, weight, bias)
+        first = columns_below(self._graph, layer)
+        outputs = mixed @ weight.mT.unsqueeze(1)
+        for place in range(outputs.shape[1]):
+            self.outputs[first + place] = outputs[:, place : place + 1]
+        if bias is not None:
+            self.outputs[first + outputs.shape[1]] = bias.expand_as(outputs[:, :1])
+
+    def stacked(self) -> Float[Tensor, "source prompt position width"]:
+        """Return all outputs by column; in a model without biases or MLPs there are columns of zeros."""
+        nothing = torch.zeros_like(self.outputs[0])
+        columns = range(columns_below(self._graph, self._graph.layers))
+        return torch.cat([self.outputs.get(column, nothing) for column in columns], 1)[0]
+
+
 def _all_heads(mixed: State, weight: Tensor, bias: Tensor | None) -> State:
     """Return the sum of the heads' outputs, as one matrix product."""
     side_by_side = mixed.movedim(1, -2).flatten(-2)
     return torch.nn.functional.linear(side_by_side, weight.movedim(0, 1).flatten(1), bias).unsqueeze(1)
 
 
-class _CircuitStream:
+class _CircuitStream(ABC):
     """What circuits use and read of a stream, by their gates."""
 
     def __init__(self, gates: Gates) -> None:
@@ -77,13 +119,27 @@ class _CircuitStream:
         return self._gates.mlps[layer]
 
     def needs_below(self, layer: int) -> Hashable:
-        """Return the nodes below that are computed, and the gates between them."""
-        gates, rows = self._gates, layer * (self._gates.graph.heads + 1)
+        """Return the nodes below that are computed, the gates between them, and what cut edges carry."""
+        gates, rows = self._gates, rows_below(self._gates.graph, layer)
         values = gates.values.detach()[:, :rows, : columns_below(gates.graph, layer)].contiguous()
-        return (gates.heads[:layer], gates.mlps[:layer], tuple(values.shape), values.numpy().tobytes())
+        used = (gates.heads[:layer], gates.mlps[:layer], gates.ablation)
+        return (*used, tuple(values.shape), values.numpy().tobytes())
 
-    def _rows(self, nodes: Sequence[Node]) -> list[int]:
-        return [target_row(self._gates.graph, node) for node in nodes]
+    @abstractmethod
+    def read(self, targets: Sequence[Target]) -> State:
+        """Return what is read at targets of one kind, in each circuit."""
+
+    def read_heads(self, layer: int) -> Inputs:
+        """Return what the heads of a layer that are to be computed read."""
+        heads = [Head(layer, index) for index in self.heads(layer)]
+        if self._gates.graph.granularity is Granularity.HEAD:
+            read = self.read(heads)
+            return read, read, read
+        query, key, value = (self.read([Port(head, use) for head in heads]) for use in Use)
+        return query, key, value
+
+    def _rows(self, targets: Sequence[Target]) -> list[int]:
+        return [target_row(self._gates.graph, target) for target in targets]
 
 
 class GapStream(_CircuitStream):
@@ -99,9 +155,9 @@ class GapStream(_CircuitStream):
         self._total = torch.zeros(())
         self._apart: dict[int, State] = {}
 
-    def read(self, nodes: Sequence[Node]) -> State:
+    def read(self, targets: Sequence[Target]) -> State:
         """Return the sum for each node, less the outputs behind its closed gates."""
-        gaps = [self._gaps[row] for row in self._rows(nodes)]
+        gaps = [self._gaps[row] for row in self._rows(targets)]
         if not any(gaps):
             return self._total
         return torch.cat([self._total - _sum(self._apart, columns) for columns in gaps], 1)
@@ -148,8 +204,8 @@ class GatedStream(_CircuitStream):
         super().__init__(gates)
         self._written: Held = ()
 
-    def read(self, nodes: Sequence[Node]) -> State:
-        rows, first = self._rows(nodes), self._written[0][1]
+    def read(self, targets: Sequence[Target]) -> State:
+        rows, first = self._rows(targets), self._written[0][1]
         shape = first.shape[2:]
         total = first.new_zeros(self._gates.values.shape[0], len(rows), *shape)
         for columns, outputs in self._written:
@@ -172,6 +228,19 @@ class GatedStream(_CircuitStream):
 
     def take(self, held: Held) -> None:
         self._written = held
+
+
+class SubstitutedStream(GatedStream):
+    """The same where a cut edge carries what its source put out elsewhere."""
+
+    def __init__(self, gates: Gates, substitutes: Float[Tensor, "source prompt position width"]) -> None:
+        super().__init__(gates)
+        self._substitutes = substitutes
+
+    def read(self, targets: Sequence[Target]) -> State:
+        kept, earlier = super().read(targets), columns_before(self._gates.graph, targets[0])
+        cut = 1 - self._gates.values[:, self._rows(targets)][:, :, :earlier].to(kept.dtype)
+        return kept + torch.einsum("crs,s...->cr...", cut, self._substitutes[:earlier])
 
 
 Stream: TypeAlias = PlainStream | GapStream | GatedStream

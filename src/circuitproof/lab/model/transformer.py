@@ -1,6 +1,7 @@
 """One decoder-only transformer for every scale, run whole or as any of its circuits."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 import torch
@@ -9,16 +10,27 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from circuitproof.declare.architecture import Architecture
+from circuitproof.declare.circuits.ablation import Counterfactual, Mean, Pooling, Zero
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Head, Mlp
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Mlp
 from circuitproof.declare.operators import Attention, BandNorm, LayerNorm, NoNorm
+from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
 from circuitproof.lab.model.below import EMBEDDING, Memory, Tokens
 from circuitproof.lab.model.gates import Gates, gates_of
 from circuitproof.lab.model.ops import activate, band_norm, softmax, sparsemax
 from circuitproof.lab.model.program_heads import Patterns
-from circuitproof.lab.model.stream import GapStream, GatedStream, PlainStream, State, Stream
+from circuitproof.lab.model.stream import (
+    GapStream,
+    GatedStream,
+    Inputs,
+    PlainStream,
+    RecordingStream,
+    State,
+    Stream,
+    SubstitutedStream,
+)
 
 
 class NormLayer(nn.Module):
@@ -66,24 +78,26 @@ class AttentionLayer(nn.Module):
         self.value_bias = _bias(architecture, heads, head_width)
         self.output_bias = _bias(architecture, width)
 
-    def mix(self, inputs: State, heads: tuple[int, ...], patterns: Patterns) -> State:
+    def mix(self, inputs: Inputs, heads: tuple[int, ...], patterns: Patterns) -> State:
         """Return the values that each head mixes, before its output map."""
-        inputs = self.norm(inputs)
-        values = _per_head(inputs, self.value, self.value_bias, heads)
+        query, key, value = inputs
+        normed = self.norm(value)
+        asking, asked = (normed if one is value else self.norm(one) for one in (query, key))
+        values = _per_head(normed, self.value, self.value_bias, heads)
         if not self.programs:
-            return self._attend(inputs, heads) @ values
+            return self._attend(asking, asked, heads) @ values
         weights = [
             patterns.of(self.programs[head])[None, None].to(values.dtype)
             if head in self.programs
-            else self._attend(_input_at(inputs, place), (head,))
+            else self._attend(_input_at(asking, place), _input_at(asked, place), (head,))
             for place, head in enumerate(heads)
         ]
         return torch.cat(torch.broadcast_tensors(*weights), 1) @ values
 
-    def _attend(self, inputs: State, heads: tuple[int, ...]) -> State:
+    def _attend(self, asking: State, asked: State, heads: tuple[int, ...]) -> State:
         slices = tuple(self.neural.index(head) for head in heads)
-        queries = _per_head(inputs, self.query, self.query_bias, slices)
-        keys = _per_head(inputs, self.key, self.key_bias, slices)
+        queries = _per_head(asking, self.query, self.query_bias, slices)
+        keys = _per_head(asked, self.key, self.key_bias, slices)
         scores = (queries @ keys.mT) * self.score_scale
         length = scores.shape[-1]
         causal = torch.ones(length, length, dtype=torch.bool).tril().expand_as(scores)
@@ -130,7 +144,9 @@ class Transformer(nn.Module):
         self.attentions = nn.ModuleList(
             AttentionLayer(architecture, layer, self.programs) for layer in range(architecture.layers)
         )
-        self.mlps = nn.ModuleList(MlpLayer(architecture) for _ in range(architecture.layers))
+        self.mlps = nn.ModuleList(
+            MlpLayer(architecture) for _ in range(architecture.layers if self.graph.has_mlps else 0)
+        )
         self.norm = NormLayer(architecture)
         vocabulary, width = architecture.vocabulary, architecture.width
         self.unembed = None if architecture.tied else nn.Parameter(torch.zeros(vocabulary, width))
@@ -141,21 +157,21 @@ class Transformer(nn.Module):
         self, tokens: Tokens, circuit: Circuit | None = None
     ) -> Float[Tensor, "prompt position token"]:
         """Return the logits at every position, of the whole model or of one circuit of it."""
-        stream = self._stream(None if circuit is None else [circuit])
+        stream = self._stream(tokens, None if circuit is None else [circuit])
         return self._logits(self._residual(tokens, stream))[0, 0]
 
     def candidate_logits(
         self, tokens: Tokens, candidates: Sequence[int], circuits: Sequence[Circuit] | Gates | None = None
     ) -> Float[Tensor, "circuit prompt candidate"]:
         """Return the candidates' logits at the last position, of the model or of many circuits at once."""
-        residual = self._residual(tokens, self._stream(circuits))[..., -1:, :]
+        residual = self._residual(tokens, self._stream(tokens, circuits))[..., -1:, :]
         return self._logits(residual, list(candidates))[:, 0, :, 0]
 
     def final_residual(
         self, tokens: Tokens, circuits: Sequence[Circuit] | None = None
     ) -> Float[Tensor, "prompt width"]:
         """Return what the logits are read from at the last position, of the model or of one circuit."""
-        return self._residual(tokens, self._stream(circuits))[0, 0, :, -1]
+        return self._residual(tokens, self._stream(tokens, circuits))[0, 0, :, -1]
 
     def residual_logits(
         self, residual: Float[Tensor, "prompt width"], candidates: Sequence[int]
@@ -171,16 +187,40 @@ class Transformer(nn.Module):
         """Return every tensor of the file layout (`tensor_shapes`) as a view of the parameters."""
         return {name: tensor for name, tensor in _named_slices(self) if tensor is not None}
 
-    def _stream(self, circuits: Sequence[Circuit] | Gates | None) -> Stream:
+    def _stream(self, tokens: Tokens, circuits: Sequence[Circuit] | Gates | None) -> Stream:
         if circuits is None:
             return PlainStream(self.architecture.heads)
         gates = circuits if isinstance(circuits, Gates) else gates_of(circuits)
-        if gates.graph != self.graph:
+        if replace(gates.graph, granularity=self.graph.granularity) != self.graph:
             raise InputError(
                 f"the circuit is of {gates.graph.layers} layers of {gates.graph.heads} heads, "
                 f"the model has {self.graph.layers} of {self.graph.heads}"
             )
+        if not isinstance(gates.ablation, Zero):
+            return SubstitutedStream(gates, self._substitutes(tokens, gates.ablation))
         return GapStream(gates) if gates.is_nearly_whole else GatedStream(gates)
+
+    def _substitutes(self, tokens: Tokens, ablation: Mean | Counterfactual) -> Tensor:
+        """Return what cut edges carry on some prompts, by the column of their source."""
+        with torch.no_grad():
+            if isinstance(ablation, Counterfactual):
+                return self._outputs([_partner(ablation, tuple(row)) for row in tokens.tolist()])
+            if ablation.over is Pooling.POSITION:
+                chosen = [prompt for prompt in ablation.prompts if len(prompt) == tokens.shape[1]]
+                if not chosen:
+                    raise InputError(f"no prompt that the mean is taken over has {tokens.shape[1]} tokens")
+                return self._outputs(chosen).mean(1, keepdim=True)
+            found = [self._outputs([prompt]).flatten(1, 2) for prompt in ablation.prompts]
+            return torch.cat(found, 1).mean(1)[:, None, None]
+
+    def _outputs(self, prompts: Sequence[Prompt]) -> Tensor:
+        """Return what each node of the whole model puts out on prompts of one length, by column."""
+        stream, tokens = RecordingStream(self.graph), torch.tensor(prompts)
+        self._refuse_unknown(tokens)
+        patterns = Patterns(tokens)
+        for layer in range(EMBEDDING, self.architecture.layers):
+            self._climb(stream, tokens, patterns, layer)
+        return stream.stacked()
 
     def _residual(self, tokens: Tokens, stream: Stream) -> State:
         self._refuse_unknown(tokens)
@@ -188,24 +228,23 @@ class Transformer(nn.Module):
 
         def climb(layers: range) -> None:
             for layer in layers:
-                if layer == EMBEDDING:
-                    stream.write(EMBED, (self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
-                else:
-                    self._write_layer(stream, patterns, layer)
+                self._climb(stream, tokens, patterns, layer)
 
         start = EMBEDDING if self.below is None else self.below.bring(tokens, stream, climb)
         climb(range(start, self.architecture.layers))
         return stream.read([LOGITS])
 
-    def _write_layer(self, stream: Stream, patterns: Patterns, layer: int) -> None:
-        attention, mlp = self.attentions[layer], self.mlps[layer]
+    def _climb(self, stream: Stream, tokens: Tokens, patterns: Patterns, layer: int) -> None:
+        if layer == EMBEDDING:
+            stream.write(EMBED, (self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
+            return
+        attention = self.attentions[layer]
         assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
         if heads := stream.heads(layer):
-            inputs = stream.read([Head(layer, index) for index in heads])
-            mixed = attention.mix(inputs, heads, patterns)
+            mixed = attention.mix(stream.read_heads(layer), heads, patterns)
             stream.write_heads(layer, mixed, _chosen(attention.output, heads), attention.output_bias)
-        if stream.has_mlp(layer):
-            stream.write(Mlp(layer), mlp(stream.read([Mlp(layer)])))
+        if self.graph.has_mlps and stream.has_mlp(layer):
+            stream.write(Mlp(layer), self.mlps[layer](stream.read([Mlp(layer)])))
 
     def _logits(self, residual: State, tokens: list[int] | None = None) -> State:
         weight = self.token if self.unembed is None else self.unembed
@@ -237,18 +276,14 @@ def _named_slices(model: Transformer) -> Iterator[tuple[str, Tensor | None]]:
     """Walk the tensors of the file layout; a model may lack an embedding or a bias."""
     yield "embed.token", model.token
     yield "embed.position", model.position
-    for layer, (attention, mlp) in enumerate(zip(model.attentions, model.mlps, strict=True)):
+    for layer, attention in enumerate(model.attentions):
         assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
-        assert isinstance(mlp, MlpLayer)  # noqa: S101  # the same
         for index in range(len(attention.value)):
             yield from _head_slices(attention, index, f"head.{layer}.{index}")
         yield f"attention.{layer}.output.bias", attention.output_bias
         yield from _norm_slices(attention.norm, f"attention.{layer}.norm")
-        yield from _norm_slices(mlp.norm, f"mlp.{layer}.norm")
-        yield f"mlp.{layer}.up.weight", mlp.up
-        yield f"mlp.{layer}.up.bias", mlp.up_bias
-        yield f"mlp.{layer}.down.weight", mlp.down
-        yield f"mlp.{layer}.down.bias", mlp.down_bias
+        if model.graph.has_mlps:
+            yield from _mlp_slices(model.mlps[layer], f"mlp.{layer}")
     yield from _norm_slices(model.norm, "logits.norm")
     yield "logits.weight", model.unembed
     yield "logits.bias", model.unembed_bias
@@ -266,10 +301,25 @@ def _head_slices(attention: AttentionLayer, index: int, name: str) -> Iterator[t
     yield f"{name}.output.weight", attention.output[index]
 
 
+def _mlp_slices(mlp: nn.Module, name: str) -> Iterator[tuple[str, Tensor | None]]:
+    assert isinstance(mlp, MlpLayer)  # noqa: S101  # the same
+    yield from _norm_slices(mlp.norm, f"{name}.norm")
+    yield f"{name}.up.weight", mlp.up
+    yield f"{name}.up.bias", mlp.up_bias
+    yield f"{name}.down.weight", mlp.down
+    yield f"{name}.down.bias", mlp.down_bias
+
+
 def _norm_slices(norm: NormLayer, name: str) -> Iterator[tuple[str, Tensor]]:
     if not isinstance(norm.norm, NoNorm):
         yield f"{name}.scale", norm.scale
         yield f"{name}.shift", norm.shift
+
+
+def _partner(ablation: Counterfactual, prompt: Prompt) -> Prompt:
+    if prompt not in ablation.partners:
+        raise InputError(f"prompt {list(prompt)} has no partner; counterfactual ablation wants one")
+    return ablation.partners[prompt]
 
 
 def _bias(architecture: Architecture, *shape: int) -> nn.Parameter | None:

@@ -1,7 +1,9 @@
 """What is asked about: a model, a circuit and a task, by their files or as they are already at hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from circuitproof.declare.circuits.ablating import AskedAblation, ablation_asked
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.circuits.spelling import load_circuit
@@ -21,7 +23,13 @@ def asked_circuit(circuit: Path | Circuit | None, graph: Graph) -> Circuit:
     """Return the circuit of a file, one that is at hand, or all edges: the model itself."""
     if circuit is None:
         return whole(graph)
-    return circuit if isinstance(circuit, Circuit) else load_circuit(circuit)
+    return circuit if isinstance(circuit, Circuit) else load_circuit(circuit, graph)
+
+
+def ablated(circuit: Circuit, asked: AskedAblation, task: Task, model: Declaration) -> Circuit:
+    """Return a circuit whose cut edges carry what is asked for, or else what the circuit says itself."""
+    found = ablation_asked(asked, task, model.alphabet)
+    return circuit if found is None else replace(circuit, ablation=found)
 
 
 def asked_task(task: str | Task, model: Declaration, pattern: str | None = None) -> Task:

@@ -10,7 +10,7 @@ import numpy as np
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.readers import reads_prompt
-from circuitproof.declare.circuits.spelling import parse_circuit
+from circuitproof.declare.circuits.spelling import parse_edges
 from circuitproof.declare.tasks.generator import Encoder, deal
 from circuitproof.declare.tasks.loading import load_listed_task, task_spec
 from circuitproof.declare.tasks.openers import listed_opener_task
@@ -166,8 +166,7 @@ def read_rungs(codec: Codec, fields: Fields) -> tuple[Rung, ...]:
 
 
 def _read_blueprint(fields: Fields, sizes: Architecture, task: Task) -> Blueprint:
-    graph = {"layers": sizes.layers, "heads": sizes.heads, "ablation": "zero"}
-    circuit = parse_circuit({**graph, "edges": list(fields.items("circuit"))}, fields.path("circuit"))
+    circuit = parse_edges(sizes.graph, fields.texts("circuit"), fields.path("circuit"))
     with reading_part(fields, "programs") as part:
         return Blueprint(task, read_program_lines(part, sizes), circuit)
 

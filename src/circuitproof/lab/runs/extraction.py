@@ -1,9 +1,11 @@
 """Extracting a circuit from a stored model: from files to a chosen circuit and a report of all candidates."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from circuitproof.declare.circuits.ablating import AskedAblation, ablation_asked
+from circuitproof.declare.circuits.ablation import ZERO, Ablation, Zero
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.circuits.spelling import load_circuit
@@ -11,12 +13,13 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError, keeping
 from circuitproof.forward.declaration import WEIGHTS, ProgramHeads, read_declaration
 from circuitproof.lab.discover.attribute import arrange
-from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.lab.discover.choices import Objective, Order, Removal, Rule, Search
 from circuitproof.lab.discover.objective import Meter, Tolerance
 from circuitproof.lab.discover.parts import Part, parts_of
 from circuitproof.lab.discover.selection import select
 from circuitproof.lab.discover.sweep import Candidate, read_candidate, sweep
 from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.prove.claim import is_unread
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing, write_files
 from circuitproof.text.codec import Positive, record_to_json, to_json
@@ -34,7 +37,7 @@ class Method:
     """Everything that is fixed before a circuit is looked for."""
 
     objective: Objective = Objective.MODEL
-    granularity: Granularity = Granularity.HEAD
+    granularity: Removal = Removal.HEAD
     order: Order = Order.ATTRIBUTION
     search: Search = Search.GREEDY
     rule: Rule = Rule.SPARSITY
@@ -92,7 +95,10 @@ class Extraction(Told):
             for candidate in self.candidates
         )
         columns = ("threshold", "edges#", "nodes#", "heads#", "agreement#", "worst margin#", "KL#")
-        title = f"{self.task}: faithful to the {self.method.objective}, measured in FP32; * is selected"
+        title = (
+            f"{self.task}: faithful to the {self.method.objective}, ablation {self.circuit.ablation.kind}, "
+            "measured in FP32; * is selected"
+        )
         yield Table(title, columns, rows)
         yield drawn(self.circuit, self.programs)
 
@@ -102,6 +108,7 @@ class Extraction(Told):
             "task_digest": str(self.task_digest),
             "weights_digest": str(self.weights_digest),
             **record_to_json(self.method),
+            "ablation": self.circuit.ablation.kind,
             "thresholds": [*sorted(self.method.thresholds)],
             "parts": [[str(edge) for edge in part] for part in self.order],
             "candidates": to_json(self.candidates),
@@ -110,13 +117,21 @@ class Extraction(Told):
         }
 
 
-def extract(
-    model_path: Path, task: str | Task, method: Method, out: Path | None, pace: Pace = UNHURRIED
+def extract(  # noqa: PLR0913  # what is looked for, how, and where it goes
+    model_path: Path,
+    task: str | Task,
+    method: Method,
+    out: Path | None,
+    pace: Pace = UNHURRIED,
+    *,
+    ablation: AskedAblation = None,
 ) -> Extraction:
     """Find circuits, choose one, and write it to `out`, if there is such a place, with the report beside."""
     refuse_existing(*(() if out is None else (out, report_path(out))))
-    asked = read_declaration(model_path).listed_task(task)
-    found = find_circuits(model_path, asked, method, pace)
+    declaration = read_declaration(model_path)
+    asked = declaration.listed_task(task)
+    cut = ablation_asked(ablation, asked, declaration.alphabet) or ZERO
+    found = find_circuits(model_path, asked, method, pace, cut)
     refuse_senseless(found)
     if out is not None:
         with keeping(found):
@@ -126,7 +141,8 @@ def extract(
 
 def refuse_senseless(found: Extraction) -> None:
     """Refuse what was found where nothing of the prompt is read: no claim can be made of such a circuit."""
-    if not reads_prompt(found.circuit, found.programs):
+    is_blind = isinstance(found.circuit.ablation, Zero) and not reads_prompt(found.circuit, found.programs)
+    if is_blind or not found.circuit.edges:
         measure = found.selected.measure
         raise InputError(
             f"{found.task}: {len(found.circuit)} edges that do not read the prompt agree on "
@@ -135,13 +151,18 @@ def refuse_senseless(found: Extraction) -> None:
         )
 
 
-def find_circuits(model_path: Path, task: Task, method: Method, pace: Pace = UNHURRIED) -> Extraction:
+def find_circuits(
+    model_path: Path, task: Task, method: Method, pace: Pace = UNHURRIED, ablation: Ablation = ZERO
+) -> Extraction:
     """Find circuits of a stored model on a task and choose one by the method's rule."""
     stored = load_model(model_path)
     stored.declaration.refuse_unfit(task)
-    parts = parts_of(stored.model.graph, method.granularity)
+    graph = replace(stored.model.graph, granularity=method.granularity.granularity)
+    programs = stored.declaration.programs
+    parts = [part for part in parts_of(graph, method.granularity) if not is_unread(part[0], programs)]
+    every = Circuit(graph, frozenset(edge for part in parts for edge in part), ablation)
     with about(str(model_path)):
-        meter = Meter(stored.model, task, method.objective, pace)
+        meter = Meter(stored.model, task, method.objective, pace, every)
         order = arrange(meter, parts, method.order)
         candidates = sweep(meter, order, method.tolerances(), method.search)
     return Extraction(
@@ -149,7 +170,7 @@ def find_circuits(model_path: Path, task: Task, method: Method, pace: Pace = UNH
         task_digest=task.digest,
         weights_digest=read_manifest(model_path)[WEIGHTS],
         method=method,
-        programs=stored.declaration.programs,
+        programs=programs,
         order=order,
         candidates=candidates,
         selected=select(candidates, method.rule, method.agreement),
@@ -186,6 +207,5 @@ def load_order(circuit: Path) -> tuple[Part, ...]:
 
 def load_candidates(circuit: Path) -> tuple[Candidate, ...]:
     """Read every candidate from the report beside the circuit that was chosen."""
-    path, graph = report_path(circuit), load_circuit(circuit).graph
-    fields = read_fields(path)
-    return fields.each("candidates", lambda candidate: read_candidate(candidate, graph))
+    chosen, fields = load_circuit(circuit), read_fields(report_path(circuit))
+    return fields.each("candidates", lambda candidate: read_candidate(candidate, chosen))

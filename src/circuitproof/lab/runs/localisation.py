@@ -14,7 +14,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import WEIGHTS
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.discover.attribute import arrange
-from circuitproof.lab.discover.choices import Granularity, Order
+from circuitproof.lab.discover.choices import Order, Removal
 from circuitproof.lab.discover.objective import Meter
 from circuitproof.lab.discover.parts import Part, nested, parts_of
 from circuitproof.lab.model.checkpoint import load_model
@@ -250,9 +250,9 @@ def _open_gate(job: _Job, generation: int, rounds: Rounds, circuit: Path) -> Out
 def _by_importance(job: _Job, meter: Meter, circuit: Path) -> tuple[Part, ...]:
     """Return single edges, the most important last: as extraction tried them, if that was its order."""
     method, graph = job.protocol.method, meter.model.graph
-    if (method.granularity, method.order) == (Granularity.HEAD, Order.ATTRIBUTION):
+    if (method.granularity, method.order) == (Removal.HEAD, Order.ATTRIBUTION):
         return load_order(circuit)
-    parts = parts_of(graph, Granularity.HEAD)
+    parts = parts_of(graph, Removal.HEAD)
     return arrange(meter, parts, Order.ATTRIBUTION)
 
 

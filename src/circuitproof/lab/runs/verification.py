@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuitproof.bundle.files import write_bundle
+from circuitproof.declare.circuits.ablating import AskedAblation
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.tasks.domain import Domain
@@ -19,7 +20,7 @@ from circuitproof.errors import CircuitproofError, UsageError, asked_for, keepin
 from circuitproof.forward.declaration import read_declaration
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
-from circuitproof.lab.runs.asked import asked_circuit, asked_model, asked_task
+from circuitproof.lab.runs.asked import ablated, asked_circuit, asked_model, asked_task
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Counterexample, counterexample
@@ -80,6 +81,8 @@ class Request:
     """A circuit or its file; without one, all edges: the model itself."""
     task: str | Task
     """A task, its name, or its file."""
+    ablation: AskedAblation = None
+    """What cut edges carry: a word, a file, or without one what the circuit says."""
     properties: tuple[Property, ...]
     place: Place | None = None
     """Where robustness perturbs; without one, the final residual."""
@@ -168,7 +171,8 @@ class Verification(Told):
             "task": claim.task.name,
             "declaration": str(claim.task.digest),
             "edges": len(claim.circuit),
-            "ablation": str(claim.circuit.ablation),
+            "granularity": str(claim.circuit.graph.granularity),
+            "ablation": claim.circuit.ablation.kind,
             **self._domain_to_json(),
             "cells": self.battery.cells,
             "answers": [_answer_to_json(claim, answer) for answer in self.battery.answers],
@@ -237,10 +241,11 @@ def listed_claim_of(request: Request) -> Claim:
 def claim_of(request: Request) -> Claim:
     """Return the claim that is asked about."""
     frozen = asked_model(request.model)
-    circuit = asked_circuit(request.circuit, frozen.graph)
+    kept = asked_circuit(request.circuit, frozen.graph)
     place = request.place or Place()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
     task = asked_task(request.task, frozen.declaration, request.pattern)
+    circuit = ablated(kept, request.ablation, task, frozen.declaration)
     if isinstance(task.domain, Domain):
         unasked = ("--limits",) if request.find_limits else request.only_of_patterns
         _refuse_unasked(unasked, task.name, "lists its prompts")

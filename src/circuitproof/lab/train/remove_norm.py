@@ -102,6 +102,8 @@ def make_fading(model: Transformer) -> None:
         raise InputError(
             f"the model's norm is {type(kind).__name__}, want LayerNorm; there is nothing to remove here"
         )
+    if not model.graph.has_mlps:
+        raise InputError("the model has no MLPs (mlp_width 0); norms are removed from models that have")
     for site in all_sites(model.architecture.layers):
         holder = _holder(model, site)
         holder.norm = FadingNorm(holder.norm, kind)

@@ -19,11 +19,11 @@ from circuitproof.exact.forms import Form, Region, make_form
 from circuitproof.exact.grid import Grid, grid_of_fractions, zeros
 from circuitproof.exact.protocol import Arithmetic, V, W
 from circuitproof.exact.sheets import SignCondition
-from circuitproof.forward.binding import Positions, Prompts
 from circuitproof.forward.cells import Cells, TokenPart
 from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface, Side
+from circuitproof.forward.prompts import PromptCells
 from circuitproof.prove.fold import Fold
 
 T = TypeVar("T")
@@ -160,7 +160,7 @@ def disturb_residual(
     frozen: Frozen, candidates: tuple[int, ...], circuit: Circuit, prompts: Sequence[Prompt]
 ) -> tuple[Disturbed, ...]:
     """Return each prompt's logits under a perturbed final residual; equal residuals are one object."""
-    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
+    cells = PromptCells(frozen, circuit.ablation)
     stage, rows = cells.cells(circuit, prompts)
     trace = Trace(Forward(frozen, cells, Exact(), candidates))
     residuals = trace.at(stage, Side.INPUT).fractions()
@@ -176,7 +176,7 @@ def disturb(
     frozen: Frozen, candidates: tuple[int, ...], circuit: Circuit, prompt: Prompt, interface: Interface
 ) -> Disturbed:
     """Return a prompt's logits under a perturbation anywhere in a circuit."""
-    cells = Cells(Positions(frozen.programs), biases=frozen.architecture.biases)
+    cells = PromptCells(frozen, circuit.ablation, apart=True)
     _, (row,) = cells.cells(circuit, [prompt])
     reached = {place: _positions(cells, *place) for place in _stages(cells, interface)}
     used = {position for found in reached.values() for position in found}

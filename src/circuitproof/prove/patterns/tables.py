@@ -36,6 +36,9 @@ class Pairs(Binding[Spot]):
         """Return the pair for the last position; any stands for one that does not matter."""
         return place[0] or (0, 0)
 
+    def has_program(self, head: Head) -> bool:  # noqa: ARG002  # all have
+        return True
+
     def attended(self, head: Head, place: Spot) -> Sequence[tuple[Spot, Fraction]]:  # noqa: ARG002  # all alike
         """Return the pair for the keys, or nothing: then a head attends nowhere."""
         return () if place[1] is None else (((place[1], None), Fraction(1)),)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Edge, Head, Node
-from circuitproof.view.drawings.layout import Layout, Point, Sizes, lay_out
+from circuitproof.declare.circuits.graph import Edge, Head, Node, Port
+from circuitproof.view.drawings.layout import Layout, Point, Sizes, lay_out, port_offset
 from circuitproof.view.elements import Element, el
 
 FEW = 60
@@ -19,6 +19,8 @@ _WIDE = 1060
 """How wide a drawing is made: as the text of a page on a desk."""
 _EDGE = 8
 """The room around a drawing."""
+_LETTER = 5
+"""How far inside its head the letter of a port stands."""
 _SIDEWAYS = Sizes(along=84, across=34, step=136, lane=22, apart=14)
 _UPWARDS = Sizes(along=34, across=84, step=94, lane=34, apart=12)
 _SMALL = Sizes(along=40, across=18, step=64, lane=5, apart=6, tick=12, is_shared=True)
@@ -99,6 +101,7 @@ def _drawn(
         "svg",
         el("g", *edges),
         el("g", *nodes),
+        el("g", *(() if sheet.is_small else _ports(sheet))),
         el("g", *(() if sheet.is_small else _numbers(sheet, numbers))),
         viewBox=f"0 0 {width:.5g} {height:.5g}",
         style=f"--drawn:{width:.5g}px",
@@ -127,6 +130,16 @@ def _edge(place: int, edge: Edge, sheet: _Sheet, title: str | None) -> Element:
         role="button",
         aria_label=title,
     )
+
+
+def _ports(sheet: _Sheet) -> Iterator[Element]:
+    """Return the first letter of each port that is fed, inside its head, where its arrows end."""
+    layout = sheet.layout
+    for port in dict.fromkeys(edge.target for edge in layout.routes if isinstance(edge.target, Port)):
+        along, across = layout.nodes[port.head]
+        inside = along - layout.sizes.along / 2 + _LETTER
+        x, y = sheet.spot((inside, across + port_offset(port, layout.sizes)))
+        yield el("text", port.use[0], x=x, y=y + 3, text_anchor="middle", class_="port")
 
 
 def _line(edge: Edge, sheet: _Sheet) -> str:

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Node
+from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Node, Port, Use
 
 _SWEEPS = 12
 _SHARES = (0.5, 0.4, 0.6, 0.3, 0.7)
@@ -160,10 +160,10 @@ def _half(stop: Stop, sizes: Sizes) -> float:
 def _way(edge: Edge, column_of: Mapping[Node, int], sizes: Sizes) -> tuple[Stop, ...]:
     """Return an edge's source, its lanes in the columns that it passes (a tick has none), and its target."""
     if _is_tick(edge, sizes):
-        return (edge.source, edge.target)
+        return (edge.source, edge.reader)
     track = edge.source if sizes.is_shared else edge
-    passed = range(column_of[edge.source] + 1, column_of[edge.target])
-    return (edge.source, *(Lane(track, number) for number in passed), edge.target)
+    passed = range(column_of[edge.source] + 1, column_of[edge.reader])
+    return (edge.source, *(Lane(track, number) for number in passed), edge.reader)
 
 
 def _across(
@@ -218,18 +218,30 @@ def _between(one: Stop, other: Stop, sizes: Sizes) -> float:
 def _ports(
     ways: Mapping[Edge, tuple[Stop, ...]], spots: Mapping[Stop, Point], sizes: Sizes
 ) -> Mapping[tuple[Edge, Node], float]:
-    """Return where on the side of a node an edge leaves or arrives: in the order of where it goes."""
-    sides: dict[tuple[Node, bool], list[tuple[float, Edge]]] = defaultdict(list)
+    """Return where on the side of a node an edge leaves or arrives: in the order of where it goes.
+
+    Where ports of a head are told apart, each has its third of the side.
+    """
+    sides: dict[tuple[Node, Port | bool], list[tuple[float, Edge]]] = defaultdict(list)
     for edge, way in ways.items():
         sides[edge.source, True].append((spots[way[1]][1], edge))
-        sides[edge.target, False].append((spots[way[-2]][1], edge))
+        port = edge.target if isinstance(edge.target, Port) else False
+        sides[edge.reader, port].append((spots[way[-2]][1], edge))
     found: dict[tuple[Edge, Node], float] = {}
-    for (node, _), ends in sides.items():
+    for (node, side), ends in sides.items():
         ends.sort(key=lambda end: (end[0], end[1].place))
-        apart = 0.0 if sizes.is_shared else min(sizes.across / 3, 0.8 * sizes.across / len(ends))
+        middle, room = spots[node][1], sizes.across
+        if isinstance(side, Port) and not sizes.is_shared:
+            middle, room = middle + port_offset(side, sizes), sizes.across / 5
+        apart = 0.0 if sizes.is_shared else min(sizes.across / 3, 0.8 * room / len(ends))
         for place, (_, edge) in enumerate(ends):
-            found[edge, node] = spots[node][1] + apart * (place - (len(ends) - 1) / 2)
+            found[edge, node] = middle + apart * (place - (len(ends) - 1) / 2)
     return found
+
+
+def port_offset(port: Port, sizes: Sizes) -> float:
+    """Return how far from the middle of its head's side a port is."""
+    return sizes.across * 0.3 * (list(Use).index(port.use) - 1)
 
 
 def _route(
@@ -241,7 +253,7 @@ def _route(
 ) -> Route:
     half = sizes.along / 2
     start = (spots[edge.source][0] + half, ports[edge, edge.source])
-    end = (spots[edge.target][0] - half, ports[edge, edge.target])
+    end = (spots[edge.reader][0] - half, ports[edge, edge.reader])
     if _is_tick(edge, sizes) and edge.source == EMBED:
         return Route(((end[0] - sizes.tick, end[1]), end))
     if _is_tick(edge, sizes):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from circuitproof.declare.circuits.graph import Edge
+from circuitproof.declare.circuits.graph import Edge, Granularity
 from circuitproof.text.reading import shown
 from circuitproof.view.drawings.circuit import FEW, draw_circuit
 from circuitproof.view.elements import Child, Element, el
@@ -41,7 +41,13 @@ def _legend(story: Story) -> str:
     ticks = "An arrow before a node is its edge from embed, one after it its edge to logits. "
     programs = "Nodes with a dashed border are programs. " if story.bundle.frozen.programs else ""
     chooses = "Choose an edge to see the prompts that need it, or a node to keep its edges in sight."
-    return f"{hint}{ticks if len(story.bundle.circuit) > FEW else numbers}{programs}{chooses}"
+    is_split = story.bundle.circuit.graph.granularity is Granularity.PORT
+    ports = (
+        "The letters q, k and v in a head stand where arrows feed its query, keys and values. "
+        if is_split
+        else ""
+    )
+    return f"{hint}{ports}{ticks if len(story.bundle.circuit) > FEW else numbers}{programs}{chooses}"
 
 
 def _row(story: Story, place: int, edge: Edge, needs: Needs | None) -> tuple[Child, ...]:

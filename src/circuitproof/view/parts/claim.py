@@ -7,6 +7,8 @@ from circuitproof.view.parts.section import facts, name, section
 from circuitproof.view.regions import labelled_prompts
 from circuitproof.view.story import Story
 from circuitproof.view.words import (
+    ablation_words,
+    edges_words,
     meaning,
     model_words,
     pattern_words,
@@ -29,7 +31,8 @@ def claim(story: Story) -> Element:
             ("declaration", task.declaration or "none"),
             ("candidates T", _candidates(story)),
             ("domain D", el("bdi", _domain(story))),
-            ("circuit C", f"{plural(len(bundle.circuit), 'edge')}, ablation {bundle.circuit.ablation}"),
+            ("circuit C", edges_words(bundle.circuit)),
+            ("ablation", ablation_words(bundle.circuit.ablation)),
             ("model M", model_words(bundle.frozen.architecture, len(bundle.frozen.programs))),
         ),
         el(

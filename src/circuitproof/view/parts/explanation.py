@@ -12,7 +12,15 @@ from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.section import chosen_prompt, facts, name, section
 from circuitproof.view.story import Story
 from circuitproof.view.trace import Reading
-from circuitproof.view.words import decision_text, exact, moved, plural, prompt_text, token_name
+from circuitproof.view.words import (
+    ablation_words,
+    decision_text,
+    exact,
+    moved,
+    plural,
+    prompt_text,
+    token_name,
+)
 
 _MOVED = 8
 
@@ -52,6 +60,9 @@ def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
     if found.needed is not None:
         cut = ", ".join(map(str, found.needed))
         yield "needs", cut or "no single edge: without any one of them the decision stays"
+    yield "cut edges", ablation_words(found.bundle.circuit.ablation)
+    if found.partner is not None:
+        yield "partner", name(prompt_text(task, found.partner), most=2000)
 
 
 def _cell(found: Explanation) -> str:

@@ -6,7 +6,7 @@ from circuitproof.view.elements import Element, el
 from circuitproof.view.evidence import rests_on
 from circuitproof.view.parts.section import scrolled, section, verdict_badge
 from circuitproof.view.story import Story
-from circuitproof.view.words import meaning, property_name, remark_meaning, shown_text
+from circuitproof.view.words import ablation_words, meaning, property_name, remark_meaning, shown_text
 
 
 def verdicts(story: Story) -> Element:
@@ -48,8 +48,9 @@ def _uncompared(story: Story) -> Iterator[Element]:
 
 def _always(story: Story) -> list[Element]:
     end = "this pattern" if story.bundle.pattern is not None else "this list"
+    cut = ablation_words(story.bundle.circuit.ablation)
     return [
         el("li", f"No prompt outside {end} is spoken of, whatever it looks like."),
-        el("li", "A cut edge carries zero. With another ablation the same edges may do something else."),
+        el("li", f"{cut} With another ablation the same edges may do something else."),
         el("li", "That a circuit decides a task does not say that the model uses it for that."),
     ]

@@ -7,6 +7,7 @@ part("circuit", (page, section) => {
   const rows = [...section.querySelectorAll("table.edges [data-edge]")].map((link) => link.closest("tr"));
   const witness = new Map(data.witnesses.filter((one) => one.edge !== null).map((one) => [one.edge, one]));
 
+  const ends = (edge) => edge.split(" -> ").map((end) => end.replace(/ (query|key|value)$/, ""));
   const facts = (edge) => {
     const said = [], needs = page.needs(edge), of = page.prompt === null ? null : page.cell(page.prompt);
     if (of && of.shares) said.push(`brings ${of.shares[edge]} to the margin ${of.margin[0]} of prompt #${page.prompt}`);
@@ -50,7 +51,7 @@ part("circuit", (page, section) => {
   // Pointing at a node: its edges stand out, all others step back; a node that is pinned stays so.
   const near = (name) => {
     drawing.classList.toggle("pointed", name !== null);
-    for (const one of [...lines, ...numbers]) one.classList.toggle("near", data.edges[place_of(one)].split(" -> ").includes(name));
+    for (const one of [...lines, ...numbers]) one.classList.toggle("near", ends(data.edges[place_of(one)]).includes(name));
   };
   for (const node of nodes) {
     const name = node.dataset.node, pin = () => page.choose("node", page.node === name ? null : name);
@@ -101,10 +102,10 @@ part("circuit", (page, section) => {
   // The pinned node: what its edges bring on the chosen prompt.
   const tell = (node) => {
     const of = page.prompt === null ? null : page.cell(page.prompt), close = button("let go", () => page.choose("node", null));
-    const edges = data.edges.map((name, edge) => [name, edge]).filter(([name]) => name.split(" -> ").includes(node));
+    const edges = data.edges.map((name, edge) => [name, edge]).filter(([name]) => ends(name).includes(node));
     const listed = edges.map(([name, edge]) => make("li", {}, make("a", { href: "#", "data-edge": edge }, name), of && of.shares ? ` brings ${of.shares[edge]}` : ""));
     panel.replaceChildren(make("h3", {}, node, " ", close), make("ul", {}, ...listed));
-    if (of && of.own && node in of.own) panel.append(make("p", {}, `Its own biases and norm bring ${of.own[node]}.`));
+    if (of && of.own && node in of.own) panel.append(make("p", {}, `Its own ${data.constants} bring ${of.own[node]}.`));
   };
   page.on("node", (node) => {
     if (node !== null && page.edge !== null) page.choose("edge", null);

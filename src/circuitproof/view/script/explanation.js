@@ -25,7 +25,7 @@ part("explanation", (page, section) => {
     make("th", {}, "edge"), make("th", number, "into logits"), make("th", number, "inside"),
   );
   data.edges.forEach((name, edge) => isLast(edge) && cells.set(edge, add(name, true)));
-  const own = add("biases and norm at logits", true), sum = add("sum: the margin", true);
+  const own = add(`${data.constants} at logits`, true), sum = add("sum: the margin", true);
   data.edges.forEach((name, edge) => isLast(edge) || cells.set(edge, add(name, false)));
   const shares = (of) => {
     if (!of.shares) return make("p", {}, "Not on this page; circuitproof explain tells it.");
@@ -66,6 +66,8 @@ part("explanation", (page, section) => {
       ["margin", `${of.margin[0]} over ${of.rival}`],
       ["flips by", of.flips],
       ["needs", needed(place)],
+      ["cut edges", data.cut],
+      ...(data.partners ? [["partner", data.partners[place]]] : []),
     ]));
     const shown = shares(of), into = page.at("explanation-shares");
     if (into.firstElementChild !== shown) into.replaceChildren(shown);

@@ -1,0 +1,44 @@
+"""Circuits of a model on prompts: what cells are found for, whatever a cut edge carries."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from circuitproof.declare.circuits.ablation import ZERO, Ablation, Zero
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.errors import DeclarationError
+from circuitproof.forward.binding import Positions, Prompts, Substituted
+from circuitproof.forward.cells import BiasKept, Cells, Variant
+from circuitproof.forward.frozen import Frozen
+
+
+class PromptCells(Cells[Any]):
+    """The cells of circuits of one ablation on prompts; `apart` keeps the positions of a prompt apart."""
+
+    def __init__(self, frozen: Frozen, ablation: Ablation = ZERO, *, apart: bool = False) -> None:
+        if not isinstance(ablation, Zero):
+            self._pairs: Substituted | None = Substituted(frozen.programs, ablation)
+            super().__init__(self._pairs, biases=frozen.architecture.biases)
+        else:
+            self._pairs = None
+            binding = Positions if apart else Prompts
+            super().__init__(binding(frozen.programs), biases=frozen.architecture.biases)
+
+    def place(self, prompt: Prompt, length: int | None = None) -> Any:  # noqa: ANN401  # a place of the binding
+        """Return the end of a prompt, or of so many tokens of it."""
+        end = len(prompt) if length is None else length
+        if self._pairs is None:
+            return prompt[:end]
+        return self._pairs.at(prompt, end)
+
+    def cells(self, variant: Variant, places: Sequence[Prompt]) -> tuple[int, tuple[int, ...]]:
+        """Return a circuit's logits stage and the row of it that decides each prompt."""
+        return super().cells(variant, [self.place(prompt) for prompt in places])
+
+
+def ablation_of(variants: Iterable[Variant]) -> Ablation:
+    """Return what cut edges of some circuits carry: the same in all of them that cut any."""
+    circuits = [one.circuit if isinstance(one, BiasKept) else one for one in variants]
+    found = {one.ablation for one in circuits} - {ZERO}
+    if len(found) > 1:
+        raise DeclarationError("circuits of different ablations cannot be computed together")
+    return found.pop() if found else ZERO
