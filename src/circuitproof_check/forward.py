@@ -169,10 +169,8 @@ class Forward:
         """Return what a node of the whole model puts out, where nothing is added."""
         name = ("model", source, self.number(prompt), position)
         if name not in self._known:
-            run = Run(self, self.circuit(self._every), prompt, is_all=True)
-            for node in paid(self._nodes[:-1]):
-                for place in range(len(prompt)):
-                    self._known["model", node, self.number(prompt), place] = run.output(node, place)
+            run = Run(self, self.circuit(self._every), prompt, wanted=(source, position))
+            self._known[name] = run.output(source, position)
         return self._known[name]
 
     def number(self, prompt: tuple[int, ...]) -> int:
@@ -247,10 +245,10 @@ class Run:
         prompt: tuple[int, ...],
         added: Added = NOTHING,
         *,
-        is_all: bool = False,
+        wanted: tuple[Node, int] | None = None,
     ) -> None:
-        """Compute what the logits need, or all nodes at all positions."""
-        self._forward, self._prompt, self._size, self._is_all = forward, prompt, forward.size, is_all
+        """Compute what the logits need, or what a node needs for its output at a position."""
+        self._forward, self._prompt, self._size, self._wanted = forward, prompt, forward.size, wanted
         self._circuit, self._added, self._number = circuit, added, forward.number(prompt)
         self._outputs: Outputs = forward.outputs() if added is NOTHING else {}
         self._rows: dict[tuple[Node, int], tuple[Fraction, ...]] = {}
@@ -276,10 +274,10 @@ class Run:
     def _needed(self) -> dict[Node, set[int]]:
         """Return the positions at which the output of each node is read and is not known."""
         end = logits_node(self._size)
-        if self._is_all:
-            spend(NUMBER * len(self._circuit.order) * len(self._prompt))
-            return {node: set(range(len(self._prompt))) for node in self._circuit.order}
-        needed = {end: {len(self._prompt) - 1}}
+        wanted, place = self._wanted or (end, len(self._prompt) - 1)
+        if wanted == EMBED or (wanted != end and self._name(wanted, place) in self._outputs):
+            return {}
+        needed = {wanted: {place}}
         for node in (end, *reversed(paid(self._circuit.order))):
             asked = needed.get(node, set())
             read = self._read(node, asked)
