@@ -41,16 +41,13 @@ def ablation_asked(asked: AskedAblation, task: Task, tokens: Alphabet | None) ->
         return ZERO
     if isinstance(task.domain, Pattern):
         raise UsageError(f"ablation {asked} is not known over patterns; list prompts, or cut to zero")
-    match str(asked):
-        case AblationWord.MEAN:
-            return mean_of(task, Pooling.POSITION)
-        case AblationWord.MEAN_ALL:
-            return mean_of(task, Pooling.ALL)
-        case text if Path(text).suffix == ".json":
-            return load_ablation(Path(text), task.tokens if tokens is None else tokens)
-        case text:
-            wanted = ", ".join(AblationWord)
-            raise UsageError(f"the ablation is {text!r}, want one of {wanted}, or a .json file")
+    pooled = {AblationWord.MEAN: Pooling.POSITION, AblationWord.MEAN_ALL: Pooling.ALL}
+    if str(asked) in pooled:
+        return mean_of(task, pooled[AblationWord(str(asked))])
+    if Path(asked).suffix != ".json":
+        wanted = ", ".join(AblationWord)
+        raise UsageError(f"the ablation is {str(asked)!r}, want one of {wanted}, or a .json file")
+    return load_ablation(Path(asked), task.tokens if tokens is None else tokens)
 
 
 def mean_of(task: Task, over: Pooling) -> Mean:
