@@ -1088,6 +1088,7 @@ ABLATIONS: Mapping[str, tuple[object, tuple[str, ...], str, int]] = {
     "a circuit": (GOOD_CIRCUIT, (), "is a circuit (--circuit), want what cut edges carry (--ablation)", 3),
     "no prompts": ({**MEAN, "prompts": []}, (), "a mean is taken over one or more prompts", 3),
     "a prompt twice": ({**MEAN, "prompts": [QUOTE, QUOTE]}, (), "one is listed twice", 3),
+    "a token below 0": ({**MEAN, "prompts": [[-1]]}, (), "tokens are numbered from 0", 3),
     "a token that the model has not": ({**MEAN, "prompts": [[*QUOTE[:-1], 99]]}, (), "mean ablation: ", 3),
     "a name that the model has not": ({**MEAN, "prompts": ["A Z"]}, (), "prompts[0][1] is 'Z', want a token's number", 3),
     "prompts of other lengths": ({**MEAN, "prompts": [[1, 2]]}, (), "no prompt that the mean is taken over has", 3),

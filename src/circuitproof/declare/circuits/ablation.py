@@ -1,6 +1,6 @@
 """What a cut edge carries: nothing, a mean over declared prompts, or its source's output on a partner."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -44,6 +44,7 @@ class Mean:
             raise DeclarationError("a mean is taken over one or more prompts, none of them empty")
         if len(set(self.prompts)) != len(self.prompts):
             raise DeclarationError("a mean is taken over distinct prompts; one is listed twice")
+        _refuse_negative(self.prompts)
 
     @cached_property
     def longest(self) -> int:
@@ -80,6 +81,7 @@ class Counterfactual:
                     f"prompt {list(prompt)} has {len(prompt)} tokens and its partner {len(partner)}; "
                     "want the same number, at least one"
                 )
+        _refuse_negative([one for pair in self.pairs for one in pair])
 
     @cached_property
     def partners(self) -> Mapping[Prompt, Prompt]:
@@ -98,6 +100,11 @@ class Counterfactual:
 
 Ablation: TypeAlias = Zero | Mean | Counterfactual
 ZERO = Zero()
+
+
+def _refuse_negative(prompts: Sequence[Prompt]) -> None:
+    if wrong := [prompt for prompt in prompts if min(prompt) < 0]:
+        raise DeclarationError(f"prompt {list(wrong[0])} has a token below 0; tokens are numbered from 0")
 
 
 def ablated_prompts(ablation: Ablation) -> tuple[Prompt, ...]:
