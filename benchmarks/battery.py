@@ -33,7 +33,10 @@ from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.recipe import load_recipe
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Battery
 from gpt2_width import CIRCUIT, quote_task, write_model
 from timing import median_seconds, print_table

@@ -17,7 +17,7 @@ from circuitproof.lab.runs.recipe import load_recipe
 from circuitproof.lab.runs.training import MODEL, train_recipe
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Property
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.trim import trim
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"

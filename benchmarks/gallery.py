@@ -21,7 +21,8 @@ from circuitproof.forward.frozen import open_model
 from circuitproof.gallery.modular_addition import addition, fill_row
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.text.reading import read_fields
 from circuitproof_check.main import Beside, Outcome, inspect
 from timing import print_table, shown, timed

@@ -23,7 +23,7 @@ from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.runs.construction_recipe import load_construction
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence
+from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.queries import Query

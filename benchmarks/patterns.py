@@ -22,7 +22,10 @@ from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.text.reading import scientific
 from circuitproof_check.main import check
 from gpt2_width import ARCHITECTURE, CIRCUIT, DOUBLE, HEAD, OPENERS, PROGRAM, SINGLE, VOCABULARY

@@ -28,7 +28,7 @@ from circuitproof.prove.balls.disturbed import Question, disturb
 from circuitproof.prove.balls.radius import find_radius
 from circuitproof.prove.balls.search import Effort, Method
 from circuitproof.prove.battery import prove
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.solvers.choices import Engine
 from circuitproof_check.main import check
 from gpt2_width import CIRCUIT, quote_task, write_model

@@ -16,13 +16,11 @@ from pathlib import Path
 from cases import RADII, TASKS, Case, found, public_cases, ruled, trained_cases
 from circuitproof.lab.runs.cross_check import Asking, compare
 from circuitproof.prove.battery import prove
-from circuitproof.prove.properties import (
-    Equivalence,
-    Invariance,
-    Necessity,
-    Property,
-    Robustness,
-)
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.property import Property
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.solvers.choices import Engine
 from timing import print_table, shown, timed
 

@@ -18,7 +18,7 @@ from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import four_properties
+from circuitproof.prove.properties.catalogue import four_properties
 from timing import print_table, shown
 
 TASK = find_task("quotes")

@@ -18,17 +18,15 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.identity import identity_with
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Minimum,
-    Necessity,
-    Property,
-    Robustness,
-    SubsetMinimality,
-)
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.lesion_identity import identity_with
+from circuitproof.prove.properties.minimum import Minimum
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.property import Property
+from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.text.canonical import readable_json
 from circuitproof_check.main import Beside, inspect
 from hand_models import ADDED, ADDER, ADDER_TASK, IDENTITY, PLAIN, adder_claim, build, circuit_of, freeze

@@ -23,7 +23,9 @@ from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Necessity, Property
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.property import Property
 
 Weights = Mapping[str, Sequence[object]]
 

@@ -22,7 +22,9 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
-from circuitproof.prove.properties import Equivalence, Invariance, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.robustness import Robustness
 from hand_models import freeze
 
 NAMES = ("<BOS>", *"abcde", "(", "[", "{", ")", "]", "}")

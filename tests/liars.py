@@ -351,7 +351,9 @@ class Hole:
 
 HOLES = {
     "robustness before a norm, over a pattern": Hole(
-        (("prove/patterns/goals.py", "robust_goal", "if-false"),), (458, 594, 917, 1308), "false: robustness"
+        (("prove/properties/robustness.py", "robust_goal", "if-false"),),
+        (458, 594, 917, 1308),
+        "false: robustness",
     ),
     "tokens in order, judged by one of the rest": Hole(
         (("declare/programs/atoms.py", "Condition.__post_init__", "raise-pass"),), (113, 249, 929), "false: "

@@ -17,7 +17,10 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.balls.robustness import radii
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
-from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from hand_models import freeze
 from models import random_model, tiny_architecture
 from pattern_strategies import all_prompts

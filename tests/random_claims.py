@@ -1092,30 +1092,27 @@ def _pattern_task(asked: Ask):
 def _property(prop: dict[str, Any], frozen, base: Path | None, circuit: dict[str, Any]):
     from circuitproof.declare.circuits.spelling import parse_circuit
     from circuitproof.forward.interface import Span, parse_interface
-    from circuitproof.prove import properties as of
+    from circuitproof.prove.properties.catalogue import PROPERTIES
+    from circuitproof.prove.properties.minimum import Minimum
+    from circuitproof.prove.properties.robustness import Robustness
 
     match prop["kind"]:
         case "robustness":
             chosen = prop["positions"]
             positions = Span(chosen) if isinstance(chosen, str) else tuple(chosen)
-            return of.Robustness(
-                Fraction(prop["epsilon"]), parse_interface(prop["at"], frozen.graph, positions)
-            )
+            return Robustness(Fraction(prop["epsilon"]), parse_interface(prop["at"], frozen.graph, positions))
         case "minimum":
-            return of.Minimum(
-                tuple(parse_circuit(circuit | {"edges": one}, "ask") for one in prop["circuits"])
-            )
+            return Minimum(tuple(parse_circuit(circuit | {"edges": one}, "ask") for one in prop["circuits"]))
         case "lesion identity":
             return lesion_identity(base, frozen)
         case kind:
-            made = (of.Equivalence, of.Invariance, of.Necessity, of.Faithfulness, of.SubsetMinimality)
-            return {one.kind: one for one in made}[kind]()
+            return PROPERTIES[kind]()
 
 
 def lesion_identity(base: Path, frozen):
     """Return the claim that a model without its program heads is its base."""
     from circuitproof.forward.frozen import open_model
-    from circuitproof.prove.identity import identity_with
+    from circuitproof.prove.properties.lesion_identity import identity_with
 
     return identity_with(open_model(base), frozen)
 

@@ -12,7 +12,8 @@ import pytest
 from circuitproof.declare.operators import Activation, Norm
 from circuitproof.declare.programs.atoms import Atom
 from circuitproof.declare.programs.features import Feature
-from circuitproof.prove.properties import Kind, Property
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.property import Property
 from circuitproof.solvers.choices import SolverName
 
 ROOT = Path(__file__).parents[1]

@@ -15,14 +15,12 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.balls.robustness import Directions, radii
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Necessity,
-    Property,
-    Robustness,
-)
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.property import Property
+from circuitproof.prove.properties.robustness import Robustness
 from hand_models import PLAIN, freeze, table_task
 
 NORMS = (

@@ -15,7 +15,7 @@ from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import four_properties
+from circuitproof.prove.properties.catalogue import four_properties
 from circuitproof.view.story import Story, tell
 from golden import FILE
 from hand_models import DOUBLE, QUOTE_EDGES, SINGLE, circuit_of, freeze, quote_model, rows

@@ -15,7 +15,11 @@ from circuitproof.errors import InputError
 from circuitproof.prove.balls.search import Effort, Method
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Faithfulness, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import canonical_json, digest_bytes, digest_file
 from circuitproof_check.main import Outcome, check

@@ -16,7 +16,7 @@ from circuitproof.prove.balls.search import Effort
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import freeze, table_task

@@ -13,7 +13,9 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Faithfulness, Property
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.property import Property
 from circuitproof.text.canonical import digest_bytes
 from hand_models import circuit_of, freeze, table_task
 from models import PROGRAMS, random_model, tiny_architecture

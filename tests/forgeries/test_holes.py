@@ -25,9 +25,8 @@ from circuitproof.lab.model.release import import_release
 from circuitproof.prove import claim, remarks
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.patterns import answers
-from circuitproof.prove.patterns.goals import Robust
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties import robustness
+from circuitproof.prove.properties.robustness import Robust, Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check import architecture, properties
 from circuitproof_check import remarks as checked_remarks
@@ -60,7 +59,9 @@ def test_what_is_refuted_on_a_list_is_not_proved_on_the_pattern_of_its_prompts(
     circuit, quotes = load_circuit(tmp_path / "model" / "quotes.circuit.json"), find_task("quotes")
     (answer,) = prove(Claim(frozen, circuit, quotes, (Robustness(FAR),))).answers
     assert (answer.verdict, answer.met, answer.obligations) == (Verdict.REFUTED, 0, 128)
-    monkeypatch.setattr(answers, "robust_goal", lambda claim, prop: Robust(prop.epsilon, claim.directions()))
+    monkeypatch.setattr(
+        robustness, "robust_goal", lambda claim, prop: Robust(prop.epsilon, claim.directions())
+    )
     letters = "[5, 6, 7, 8]"
     task = Task(
         name="quotes",

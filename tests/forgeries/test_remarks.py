@@ -15,16 +15,14 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.identity import identity_with
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Minimum,
-    Necessity,
-    Property,
-    SubsetMinimality,
-)
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.lesion_identity import identity_with
+from circuitproof.prove.properties.minimum import Minimum
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.property import Property
+from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof_check.main import Outcome, check
 from hand_models import (
     ADDED,

@@ -19,7 +19,9 @@ from circuitproof.prove.anchors import unshared_logits
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
-from circuitproof.prove.properties import Equivalence, Faithfulness, Necessity
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.necessity import Necessity
 from circuitproof_check.main import Outcome, check
 from floats import within
 from hand_models import PLAIN, freeze, table_task

@@ -17,7 +17,7 @@ from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.forward.interface import Side
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence
+from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof_check.main import Outcome, check
 from hand_models import IDENTITY, PLAIN, READ_OFF, build, circuit_of, freeze, table_task
 from models import NORMS, PROGRAMS, random_model, tiny_architecture

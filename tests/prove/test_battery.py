@@ -25,7 +25,11 @@ from circuitproof.prove.evidence import (
 )
 from circuitproof.prove.findings import LISTED, EdgeWitnesses
 from circuitproof.prove.fold import Fold
-from circuitproof.prove.properties import Equivalence, Faithfulness, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Answer, Verdict, settle
 from hand_models import (
     ADDED,

@@ -14,7 +14,9 @@ from circuitproof.errors import InputError
 from circuitproof.forward.cells import BiasKept
 from circuitproof.forward.interface import Interface
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, PLAIN, build, circuit_of, freeze, table_task
 
 FROZEN = freeze(build(ADDER))
@@ -128,7 +130,7 @@ def test_a_perturbation_that_reaches_no_prompt_is_refused():
     with pytest.raises(InputError, match=sentence):
         claim(task=table_task({(0, 0): 1, (1, 0): 0}), properties=first)
     some = claim(task=table_task({(0, 0): 1, (1,): 0}), properties=first)
-    assert some.unreached(first[0]) == 1
+    assert first[0].unreached(some) == 1
 
 
 def test_lesions_with_a_shared_bias_kept_are_folded_for_necessity_alone():

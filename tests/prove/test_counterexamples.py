@@ -9,14 +9,12 @@ from circuitproof.forward.interface import FINAL_RESIDUAL, Interface
 from circuitproof.prove.battery import prove
 from circuitproof.prove.counterexamples import counterexample
 from circuitproof.prove.evidence import Replay
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Necessity,
-    Robustness,
-    SubsetMinimality,
-)
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.prove.verdict import Verdict
 from hand_models import ADDED, DIRECT, adder_claim, table_task
 from pattern_claims import random_claim

@@ -13,14 +13,12 @@ from circuitproof.forward.interface import Interface
 from circuitproof.prove.battery import prove
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.prove.minimal import search_minimum
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Necessity,
-    Robustness,
-    SubsetMinimality,
-)
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import ADDER, ADDER_TASK, PLAIN, adder_claim, build, freeze

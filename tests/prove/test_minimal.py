@@ -19,7 +19,9 @@ from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import CircuitSplit, OneCircuit, PromptSplit, Replay
 from circuitproof.prove.fold import fold
 from circuitproof.prove.minimal import Bound, search_minimum, try_circuits
-from circuitproof.prove.properties import Equivalence, Minimum, SubsetMinimality
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.minimum import Minimum
+from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.prove.verdict import Verdict
 from hand_models import (
     ADDED,
@@ -159,7 +161,7 @@ def test_subset_minimality_tries_first_what_is_likely_to_refute_it():
     assert answer.verdict is Verdict.REFUTED
     assert answer.evidence.circuit == hand_circuit(QUOTE_EDGES)
     tried = [(done, total) for what, done, total in heard if what == "smaller circuits tried"]
-    assert tried == [(len(claim.circuit.lesions()), claim.obligations(SubsetMinimality()))]
+    assert tried == [(len(claim.circuit.lesions()), SubsetMinimality().obligations(claim))]
 
 
 def test_a_search_that_finds_nothing_says_how_far_it_came():

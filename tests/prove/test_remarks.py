@@ -1,5 +1,6 @@
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -17,20 +18,19 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.declaration import NO_PROGRAMS
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface
-from circuitproof.prove.battery import prove
+from circuitproof.prove.battery import prove, remarks
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import PromptSplit
-from circuitproof.prove.identity import identity_with
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Kind,
-    Minimum,
-    Necessity,
-    Robustness,
-    SubsetMinimality,
-)
+from circuitproof.prove.properties.catalogue import four_properties
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.lesion_identity import identity_with
+from circuitproof.prove.properties.minimum import Minimum
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.prove.remarks import (
     ConstantSource,
     Grounds,
@@ -42,7 +42,6 @@ from circuitproof.prove.remarks import (
     Tied,
     Unreached,
     needs_every_edge,
-    remarks,
     remarks_on_ablation,
 )
 from circuitproof.prove.silence import is_whole_model
@@ -229,13 +228,8 @@ grounds_of = st.builds(
     circuit=st.sampled_from([circuit_of(DIRECT), circuit_of(ADDED)]),
     programs=st.just(NO_PROGRAMS),
     is_equivalent=st.booleans(),
-    shared_biases=st.sampled_from([(), tuple(circuit_of(DIRECT))]),
-    unreached=st.integers(0, 2),
     unedged=st.lists(st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})])).map(tuple),
     of_ablation=st.sampled_from([(), (SingleMean(2), Plain.AS_MODEL), (OwnPartner(1),)]),
-    is_whole=st.booleans(),
-    listed=st.integers(0, 2),
-    of_base=st.sampled_from([(), (Head(0, 0),)]),
 )
 ORDER = (
     Plain.IMPLIED,
@@ -271,10 +265,26 @@ OF_ABLATION = {SingleMean, OwnPartner, Plain.AS_MODEL}
 decided = st.lists(st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})]), min_size=1)
 
 
+@cache
+def proved_battery():
+    """Return the proofs of all properties of one circuit."""
+    claim = adder_claim(Equivalence())
+    asked = (
+        *four_properties(Fraction(1, 100)),
+        Faithfulness(),
+        SubsetMinimality(),
+        Minimum((claim.circuit,)),
+        identity_with(claim.frozen, claim.frozen),
+    )
+    return prove(replace(claim, properties=asked))
+
+
 @given(st.sampled_from(Kind), grounds_of, decided)
 def test_each_kind_has_its_own_remarks(kind, grounds, decisions):
     """The table of the format, row by row."""
-    found = remarks(kind, grounds, decisions)
+    battery = proved_battery()
+    (prop,) = (one for one in battery.claim.properties if one.kind is kind)
+    found = remarks(prop, battery, grounds, decisions)
     kinds = [remark if isinstance(remark, Plain) else type(remark) for remark in found]
     assert set(kinds) <= ALLOWED[kind] | (set() if kind is Kind.LESION_IDENTITY else OF_ABLATION)
     assert kinds == sorted(kinds, key=ORDER.index)
@@ -617,4 +627,4 @@ def test_prompts_are_counted_that_stand_for_themselves_at_cut_edges(name):
 def test_a_proof_without_what_no_edge_decides_is_not_decided_without_edges():
     """Where nothing is known of the circuit without edges, nothing is said of it."""
     grounds = Grounds({0: frozenset({0})}, circuit_of(DIRECT), NO_PROGRAMS, is_equivalent=False)
-    assert Plain.UNEDGED not in remarks(Kind.EQUIVALENCE, grounds, ())
+    assert Plain.UNEDGED not in remarks(Equivalence(), proved_battery(), grounds, ())

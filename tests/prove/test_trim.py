@@ -9,7 +9,7 @@ from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
-from circuitproof.prove.properties import Necessity
+from circuitproof.prove.properties.necessity import Necessity
 from circuitproof.prove.trim import trim
 from circuitproof.prove.verdict import Verdict
 from hand_models import QUOTE_EDGES, circuit_of, quote_model

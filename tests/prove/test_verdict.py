@@ -8,7 +8,11 @@ from circuitproof.errors import DeclarationError, ExitCode
 from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
 from circuitproof.prove.findings import Findings
 from circuitproof.prove.fold import Fold
-from circuitproof.prove.properties import Equivalence, Faithfulness, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import EXIT_CODES, Answer, Proved, Refuted, Undecided, Verdict, settle
 
 LEAF = FoldLeaf(Fold((Fraction(1), Fraction(0))))

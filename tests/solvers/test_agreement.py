@@ -12,7 +12,10 @@ from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import multiply
 from circuitproof.lab.runs.cross_check import Asking, compare
 from circuitproof.prove.battery import prove
-from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers import encode, pieces
 from circuitproof.solvers.arithmetic import Symbolic

@@ -6,7 +6,9 @@ from fractions import Fraction
 import pytest
 
 from circuitproof.prove.effort import Pace
-from circuitproof.prove.properties import Equivalence, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.obligations import QueryPlan, Questions

@@ -4,7 +4,10 @@ from fractions import Fraction
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.counterexamples import Counterexample, Decided
-from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.view.counterexamples import counterexample_lines, counterexample_to_json
 from hand_models import table_task
 

@@ -6,7 +6,8 @@ import pytest
 
 import viewed
 from circuitproof.prove.fold import fold
-from circuitproof.prove.properties import Necessity, Robustness
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.view.parts.cost import leaves
 
 SEEDS = viewed.seeds()

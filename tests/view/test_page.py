@@ -21,7 +21,7 @@ from circuitproof.view.numbers import Numbers
 from circuitproof.view.page import PARTS, bundle_page, bundle_text
 from circuitproof.view.plain import WIDTH
 from circuitproof.view.story import Unjudged, tell
-from circuitproof.view.words import named, property_name
+from circuitproof.view.words import named
 from circuitproof_check.main import Beside, Outcome, inspect
 from page_reader import EVIL, read
 
@@ -35,7 +35,7 @@ def test_a_page_is_whole_and_says_every_verdict_and_remark(seed):
     said = " ".join(" ".join(read(bundle_page(story)).text).split())
     assert story.judgement.outcome.name.lower() in said
     for answer in story.bundle.answers:
-        assert property_name(answer.prop) in said
+        assert answer.prop.name in said
         assert answer.verdict in said
         assert all(said.count(remark) > 1 for remark in answer.remarks)
 

@@ -14,7 +14,7 @@ from circuitproof.lab.runs.radii import Radii, find_radii
 from circuitproof.lab.runs.verification import Place, Request, Verification, parse_properties
 from circuitproof.lab.runs.verification import verify as answer
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.properties import Kind
+from circuitproof.prove.properties.kinds import Kind
 from circuitproof.text.locked import claimed
 
 

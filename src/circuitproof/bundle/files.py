@@ -7,7 +7,6 @@ from circuitproof.bundle.numbered import Numbers
 from circuitproof.bundle.tensors import Extract, extracts, safetensors_bytes
 from circuitproof.forward.declaration import programs_to_json
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import property_to_json
 from circuitproof.prove.verdict import Answer, Battery
 from circuitproof.text.canonical import Json, canonical_json, digest_bytes, readable_json
 from circuitproof.text.reading import write_rational
@@ -52,7 +51,7 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
 
 def _answer_to_json(answer: Answer, numbers: Numbers) -> Json:
     return {
-        "property": property_to_json(answer.prop),
+        "property": answer.prop.to_json(),
         "verdict": str(answer.verdict),
         "evidence": numbers.evidence(answer.evidence),
         "remarks": [str(remark) for remark in answer.remarks],
@@ -70,5 +69,5 @@ def _claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> Jso
         "task": claim.task.in_claim(),
         "domain": domain,
         "weights": {extract.name: extract.to_json(frozen.file) for extract in chosen},
-        "properties": [property_to_json(prop) for prop in claim.properties],
+        "properties": [prop.to_json() for prop in claim.properties],
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
 from circuitproof.declare.architecture import Shapes, read_architecture
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.spelling import parse_circuit, parse_edges
+from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.declare.tasks.domain import Domain, read_domain
 from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.patterns import Pattern, read_pattern
@@ -19,27 +19,11 @@ from circuitproof.declare.tasks.rules import AnswerRule, RelationRule
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import Declaration, read_program_lines
 from circuitproof.forward.frozen import Frozen, WeightFile, parse_weights
-from circuitproof.forward.interface import Span, parse_interface
-from circuitproof.prove.properties import (
-    Base,
-    Digests,
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Kind,
-    LesionIdentity,
-    Minimum,
-    Necessity,
-    Property,
-    Robustness,
-    SubsetMinimality,
-)
+from circuitproof.prove.properties.catalogue import read_property
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Verdict
-from circuitproof.text.canonical import Digest
 from circuitproof.text.codec import Codec
-from circuitproof.text.reading import Fields, parse_json, reading_part
-
-_PLAIN = {one.kind: one for one in (Equivalence, Invariance, Necessity, Faithfulness, SubsetMinimality)}
+from circuitproof.text.reading import Fields, parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,28 +136,3 @@ def _read_answer(fields: Fields, circuit: Circuit) -> Answered:
         fields.texts("remarks"),
         fields.fields("evidence"),
     )
-
-
-def read_property(fields: Fields, circuit: Circuit) -> Property:
-    """Read a property as it stands in a claim and beside its verdict."""
-    kind = fields.choice("kind", Kind)
-    if kind is Kind.ROBUSTNESS:
-        is_span = isinstance(fields.value("positions"), str)
-        positions = fields.choice("positions", Span) if is_span else fields.integers("positions")
-        return Robustness(
-            fields.rational("epsilon"), parse_interface(fields.text("at"), circuit.graph, positions)
-        )
-    if kind is Kind.MINIMUM:
-        rows = fields.text_rows("circuits")
-        return Minimum(tuple(parse_edges(circuit.graph, row, fields.where, circuit.ablation) for row in rows))
-    if kind is Kind.LESION_IDENTITY:
-        with reading_part(fields, "base") as base:
-            architecture = read_architecture(base.fields("architecture"))
-            programs = read_program_lines(base.fields("programs"), architecture)
-            before = Base(architecture, programs, _read_digests(base.fields("tensors")))
-        return LesionIdentity(before, _read_digests(fields.fields("artifact")))
-    return _PLAIN[kind]()
-
-
-def _read_digests(fields: Fields) -> Digests:
-    return tuple((name, Digest(fields.text(name))) for name in sorted(fields.keys()))

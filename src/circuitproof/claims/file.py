@@ -9,7 +9,8 @@ from circuitproof.claims.stated import StatedClaim, StatedFewest, StatedModel
 from circuitproof.declare.tasks.loading import task_spec
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.verification import Place, parse_properties
-from circuitproof.prove.properties import Kind, Property
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.codec import Codec, FolderName
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM, WEIGHTS
-from circuitproof.bundle.opening import read_property
 from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.stated import StatedClaim
 from circuitproof.declare.architecture import read_architecture
@@ -15,7 +14,9 @@ from circuitproof.forward.declaration import Declaration, programs_to_json, read
 from circuitproof.forward.frozen import Frozen, open_weights
 from circuitproof.lab.runs.run import read_record
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Kind, LesionIdentity, property_to_json
+from circuitproof.prove.properties.catalogue import read_property
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.lesion_identity import LesionIdentity
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json, refuse_unwritable
 from circuitproof.text.reading import read_fields
@@ -129,7 +130,7 @@ def is_stated_in(bundle: Path, claim: Claim) -> bool:
         "programs": programs_to_json(frozen.programs),
         "circuit": claim.circuit.to_json(),
         "task": claim.task.in_claim(),
-        "properties": [property_to_json(prop) for prop in claim.properties],
+        "properties": [prop.to_json() for prop in claim.properties],
     }
     return all(stated.value(key) == value for key, value in wanted.items())
 

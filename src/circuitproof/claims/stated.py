@@ -13,8 +13,10 @@ from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.lab.runs.asked import asked_model
 from circuitproof.lab.runs.verification import Place, Request, claim_of
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.identity import identity_with
-from circuitproof.prove.properties import Kind, LesionIdentity, Minimum, Property
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.lesion_identity import LesionIdentity, identity_with
+from circuitproof.prove.properties.minimum import Minimum
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Digest, digest_file
 from circuitproof.text.codec import FolderName

@@ -9,7 +9,7 @@ from typer import Exit, Option
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 from circuitproof.errors import ExitCode
-from circuitproof.prove.properties import Kind
+from circuitproof.prove.properties.kinds import Kind
 
 if TYPE_CHECKING:
     from circuitproof.declare.circuits.graph import Head

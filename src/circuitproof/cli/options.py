@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Option
 
-from circuitproof.prove.properties import Kind
+from circuitproof.prove.properties.kinds import Kind
 from circuitproof.text.replacing import Continued, Sealed
 
 TaskSpecs = TypeVar("TaskSpecs", str, list[str])

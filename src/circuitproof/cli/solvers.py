@@ -22,7 +22,7 @@ from circuitproof.cli.options import (
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_line, show_result, show_table
 from circuitproof.errors import ExitCode, asked_for
-from circuitproof.prove.properties import Kind
+from circuitproof.prove.properties.kinds import Kind
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.text.reading import alone
 from circuitproof.text.replacing import Folder
@@ -190,14 +190,13 @@ def _counts(one: "Account") -> tuple[str, ...]:
 
 def _compared_rows(claim: "Claim", one: "Compared") -> "Iterator[tuple[str, ...]]":
     from circuitproof.view.answers import answer_row
-    from circuitproof.view.words import property_name
 
     if one.answer is not None:
         name, verdict, met, seen = answer_row(claim, one.answer)
         yield (name, "exact", verdict, met, "", seen)
     for ruling in one.hearing.rulings:
         met, seconds = f"{ruling.met}/{ruling.obligations}", f"{ruling.seconds:.2f}"
-        yield (property_name(one.prop), ruling.solver, ruling.verdict, met, seconds, _seen(ruling))
+        yield (one.prop.name, ruling.solver, ruling.verdict, met, seconds, _seen(ruling))
 
 
 def _seen(ruling: "Ruling") -> str:

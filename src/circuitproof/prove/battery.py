@@ -5,25 +5,17 @@ from typing import assert_never
 
 from circuitproof.declare.circuits.ablation import Zero
 from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Edge, Head
+from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import decisions
-from circuitproof.prove.fold import Folded, changes_nothing, fold
-from circuitproof.prove.identity import answer_identity
+from circuitproof.prove.fold import fold
 from circuitproof.prove.lists import answer_list
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    LesionIdentity,
-    Minimum,
-    Robustness,
-    SubsetMinimality,
-)
-from circuitproof.prove.remarks import Decisions, Grounds, Remark, remarks, remarks_on_ablation
-from circuitproof.prove.silence import is_whole_model
+from circuitproof.prove.properties.lesion_identity import LesionIdentity
+from circuitproof.prove.properties.property import Property
+from circuitproof.prove.remarks import Decisions, Grounds, Remark, remarks_on_ablation
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 
 
@@ -44,7 +36,7 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
 def prove_also(battery: Battery, prop: LesionIdentity) -> Battery:
     """Return a battery that answers a lesion identity as well; it needs no folds, so none are made again."""
     claim = replace(battery.claim, properties=(*battery.claim.properties, prop))
-    answers = (*battery.answers, answer_identity(claim.frozen, prop))
+    answers = (*battery.answers, prop.answer(claim.frozen))
     answered = replace(battery, claim=claim, answers=answers)
     return replace(answered, answers=_remarked(answered))
 
@@ -57,31 +49,23 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
         answers=answers,
         circuit=claim.circuit,
         programs=claim.frozen.programs,
-        is_equivalent=any(isinstance(prop, Equivalence | SubsetMinimality | Minimum) for prop in proved),
-        shared_biases=_shared_biases(claim, battery.folded),
-        unreached=sum(claim.unreached(prop) for prop in proved if isinstance(prop, Robustness)),
+        is_equivalent=any(prop.implies_equivalence for prop in proved),
         has_single_classes=len(answers) == claim.task.size,
         unedged=_unedged(battery),
         of_ablation=_of_ablation(battery),
-        is_whole=Faithfulness() in proved and is_whole_model(claim.frozen, claim.circuit),
-        listed=sum(len(prop.circuits) for prop in proved if isinstance(prop, Minimum)),
-        of_base=tuple(
-            head for prop in proved if isinstance(prop, LesionIdentity) for head in _of_base(claim, prop)
-        ),
     )
     return tuple(
-        replace(answer, remarks=remarks(answer.prop.kind, grounds, tuple(decisions(answer.evidence))))
+        replace(answer, remarks=remarks(answer.prop, battery, grounds, tuple(decisions(answer.evidence))))
         if answer.prop in proved
         else answer
         for answer in battery.answers
     )
 
 
-def _of_base(claim: Claim, prop: LesionIdentity) -> list[Head]:
-    """Return the heads that have the same program in the base, in order."""
-    pairs = prop.base.programs.items()
-    same = (head for head, program in pairs if claim.frozen.programs.get(head) == program)
-    return sorted(same, key=lambda head: head.place)
+def remarks(prop: Property, battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+    """Return what there is to remark on the proof of a property, in the order of the table."""
+    of_ablation = grounds.of_ablation if prop.is_about_cut_edges else ()
+    return (*prop.remarks(battery, grounds, decisions), *of_ablation)
 
 
 def _unedged(battery: Battery) -> Decisions:
@@ -102,10 +86,3 @@ def _of_ablation(battery: Battery) -> tuple[Remark, ...]:
     folded = fold(claim.frozen, claim.task.candidates, [claim.circuit, model], prompts)
     is_as_model = folded.of(claim.circuit) == folded.of(model)
     return remarks_on_ablation(claim.circuit.ablation, prompts, is_as_model=is_as_model)
-
-
-def _shared_biases(claim: Claim, folded: Folded) -> tuple[Edge, ...]:
-    """Return the edges that change no decision as long as a shared bias is kept."""
-    kept = [(edge, variant) for edge, variant in claim.kept_biases().items() if folded.has([variant])]
-    before = folded.of(claim.circuit) if kept else ()
-    return tuple(edge for edge, variant in kept if changes_nothing(before, folded.of(variant)))

@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.domain import Domain, Prompt
-from circuitproof.forward.frozen import Frozen
-from circuitproof.forward.interface import Interface
-from circuitproof.prove.balls.answers import widening
-from circuitproof.prove.balls.disturbed import Point, disturbed_prompts
+from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import OneCircuit, OneEdge, OneTensor, PromptSplit, Replay, shown_prompts
 from circuitproof.prove.fold import Fold, fold
-from circuitproof.prove.properties import Faithfulness, Invariance, Necessity, Property, Robustness
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Answer, Refuted
 
 
@@ -51,11 +48,11 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
     match answer.outcome.evidence:
         case Replay(prompts):
             shown, eta = [one.prompt for one in prompts], prompts[0].perturbation or ()
-            return Counterexample(answer.prop, replayed(claim, answer.prop, shown, eta))
+            return Counterexample(answer.prop, answer.prop.replayed(claim, shown, eta))
         case OneEdge(place):
             return Counterexample(answer.prop, (), f"no prompt needs {list(claim.circuit)[place]}")
         case OneCircuit(circuit, evidence):
-            found = tuple(_right(claim, circuit, one.prompt) for one in shown_prompts(evidence))
+            found = rightly_decided(claim, circuit, [one.prompt for one in shown_prompts(evidence)])
             how_many = "all" if isinstance(evidence, PromptSplit) else "not all"
             says = f"{how_many} prompts are right with {', '.join(map(str, circuit))} alone"
             return Counterexample(answer.prop, found, says)
@@ -65,59 +62,33 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
             assert_never(answer.outcome.evidence)
 
 
-def replayed(claim: Claim, prop: Property, prompts: Sequence[Prompt], eta: Point) -> tuple[Decided, ...]:
-    """Return what a property is about on prompts that speak against it, computed anew."""
-    match prop:
-        case Robustness(at=at):
-            return tuple(_perturbed(claim, at, prompt, eta) for prompt in prompts)
-        case Faithfulness():
-            model = whole(claim.frozen.graph)
-            return tuple(
-                _decided(claim, x, _fold(claim, model, x).decision, _fold(claim, claim.circuit, x))
-                for x in prompts
-            )
-        case Invariance() | Necessity():
-            return tuple(_decided(claim, x, None, _fold(claim, claim.circuit, x)) for x in prompts)
-        case _:
-            return tuple(_right(claim, claim.circuit, prompt) for prompt in prompts)
+def rightly_decided(claim: Claim, circuit: Circuit, prompts: Sequence[Prompt]) -> tuple[Decided, ...]:
+    """Return what a circuit decides on prompts, beside the right answers."""
+    return tuple(_right(claim, circuit, prompt) for prompt in prompts)
 
 
 def _right(claim: Claim, circuit: Circuit, prompt: Prompt) -> Decided:
     """Return what a circuit decides, beside the right answer."""
     task, is_list = claim.task, isinstance(claim.task.domain, Domain)
     answer = task.answers()[task.prompts.index(prompt)] if is_list else task.labelled.label_of(prompt).answer
-    return _decided(claim, prompt, frozenset({task.candidates.index(answer)}), _fold(claim, circuit, prompt))
+    return beside(claim, prompt, frozenset({task.candidates.index(answer)}), fold_of(claim, circuit, prompt))
 
 
-def _perturbed(claim: Claim, at: Interface, prompt: Prompt, eta: Point) -> Decided:
-    """Return what is decided under a perturbation, beside what is decided without."""
-    before, after = perturbed_folds(claim.frozen, claim.task.candidates, claim.circuit, prompt, (at, eta))
-    return _decided(claim, prompt, before.decision, after, eta)
+def decided(claim: Claim, circuit: Circuit, prompt: Prompt) -> Decided:
+    """Return what a circuit decides, where nothing single was to be decided."""
+    return beside(claim, prompt, None, fold_of(claim, circuit, prompt))
 
 
-def perturbed_folds(
-    frozen: Frozen,
-    candidates: tuple[int, ...],
-    circuit: Circuit,
-    prompt: Prompt,
-    added: tuple[Interface, Point],
-) -> tuple[Fold, Fold]:
-    """Return the logits of a prompt without and with what is added at a place."""
-    at, eta = added
-    (function,) = disturbed_prompts(frozen, candidates, circuit, [prompt], at)
-    read = widening(frozen.architecture.width, at, function, len(prompt)).places
-    inner = eta if len(eta) == function.variables else tuple(eta[place] for place in read)
-    return function.fold((Fraction(0),) * function.variables), function.fold(inner)
-
-
-def _decided(
+def beside(
     claim: Claim, prompt: Prompt, wanted: frozenset[int] | None, found: Fold, eta: Point = ()
 ) -> Decided:
+    """Return what is decided on a prompt, beside what was to be decided."""
     task = claim.task
     place = task.prompts.index(prompt) if isinstance(task.domain, Domain) else None
     leader = min(wanted if wanted is not None and len(wanted) == 1 else found.decision)
     return Decided(prompt, place, wanted, found.decision, found.margin(leader), eta)
 
 
-def _fold(claim: Claim, circuit: Circuit, prompt: Prompt) -> Fold:
+def fold_of(claim: Claim, circuit: Circuit, prompt: Prompt) -> Fold:
+    """Return the logits of one prompt, computed anew."""
     return fold(claim.frozen, claim.task.candidates, [circuit], [prompt]).of(circuit)[0]

@@ -11,11 +11,10 @@ from typing import TypeAlias, assert_never
 
 from circuitproof.declare.circuits.ablation import Ablation, Counterfactual, Mean, Pooling, Zero
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import LOGITS, Edge, Head
-from circuitproof.declare.circuits.readers import constant_edges, needs_each_edge_to_read, readers
+from circuitproof.declare.circuits.graph import Edge, Head
+from circuitproof.declare.circuits.readers import needs_each_edge_to_read
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.forward.declaration import ProgramHeads
-from circuitproof.prove.properties import Kind
 
 
 class Plain(StrEnum):
@@ -118,33 +117,17 @@ class Grounds:
     programs: ProgramHeads
     is_equivalent: bool
     """Whether equivalence is claimed and proved, by itself or as a part of another property."""
-    shared_biases: tuple[Edge, ...] = ()
-    """The edges that change no decision as long as a shared bias is kept, in order."""
-    unreached: int = 0
-    """How many listed prompts a perturbation does not reach."""
     has_single_classes: bool = False
     """Whether each prompt is a class of its own."""
     unedged: Decisions = ()
     """What the circuit without any edge decides: of each prompt of a list, of any prompt of a pattern."""
-    is_whole: bool = False
-    """Whether the circuit lacks no edge but those from or to nodes that put out zero."""
-    listed: int = 0
-    """How many circuits are said to be the smallest."""
     of_ablation: tuple[Remark, ...] = ()
     """What there is to remark on what cut edges carry."""
-    of_base: tuple[Head, ...] = ()
-    """The heads that have the same program in the base of a lesion identity, in order."""
 
     @property
     def is_constant(self) -> bool:
         """Say whether all prompts have the same right answer."""
         return len(frozenset[int]().union(*self.answers.values())) == 1
-
-
-def remarks(kind: Kind, grounds: Grounds, decisions: Decisions = ()) -> tuple[Remark, ...]:
-    """Return what there is to remark on the proof of a property, in the order of the table."""
-    of_ablation = () if kind is Kind.LESION_IDENTITY else grounds.of_ablation
-    return (*_of_property(kind, grounds, decisions), *of_ablation)
 
 
 def remarks_on_ablation(
@@ -169,61 +152,20 @@ def remarks_on_ablation(
     return found + (Plain.AS_MODEL,) * is_as_model
 
 
-def _of_property(kind: Kind, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
-    match kind:
-        case Kind.EQUIVALENCE:
-            return (Plain.CONSTANT,) * grounds.is_constant + _unedged(grounds, decisions)
-        case Kind.SUBSET_MINIMALITY:
-            return (Plain.IMPLIED,) * needs_every_edge(grounds) + (Plain.CONSTANT,) * grounds.is_constant
-        case Kind.MINIMUM:
-            is_blind = isinstance(grounds.circuit.ablation, Zero) and not grounds.is_constant
-            is_one = len(grounds.circuit) == 1 and is_blind
-            has_rivals = grounds.listed < len(readers(grounds.programs))
-            implied = (Plain.IMPLIED,) * (is_one and not has_rivals)
-            return implied + (Plain.CONSTANT,) * grounds.is_constant + (Plain.ONE_EDGE,) * is_one
-        case Kind.INVARIANCE:
-            has_one_each = all(len(answers) == 1 for answers in grounds.answers.values())
-            implied = (Plain.IMPLIED,) * (grounds.is_equivalent and has_one_each)
-            return implied + (Plain.CLEAR,) * grounds.has_single_classes + _constant(grounds, decisions)
-        case Kind.NECESSITY:
-            implied = (Plain.IMPLIED,) * (grounds.is_equivalent and needs_every_edge(grounds))
-            is_zero = isinstance(grounds.circuit.ablation, Zero)
-            constant = constant_edges(grounds.circuit, grounds.programs) if is_zero else ()
-            return (*implied, *map(SharedBias, grounds.shared_biases), *map(ConstantSource, constant))
-        case Kind.ROBUSTNESS:
-            unreached = (Unreached(grounds.unreached),) if grounds.unreached else ()
-            return _constant(grounds, decisions) + unreached
-        case Kind.FAITHFULNESS:
-            tied = sum(len(decision) > 1 for decision in decisions)
-            ties = (Tied(tied),) if tied else ()
-            return _constant(grounds, decisions) + (Plain.WHOLE,) * grounds.is_whole + ties
-        case Kind.LESION_IDENTITY:
-            return _of_lesion(grounds)
-        case _:
-            assert_never(kind)
-
-
-def _constant(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
+def constant(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
     """Remark that every prompt is decided alike, and that no edge is needed for it."""
     is_alike = len(set(decisions)) == 1 and len(decisions[0]) == 1
-    return (Plain.DECISION,) * is_alike + _unedged(grounds, decisions)
+    return (Plain.DECISION,) * is_alike + unedged(grounds, decisions)
 
 
-def _unedged(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
+def unedged(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
+    """Remark that a circuit without any edge decides every prompt so."""
     if len(grounds.unedged) == 1:
         is_same = set(decisions) == set(grounds.unedged)
     else:
         is_same = tuple(decisions) == tuple(grounds.unedged)
     are_clear = bool(grounds.unedged) and all(len(decision) == 1 for decision in grounds.unedged)
     return (Plain.UNEDGED,) * (is_same and are_clear)
-
-
-def _of_lesion(grounds: Grounds) -> tuple[Remark, ...]:
-    """Remark that there is nothing to silence, here or in the circuit, and on heads that the base has too."""
-    attending = {head for head, program in grounds.programs.items() if not program.never_attends}
-    is_unused = attending.isdisjoint(grounds.circuit.upstream([LOGITS]))
-    plain = Plain.UNUSED_PROGRAM if grounds.programs else Plain.NO_PROGRAM
-    return ((plain,) if is_unused else ()) + tuple(map(OfBase, grounds.of_base))
 
 
 def needs_every_edge(grounds: Grounds) -> bool:

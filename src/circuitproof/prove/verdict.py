@@ -11,7 +11,7 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import Evidence, Open, Proving, Refuting
 from circuitproof.prove.findings import Findings
 from circuitproof.prove.fold import Folded
-from circuitproof.prove.properties import Property
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.remarks import Remark
 from circuitproof.text.canonical import Json
 

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from circuitproof.errors import CircuitproofError, OverdueError
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.properties import Property
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cost import Tally, tally
 from circuitproof.solvers.queries import Case, Eta, Obligation, Query

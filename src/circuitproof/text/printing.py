@@ -15,6 +15,15 @@ def printable(text: str, keeps: str = "") -> str:
     return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
 
 
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> plural(1, "edge"), plural(2, "edge")
+    ('1 edge', '2 edges')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def preformatted(text: str) -> str:
     """Return the lines of a text as HTML, for a notebook.
 

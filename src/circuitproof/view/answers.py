@@ -8,14 +8,14 @@ from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import OneEdge, Open
 from circuitproof.prove.findings import Survey
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.reading import scientific, shown
 from circuitproof.view.counterexamples import prompt_line
 from circuitproof.view.drawings.circuit import draw_still
 from circuitproof.view.elements import Element, el
 from circuitproof.view.telling import Table
-from circuitproof.view.words import edges_words, pattern_words, property_name
+from circuitproof.view.words import edges_words, pattern_words
 
 
 def claim_title(claim: Claim, verdict: Verdict) -> str:
@@ -55,7 +55,7 @@ def answer_row(claim: Claim, answer: Answer) -> tuple[str, str, str, str]:
     survey = answer.findings.survey
     counted = f"{answer.met}/{answer.obligations}" if survey is None else f"{survey.regions}"
     seen = "; ".join([*map(str, answer.remarks), _seen(claim, answer)])
-    return (property_name(answer.prop), answer.verdict, counted, seen)
+    return (answer.prop.name, answer.verdict, counted, seen)
 
 
 def _seen(claim: Claim, answer: Answer) -> str:

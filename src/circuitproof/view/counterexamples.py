@@ -8,7 +8,7 @@ from circuitproof.prove.counterexamples import Counterexample, Decided
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
 from circuitproof.text.reading import write_rational
-from circuitproof.view.words import exact, moved, named, property_name, shown_text
+from circuitproof.view.words import exact, moved, named, shown_text
 
 _LONGEST = 200
 """How much of a prompt is shown."""
@@ -17,7 +17,7 @@ _LONGEST = 200
 def counterexample_lines(task: Task, found: Counterexample) -> Iterator[str]:
     """Return what refutes a property, a few lines for people."""
     names = task.alphabet.named()
-    yield f"{property_name(found.prop)} is refuted{f': {found.says}' * bool(found.says)}"
+    yield f"{found.prop.name} is refuted{f': {found.says}' * bool(found.says)}"
     for one in found.prompts:
         place = "" if one.place is None else f" {one.place}"
         yield f"  prompt{place}: {prompt_line(names, one.prompt)}"

@@ -28,7 +28,6 @@ from circuitproof.view.words import (
     constants_words,
     decision_text,
     prompt_text,
-    property_name,
     token_name,
 )
 
@@ -45,7 +44,7 @@ def story_to_json(story: Story | Unjudged) -> Json:
     if isinstance(story, Unjudged):
         return said
     answers: list[Json] = [
-        {"property": property_name(one.prop), "verdict": str(one.verdict), "remarks": list(one.remarks)}
+        {"property": one.prop.name, "verdict": str(one.verdict), "remarks": list(one.remarks)}
         for one in story.bundle.answers
     ]
     return {**said, "answers": answers, "data": page_data(story)}

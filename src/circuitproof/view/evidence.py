@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from circuitproof.bundle.opening import Answered, Opened
 from circuitproof.declare.circuits.graph import Edge
-from circuitproof.prove.counterexamples import perturbed_folds
 from circuitproof.prove.fold import Fold
-from circuitproof.prove.properties import Faithfulness, Property, Robustness
+from circuitproof.prove.properties.property import Property
+from circuitproof.prove.properties.robustness import Robustness, perturbed_folds
 from circuitproof.prove.verdict import Verdict
+from circuitproof.text.printing import plural
 from circuitproof.text.reading import Fields
-from circuitproof.view.words import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,7 @@ class Witness:
             return f"without {self.edge}"
         if self.circuit:
             return f"with {', '.join(self.circuit)} alone"
-        if isinstance(self.prop, Faithfulness):
-            return "the whole model"
-        return "with η added" if any(one.perturbation for one in self.shown) else ""
+        return "with η added" if any(one.perturbation for one in self.shown) else self.prop.beside
 
 
 def witnesses(bundle: Opened) -> Iterator[Witness]:

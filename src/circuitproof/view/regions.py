@@ -10,9 +10,10 @@ from circuitproof.declare.tasks.labelled import NOTHING_OPENED, Label, Labelled
 from circuitproof.declare.tasks.labelled import Opened as Seen
 from circuitproof.declare.tasks.patterns import Tokens, read_tokens
 from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
-from circuitproof.prove.properties import Property
+from circuitproof.prove.properties.property import Property
+from circuitproof.text.printing import plural
 from circuitproof.text.reading import Fields, shown
-from circuitproof.view.words import plural, token_name
+from circuitproof.view.words import token_name
 
 _WORK = 200_000
 """The most steps of an automaton for the counts of one tree."""

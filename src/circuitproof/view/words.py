@@ -1,7 +1,6 @@
 """What claims, verdicts and remarks mean, in plain words and as formulas."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
@@ -15,19 +14,7 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.patterns import Pattern
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Kind,
-    LesionIdentity,
-    Minimum,
-    Necessity,
-    Property,
-    Robustness,
-    SubsetMinimality,
-)
-from circuitproof.text.printing import printable
+from circuitproof.text.printing import plural, printable
 from circuitproof.text.reading import shown, write_rational
 
 if TYPE_CHECKING:
@@ -110,15 +97,6 @@ def exact(value: Fraction) -> str:
     return spelled if len(spelled) <= _DIGITS else f"≈ {shown(value)} (exactly: {len(spelled):,} signs)"
 
 
-def plural(count: int, noun: str) -> str:
-    """Return a count with its noun.
-
-    >>> plural(1, "edge"), plural(2, "edge")
-    ('1 edge', '2 edges')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def perplexity_text(perplexity: float | None) -> str:
     """Return four digits of a perplexity, or a dash where there is no text.
 
@@ -180,87 +158,6 @@ def moved(eta: Sequence[Fraction]) -> str:
     return f"η moves {count} of {len(eta)}{': ' if found else ''}{listed}{more}"
 
 
-def property_name(prop: Property) -> str:
-    """Return a property's name, robustness with its size and place."""
-    if not isinstance(prop, Robustness):
-        return str(prop.kind)
-    return f"robustness at {prop.epsilon}, {prop.at}, positions {prop.at.spelled_positions()}"
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a property says, in words and as a formula, and what it does not say."""
-
-    words: str
-    formula: str
-    silent: str
-
-
-def meaning(prop: Property) -> Meaning:
-    """Return what a property says and what it does not say."""
-    match prop:
-        case Robustness(epsilon, at):
-            place = f"added at {at}, positions {at.spelled_positions()}"
-            return Meaning(
-                f"No perturbation of at most {epsilon} in each coordinate, {place}, changes a decision.",
-                f"∀x ∈ D  ∀η, ‖η‖∞ ≤ {epsilon}:  d(x; η) = d(x), |d(x)| = 1",
-                "Perturbations elsewhere, and changes of tokens, are not spoken of.",
-            )
-        case Minimum(circuits):
-            count, size = plural(len(circuits), "circuit"), plural(prop.size, "edge")
-            grain = f"at {circuits[0].graph.granularity} granularity"
-            return Meaning(
-                f"{count} of {size} {grain} decide the task, and no other circuit of at most as many edges "
-                "does.",
-                f"∀C′, |C′| ≤ {prop.size}:  (∀x ∈ D: d of C′ (x) = {{P(x)}})  ⇔  C′ is listed",
-                "With other ablations other circuits may suffice.",
-            )
-        case (
-            Equivalence()
-            | Invariance()
-            | Necessity()
-            | Faithfulness()
-            | SubsetMinimality()
-            | LesionIdentity()
-        ):
-            return _MEANINGS[prop.kind]
-        case _:
-            assert_never(prop)
-
-
-_MEANINGS = {
-    Kind.EQUIVALENCE: Meaning(
-        "On every prompt the circuit decides the right answer, and no other candidate ties with it.",
-        "∀x ∈ D:  d(x) = {P(x)}",
-        "Only the candidates are compared: another token may have a larger logit.",
-    ),
-    Kind.INVARIANCE: Meaning(
-        "Prompts of one class get the same decision, and it is clear.",
-        "∀x, x′ ∈ D:  x R x′  ⇒  d(x) = d(x′), |d(x)| = 1",
-        "The decision need not be right, and logits may differ within a class.",
-    ),
-    Kind.NECESSITY: Meaning(
-        "Each kept edge has a prompt whose clear decision changes when the edge is cut.",
-        "∀e ∈ C  ∃x ∈ D:  |d(x)| = 1,  d without e (x) ≠ d(x)",
-        "An edge may matter on one prompt only, and another circuit may do without it.",
-    ),
-    Kind.FAITHFULNESS: Meaning(
-        "On every prompt the circuit decides as the whole model does.",
-        "∀x ∈ D:  d(x) = d of M (x)",
-        "It may do so for other reasons than the model, and both may be wrong.",
-    ),
-    Kind.SUBSET_MINIMALITY: Meaning(
-        "The circuit decides the task, and no smaller part of it does.",
-        "∀C′ ⊆ C:  (∀x ∈ D: d of C′ (x) = {P(x)})  ⇔  C′ = C",
-        "A circuit of other edges may be smaller.",
-    ),
-    Kind.LESION_IDENTITY: Meaning(
-        "With its program heads silenced the model is its base with these heads silenced: "
-        "every tensor that is then read is the same.",
-        "∀ tensors t of no program head:  t of M = t of the base",
-        "Nothing is said of what the program heads do.",
-    ),
-}
 _REMARKS = {
     "implied by equivalence": "it follows from equivalence and tells nothing further",
     "implied by clear decisions": "every prompt is a class of its own",

@@ -15,7 +15,11 @@ from circuitproof.lab.distill.install import ScoringParameters, install, scoring
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Faithfulness, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Verdict, settle
 from circuitproof.text.canonical import digest_bytes
 from circuitproof_check.main import Outcome, check

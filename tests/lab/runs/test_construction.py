@@ -14,8 +14,7 @@ from circuitproof.lab.runs.construction import construct
 from circuitproof.lab.runs.construction_recipe import Choice, SeededBase, load_construction
 from circuitproof.prove.battery import prove
 from circuitproof.prove.evidence import OneTensor
-from circuitproof.prove.identity import identity_with
-from circuitproof.prove.properties import LesionIdentity
+from circuitproof.prove.properties.lesion_identity import LesionIdentity, identity_with
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from constructions import TEXT, write_construction

@@ -9,7 +9,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.cost import CostRequest, Variant, count_costs, explain
 from circuitproof.lab.runs.cross_check import Asking
-from circuitproof.prove.properties import Equivalence
+from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.text.canonical import readable_json

@@ -11,7 +11,10 @@ from circuitproof.lab.model.release import import_release
 from circuitproof.lab.runs.cross_check import Asking, cross_check, write_queries
 from circuitproof.lab.runs.verification import Request
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cvc5 import Cvc5

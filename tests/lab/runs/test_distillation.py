@@ -12,7 +12,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.distill.migrate import Fate
 from circuitproof.lab.runs.distillation import CHASE, distill
 from circuitproof.lab.runs.distillation_recipe import load_distillation_recipe
-from circuitproof.prove.properties import Kind
+from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import readable_json
 from circuitproof_check.main import Outcome, check

@@ -11,7 +11,7 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.distillation_proof import prove_circuit
 from circuitproof.lab.runs.run import Run
-from circuitproof.prove.properties import Kind
+from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome
 from hand_models import QUOTE_EDGES, QUOTE_SIZES, circuit_of, quote_model

@@ -20,7 +20,10 @@ from circuitproof.lab.runs.norm_removal import NormRemoval, Watchers, remove_nor
 from circuitproof.lab.runs.verification import Request, verify
 from circuitproof.lab.train.fold_norm import fold
 from circuitproof.lab.train.loop import Watcher
-from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text import canonical
 from circuitproof.text.codec import to_json

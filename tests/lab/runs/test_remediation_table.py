@@ -14,7 +14,7 @@ from circuitproof.lab.model.release import import_release
 from circuitproof.lab.runs.cross_check import Asking, cross_check
 from circuitproof.lab.runs.verification import Request, parse_properties, verify
 from circuitproof.prove.balls.search import Effort, Method
-from circuitproof.prove.properties import Kind
+from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Engine
 from circuitproof_check.main import Outcome, check

@@ -26,15 +26,13 @@ from circuitproof.lab.runs.verification import (
 )
 from circuitproof.prove.battery import prove
 from circuitproof.prove.evidence import OneEdge, Replay
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Kind,
-    Necessity,
-    Property,
-    Robustness,
-)
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.property import Property
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Answer, Verdict
 from circuitproof.text.canonical import readable_json
 from circuitproof_check.main import Outcome, check

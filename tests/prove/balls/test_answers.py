@@ -12,7 +12,7 @@ from circuitproof.forward.interface import Interface, Span
 from circuitproof.prove.balls.search import Effort, Method
 from circuitproof.prove.battery import prove
 from circuitproof.prove.effort import Pace
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import ADDED, PLAIN, adder_claim, circuit_of, table_task

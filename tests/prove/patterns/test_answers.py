@@ -15,13 +15,15 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface
-from circuitproof.prove.battery import prove
+from circuitproof.prove.battery import prove, remarks
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import Open
 from circuitproof.prove.fold import fold
-from circuitproof.prove.properties import Equivalence, Necessity, Robustness
-from circuitproof.prove.remarks import Grounds, Plain, SharedBias, remarks
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.prove.remarks import Grounds, Plain, SharedBias
 from circuitproof.prove.verdict import Verdict
 from hand_models import IDENTITY, PLAIN, build, circuit_of, freeze
 from models import random_model
@@ -170,18 +172,19 @@ def test_remarks_are_what_looking_at_every_prompt_says():
         decided = [found.decision for found in folded.of(claim.circuit)]
         is_equivalent = battery.answers[0].verdict is Verdict.PROVED
         for answer in battery.answers:
-            biases = slow_biases(battery)
             grounds = Grounds(
                 asked,
                 claim.circuit,
                 claim.frozen.programs,
                 is_equivalent,
-                biases,
                 has_single_classes=len(asked) == len(prompts),
                 unedged=(folded.of(none)[0].decision,),
             )
             proved = answer.verdict is Verdict.PROVED
-            assert answer.remarks == (remarks(answer.prop.kind, grounds, decided) if proved else ())
+            assert answer.remarks == (remarks(answer.prop, battery, grounds, decided) if proved else ())
+            if proved and answer.prop == Necessity():
+                biases = [remark.edge for remark in answer.remarks if isinstance(remark, SharedBias)]
+                assert biases == list(slow_biases(battery))
             said.update(
                 type(remark) if isinstance(remark, SharedBias) else remark for remark in answer.remarks
             )

@@ -8,7 +8,8 @@ from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary
 from circuitproof.errors import InputError
 from circuitproof.forward.interface import Interface, Side
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Equivalence, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.robustness import Robustness
 from hand_models import ADDED, ADDER, build, circuit_of, freeze
 from pattern_claims import task_of
 

@@ -10,10 +10,13 @@ from circuitproof.prove.evidence import Open, Replay
 from circuitproof.prove.fold import fold
 from circuitproof.prove.patterns import cover as module
 from circuitproof.prove.patterns.cover import Cover
-from circuitproof.prove.patterns.goals import Alike, Idle, Right, Seen, robust_goal
+from circuitproof.prove.patterns.goals import Seen
 from circuitproof.prove.patterns.regions import PromptRegion
 from circuitproof.prove.patterns.runs import build_runs
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.equivalence import Right
+from circuitproof.prove.properties.invariance import Alike
+from circuitproof.prove.properties.necessity import Idle
+from circuitproof.prove.properties.robustness import Robustness, robust_goal
 from pattern_paths import memo_of, prompts_of
 from pattern_strategies import all_prompts
 

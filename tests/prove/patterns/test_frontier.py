@@ -6,7 +6,8 @@ from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.patterns.frontier import FailingChoice, frontier
-from circuitproof.prove.properties import Equivalence, Robustness
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.robustness import Robustness
 from hand_models import IDENTITY, PLAIN, READ_OFF, build, circuit_of, freeze
 from pattern_claims import task_of, truth
 

@@ -8,9 +8,12 @@ from circuitproof.declare.tasks.labelled import Label
 from circuitproof.forward.interface import Interface, Span
 from circuitproof.prove.balls.robustness import Directions
 from circuitproof.prove.fold import Fold
-from circuitproof.prove.patterns.goals import Alike, Idle, Right, Robust, Seen, others, robust_goal
+from circuitproof.prove.patterns.goals import Seen, others
 from circuitproof.prove.patterns.regions import PromptRegion
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.equivalence import Right
+from circuitproof.prove.properties.invariance import Alike
+from circuitproof.prove.properties.necessity import Idle
+from circuitproof.prove.properties.robustness import Robust, Robustness, robust_goal
 from pattern_claims import random_claim, task_of
 
 TASK = task_of("any{1..2} with exactly 1 of [0, 1]", candidates=(1, 0, 2))

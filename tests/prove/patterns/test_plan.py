@@ -5,7 +5,7 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.patterns.memo import Memo
 from circuitproof.prove.patterns.plan import Share
 from circuitproof.prove.patterns.regions import Missing, PromptRegion, UnsettledError
-from circuitproof.prove.properties import Equivalence
+from circuitproof.prove.properties.equivalence import Equivalence
 from hand_models import circuit_of, freeze
 from models import random_model
 from pattern_claims import GRAPH, SIZES, task_of

@@ -11,7 +11,7 @@ from circuitproof.forward.frozen import Frozen
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
-from circuitproof.prove.properties import Equivalence
+from circuitproof.prove.properties.equivalence import Equivalence
 
 
 @dataclass(frozen=True, slots=True)

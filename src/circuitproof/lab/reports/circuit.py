@@ -10,11 +10,12 @@ from circuitproof.bundle.opening import Answered
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Edge, Embed, Head, Logits, Mlp, Node
 from circuitproof.lab.reports.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.text.printing import plural
 from circuitproof.view.drawings.layout import Layout, Sizes, lay_out
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural, program_line
+from circuitproof.view.words import program_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

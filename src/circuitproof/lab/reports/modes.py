@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from circuitproof.lab.reports.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
+from circuitproof.text.printing import plural
 from circuitproof.text.reading import Fields
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from circuitproof.lab.reports.style import COLOURS, INK, WIDTH, Drawing, legend_below, legible, orders_axis
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.story import Story
 from circuitproof.view.words import token_name

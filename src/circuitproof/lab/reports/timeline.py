@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from circuitproof.lab.reports.style import COLOURS, PALE, WIDTH, Drawing, legend_below, legible
+from circuitproof.text.printing import plural
 from circuitproof.view.run import Trial
-from circuitproof.view.words import plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,8 +18,8 @@ from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.anchors import spread_anchors, unshared_logits
 from circuitproof.prove.battery import prove, prove_also
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.identity import identity_with
-from circuitproof.prove.properties import four_properties
+from circuitproof.prove.properties.catalogue import four_properties
+from circuitproof.prove.properties.lesion_identity import identity_with
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json
 

@@ -17,7 +17,8 @@ from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
-from circuitproof.prove.properties import Property, four_properties
+from circuitproof.prove.properties.catalogue import four_properties
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.cost import Tally, account
 from circuitproof.solvers.find import find_solver
@@ -142,7 +143,7 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
     for prop in properties:
         obligations = questions.obligations(prop)
         if portfolio.solvers:
-            hearing = portfolio.hear(prop, obligations, claim.obligations(prop))
+            hearing = portfolio.hear(prop, obligations, prop.obligations(claim))
             rulings.extend(hearing.rulings)
             tallies.append((prop, hearing.cost))
         else:

@@ -10,9 +10,9 @@ from circuitproof.errors import OverdueError, UsageError, keeping
 from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.counterexamples import Counterexample, Decided, counterexample, replayed
+from circuitproof.prove.counterexamples import Counterexample, Decided, counterexample
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.properties import Necessity, Property, property_to_json
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
@@ -55,7 +55,7 @@ class Compared:
 
     def to_json(self, claim: Claim) -> Json:
         return {
-            "property": property_to_json(self.prop),
+            "property": self.prop.to_json(),
             "verdict": str(self.verdict),
             "exact": None if self.answer is None else str(self.answer.verdict),
             "remarks": [] if self.answer is None else [str(remark) for remark in self.answer.remarks],
@@ -80,7 +80,7 @@ class CrossCheck:
             solutions = [solution for ruling in refuting for solution in ruling.solutions]
             if known is not None:
                 yield known
-            elif solutions and not isinstance(one.prop, Necessity):
+            elif solutions and not one.prop.wants_witnesses:
                 yield Counterexample(one.prop, seen_by(self.claim, one.prop, solutions[0]))
 
     @property
@@ -138,7 +138,7 @@ def compare(
     answers = [None] * len(claim.properties) if battery is None else battery.answers
     found: list[Compared] = []
     for prop, answer in zip(claim.properties, answers, strict=True):
-        hearing = portfolio.hear(prop, questions.obligations(prop), claim.obligations(prop))
+        hearing = portfolio.hear(prop, questions.obligations(prop), prop.obligations(claim))
         if answer is not None:
             refuse_conflict(questions, answer, hearing.rulings)
         found.append(Compared(prop, answer, hearing))
@@ -170,7 +170,7 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
 
 def seen_by(claim: Claim, prop: Property, found: Solution) -> tuple[Decided, ...]:
     """Return what a solver found, replayed exactly."""
-    return replayed(claim, prop, [claim.task.prompts[x] for x in found.prompts], found.eta)
+    return prop.replayed(claim, [claim.task.prompts[x] for x in found.prompts], found.eta)
 
 
 def _ruling_to_json(claim: Claim, ruling: Ruling) -> Json:

@@ -14,7 +14,8 @@ from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import Kind, four_properties
+from circuitproof.prove.properties.catalogue import four_properties
+from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json

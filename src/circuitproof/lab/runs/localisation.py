@@ -38,7 +38,7 @@ from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import four_properties
+from circuitproof.prove.properties.catalogue import four_properties
 from circuitproof.prove.verdict import Battery, Verdict, worst
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_unwritable, write_file
 from circuitproof.text.codec import to_json

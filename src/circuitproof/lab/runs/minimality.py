@@ -19,7 +19,9 @@ from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim, edges_of, refuse_misfit
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.prove.minimal import Bound, FewestEdges, search_minimum
-from circuitproof.prove.properties import Equivalence, Minimum, SubsetMinimality
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.minimum import Minimum
+from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.view.answers import drawn

@@ -23,7 +23,7 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.findings import spread
 from circuitproof.prove.fold import Fold, fold
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
 from circuitproof.text.reading import shown, write_rational

@@ -46,7 +46,7 @@ from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.tokenised import TokenisedCorpus, open_corpus
 from circuitproof.lab.train.windows import Windows
-from circuitproof.prove.properties import four_properties
+from circuitproof.prove.properties.catalogue import four_properties
 from circuitproof.prove.verdict import EXIT_CODES, Verdict, worst
 from circuitproof.text.canonical import digest_file, digest_together
 from circuitproof.text.codec import Positive

@@ -26,17 +26,10 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Counterexample, counterexample
 from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import Open
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Kind,
-    Necessity,
-    Property,
-    Robustness,
-    SubsetMinimality,
-    property_to_json,
-)
+from circuitproof.prove.properties.catalogue import PROPERTIES
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.property import Asked, Property
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.text.reading import Fields, write_rational
@@ -204,7 +197,7 @@ def _answer_to_json(claim: Claim, answer: Answer) -> Json:
     survey = answer.findings.survey
     return {
         **answer.to_json(),
-        "property": property_to_json(answer.prop),
+        "property": answer.prop.to_json(),
         "obligations": answer.obligations,
         "open": answer.evidence.reason if isinstance(answer.evidence, Open) else None,
         "counterexample": counterexample_to_json(claim.task, counterexample(claim, answer)),
@@ -265,27 +258,13 @@ def parse_properties(
     kinds: Sequence[Kind], epsilon: str | int | None, where: str = "command line"
 ) -> tuple[Property, ...]:
     """Return the properties asked for; of none, those of the paper, robustness only with an epsilon."""
-    if epsilon is None and Kind.ROBUSTNESS in kinds:
-        raise UsageError("robustness wants an epsilon, a positive rational such as 1/100")
     if epsilon is not None and kinds and Kind.ROBUSTNESS not in kinds:
         raise UsageError("an epsilon is given, but robustness is not among the properties asked for")
-    chosen = tuple(kinds) or _PAPER
-    asked = Fields({"epsilon": epsilon}, where)
+    of_paper = _PAPER if epsilon is None else (*_PAPER, Kind.ROBUSTNESS)
     with asked_for():
-        robust = (Robustness(asked.rational("epsilon")),) if epsilon is not None else ()
-    plain = {
-        Kind.EQUIVALENCE: Equivalence(),
-        Kind.INVARIANCE: Invariance(),
-        Kind.NECESSITY: Necessity(),
-        Kind.FAITHFULNESS: Faithfulness(),
-        Kind.SUBSET_MINIMALITY: SubsetMinimality(),
-    }
-    if Kind.MINIMUM in kinds:
-        raise UsageError("the minimum is searched for, not claimed: use circuitproof minimal")
-    if Kind.LESION_IDENTITY in kinds:
-        raise UsageError("a lesion identity is claimed of a model and its base: use circuitproof construct")
-    named = [plain[kind] for kind in Kind if kind in chosen and kind in plain]
-    return tuple(sorted((*named, *robust), key=lambda prop: list(Kind).index(prop.kind)))
+        size = None if epsilon is None else Fields({"epsilon": epsilon}, where).rational("epsilon")
+        given = Asked(epsilon=size)
+        return tuple(one.asked(given) for kind, one in PROPERTIES.items() if kind in (kinds or of_paper))
 
 
 def measure_floats(battery: Battery, pace: Pace) -> Floats | Unmeasured:

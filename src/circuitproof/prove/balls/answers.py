@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from circuitproof.errors import NotExactError
 from circuitproof.exact.sheets import SignCondition
@@ -15,14 +16,16 @@ from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
 from circuitproof.prove.findings import Findings
 from circuitproof.prove.fold import Fold, Folded
-from circuitproof.prove.properties import Robustness
 from circuitproof.prove.verdict import Answer, Outcome, Proved, Refuted, Undecided
 from circuitproof.text.reading import shown
+
+if TYPE_CHECKING:
+    from circuitproof.prove.properties.robustness import Robustness
 
 Finding = Tree | Violation | Unstable | NotExactError
 
 
-def answer_ball(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:
+def answer_ball(claim: Claim, folded: Folded, prop: "Robustness", effort: Effort) -> Answer:
     """Answer robustness by searching the ball of each prompt, as long as there is time."""
     if effort.pace.is_over:
         late = Open("the work was ended before the first ball was searched")
@@ -63,7 +66,7 @@ def _find(found: Fold, function: Disturbed, radius: Fraction, effort: Effort) ->
 
 
 def _summed(
-    prop: Robustness, prompts: int, found: Sequence[tuple[Replayed, Finding, Widening]], ended: str
+    prop: "Robustness", prompts: int, found: Sequence[tuple[Replayed, Finding, Widening]], ended: str
 ) -> Answer:
     """Add up what was found at each prompt: one violation refutes, closed trees for all `prompts` prove."""
     failing: list[tuple[int]] = []

@@ -14,12 +14,13 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import Open, Replay
 from circuitproof.prove.patterns.cover import Cover
-from circuitproof.prove.patterns.goals import Right, Robust, others, robust_goal
+from circuitproof.prove.patterns.goals import others
 from circuitproof.prove.patterns.memo import Memo
 from circuitproof.prove.patterns.minimum import Margin
 from circuitproof.prove.patterns.plan import Found, Plan, Share
 from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.equivalence import Right
+from circuitproof.prove.properties.robustness import Robust, Robustness, robust_goal
 
 _ROUNDS = 40
 """How often tokens are left out before giving up."""

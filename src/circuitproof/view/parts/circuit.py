@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from circuitproof.declare.circuits.graph import Edge, Granularity
+from circuitproof.text.printing import plural
 from circuitproof.text.reading import shown
 from circuitproof.view.drawings.circuit import FEW, draw_circuit
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.numbers import Needs, Numbers
 from circuitproof.view.parts.section import chosen_prompt, link, note, scrolled, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural
 
 _COLUMNS = ("edge", "flips#", "ties#", "brings, least#", "most#")
 

@@ -1,6 +1,7 @@
 """The claim: what is said of which circuit of which model, in words and as formulas."""
 
-from circuitproof.prove.properties import Property
+from circuitproof.prove.properties.property import Property
+from circuitproof.text.printing import plural
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import facts, name, section
@@ -9,11 +10,8 @@ from circuitproof.view.story import Story
 from circuitproof.view.words import (
     ablation_words,
     edges_words,
-    meaning,
     model_words,
     pattern_words,
-    plural,
-    property_name,
     shown_text,
     token_name,
 )
@@ -52,9 +50,9 @@ def _candidates(story: Story) -> Element:
 
 
 def _property(prop: Property) -> Element:
-    means = meaning(prop)
+    means = prop.meaning()
     formula = el("p", means.formula, class_="formula")
-    return el("div", el("h3", property_name(prop)), el("p", means.words), formula)
+    return el("div", el("h3", prop.name), el("p", means.words), formula)
 
 
 def _domain(story: Story) -> str:

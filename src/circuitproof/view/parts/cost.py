@@ -3,18 +3,18 @@
 from typing import cast
 
 from circuitproof.bundle.opening import Answered
+from circuitproof.text.printing import plural
 from circuitproof.text.reading import write_rational
 from circuitproof.view.elements import Element
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.parts.section import facts, note, scrolled, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural, property_name
 
 
 def cost(story: Story) -> Element:
     """Return how large the bundle is, and what is computed only once."""
     bundle = story.bundle
-    rows = [(property_name(answer.prop), f"{leaves(answer):,}") for answer in bundle.answers]
+    rows = [(answer.prop.name, f"{leaves(answer):,}") for answer in bundle.answers]
     longest = max((len(write_rational(logit)) for row in bundle.folds for logit in row), default=0)
     return section(
         "cost",

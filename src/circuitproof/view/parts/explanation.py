@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from circuitproof.bundle.opening import Opened
 from circuitproof.prove.balls.radius import Bracket
+from circuitproof.text.printing import plural
 from circuitproof.text.reading import shown
 from circuitproof.view.elements import Child, Element, el, table
 from circuitproof.view.explain import Explanation, explain_place
@@ -12,15 +13,7 @@ from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.section import chosen_prompt, facts, name, section
 from circuitproof.view.story import Story
 from circuitproof.view.trace import Reading
-from circuitproof.view.words import (
-    ablation_words,
-    decision_text,
-    exact,
-    moved,
-    plural,
-    prompt_text,
-    token_name,
-)
+from circuitproof.view.words import ablation_words, decision_text, exact, moved, prompt_text, token_name
 
 _MOVED = 8
 

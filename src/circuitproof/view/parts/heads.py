@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from circuitproof.declare.circuits.graph import Head
+from circuitproof.text.printing import plural
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import chosen_prompt, note, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural, program_lines
+from circuitproof.view.words import program_lines
 
 _OPEN = 4
 """Up to so many neural heads, all are in sight at once."""

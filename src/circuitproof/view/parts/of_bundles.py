@@ -14,7 +14,7 @@ from circuitproof.view.parts.section import (
     verdict_badge,
 )
 from circuitproof.view.run import Judged, RunStory
-from circuitproof.view.words import property_name, shown_text
+from circuitproof.view.words import shown_text
 
 _LONGEST = 120
 """How much of the path of a bundle is shown."""
@@ -45,7 +45,7 @@ def _bundle(number: int, one: Judged) -> Element:
     place = link(shown_text(one.place, most=_LONGEST), f"{bundle_prefix(number)}circuit")
     drawn = draw_still(story.bundle.circuit, frozenset(story.bundle.frozen.programs), brought(story))
     rows = [
-        (property_name(answer.prop), verdict_badge(answer.verdict), "; ".join(answer.remarks))
+        (answer.prop.name, verdict_badge(answer.verdict), "; ".join(answer.remarks))
         for answer in story.bundle.answers
     ]
     return el(

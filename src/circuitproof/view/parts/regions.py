@@ -1,11 +1,11 @@
 """The regions of a pattern: which parts of it a proof looks at, and how many prompts they have."""
 
+from circuitproof.text.printing import plural
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.parts.section import note, section
 from circuitproof.view.regions import RegionRow, RegionTree
 from circuitproof.view.story import Story
-from circuitproof.view.words import plural, property_name
 
 _SHOWN = 500
 """How many regions of a tree are shown."""
@@ -25,7 +25,7 @@ def _tree(tree: RegionTree) -> Element:
     shown = (el("li", *_region(one), style=f"--depth:{one.depth}") for one in tree.regions[:_SHOWN])
     return el(
         "details",
-        el("summary", f"{property_name(tree.prop)}: {plural(leaves, 'region')}"),
+        el("summary", f"{tree.prop.name}: {plural(leaves, 'region')}"),
         el("ul", *shown, class_="tree"),
         *more,
         open=leaves <= 20,  # noqa: PLR2004  # what fits a screen

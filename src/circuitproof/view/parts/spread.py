@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from circuitproof.prove.findings import spread
-from circuitproof.prove.properties import Robustness
+from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.text.reading import shown
 from circuitproof.view.drawings.charts import draw_histogram
 from circuitproof.view.elements import Element, el

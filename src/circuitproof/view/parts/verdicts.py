@@ -6,14 +6,14 @@ from circuitproof.view.elements import Element, el
 from circuitproof.view.evidence import rests_on
 from circuitproof.view.parts.section import scrolled, section, verdict_badge
 from circuitproof.view.story import Story
-from circuitproof.view.words import ablation_words, meaning, property_name, remark_meaning, shown_text
+from circuitproof.view.words import ablation_words, remark_meaning, shown_text
 
 
 def verdicts(story: Story) -> Element:
     """Return one row for each property."""
     rows = [
         (
-            property_name(answer.prop),
+            answer.prop.name,
             verdict_badge(answer.verdict),
             "; ".join(answer.remarks),
             shown_text(rests_on(answer, story.bundle), most=400),
@@ -28,11 +28,11 @@ def limits(story: Story) -> Element:
     """Return what the verdicts do not say: remarks, what was not compared, and where the domain ends."""
     answers = story.bundle.answers
     remarks = [
-        el("li", f"{property_name(answer.prop)} is marked “{remark}”: {remark_meaning(remark)}.")
+        el("li", f"{answer.prop.name} is marked “{remark}”: {remark_meaning(remark)}.")
         for answer in answers
         for remark in answer.remarks
     ]
-    silent = [el("li", f"{property_name(answer.prop)}: {meaning(answer.prop).silent}") for answer in answers]
+    silent = [el("li", f"{answer.prop.name}: {answer.prop.meaning().silent}") for answer in answers]
     said = el("ul", *remarks, *_uncompared(story), *silent, *_always(story))
     return section("limits", "What the verdicts do not say", said)
 

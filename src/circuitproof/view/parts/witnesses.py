@@ -7,7 +7,7 @@ from circuitproof.view.evidence import Shown, Witness
 from circuitproof.view.numbers import lead
 from circuitproof.view.parts.section import link, scrolled, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import decision_text, moved, prompt_text, property_name, shown_text
+from circuitproof.view.words import decision_text, moved, prompt_text, shown_text
 
 _COLUMNS = ("what it shows", "prompt", "decides", "what is changed", "then decides")
 
@@ -28,7 +28,7 @@ def witnesses(story: Story) -> Element | None:
 
 def says(one: Witness) -> str:
     """Return what a witness is for."""
-    return f"{'refutes' if one.is_refutation else 'shows'} {property_name(one.prop)}"
+    return f"{'refutes' if one.is_refutation else 'shows'} {one.prop.name}"
 
 
 def _row(story: Story, place: int, one: Witness, entry: Shown) -> tuple[Child, ...]:

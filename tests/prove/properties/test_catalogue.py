@@ -9,19 +9,15 @@ from circuitproof.errors import DeclarationError
 from circuitproof.forward.declaration import NO_PROGRAMS
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface
-from circuitproof.prove.properties import (
-    Base,
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Kind,
-    LesionIdentity,
-    Minimum,
-    Necessity,
-    Robustness,
-    SubsetMinimality,
-    property_to_json,
-)
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.lesion_identity import Base, LesionIdentity
+from circuitproof.prove.properties.minimum import Minimum
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.text.canonical import digest_bytes
 from hand_models import PLAIN
 
@@ -49,21 +45,21 @@ def test_each_property_has_its_own_name_and_every_name_a_property():
 )
 def test_a_property_without_numbers_is_its_kind_and_nothing_else(prop):
     """The format refuses keys that it does not name."""
-    assert property_to_json(prop) == {"kind": str(prop.kind)}
+    assert prop.to_json() == {"kind": str(prop.kind)}
 
 
 def test_robustness_states_its_epsilon_exactly():
     """A decimal near it would be another claim."""
     place = {"at": "logits input", "positions": "last"}
-    third = property_to_json(Robustness(Fraction(1, 3)))
+    third = Robustness(Fraction(1, 3)).to_json()
     assert third == {"kind": "robustness", "epsilon": "1/3", **place}
-    assert property_to_json(Robustness(Fraction(2))) == {"kind": "robustness", "epsilon": "2", **place}
+    assert Robustness(Fraction(2)).to_json() == {"kind": "robustness", "epsilon": "2", **place}
 
 
 def test_robustness_states_where_it_perturbs():
     """The interface is a part of the claim, never a default in somebody's head."""
     inside = Interface(Mlp(0), Side.OUTPUT, (0, 3))
-    stated = property_to_json(Robustness(Fraction(1), inside))
+    stated = Robustness(Fraction(1), inside).to_json()
     assert stated == {"kind": "robustness", "epsilon": "1", "at": "mlp 0 output", "positions": [0, 3]}
 
 
@@ -76,7 +72,7 @@ def test_an_epsilon_that_is_not_positive_is_no_property(epsilon):
 
 def test_minimum_states_its_circuits_edge_by_edge():
     """A reader sees which circuits are meant."""
-    assert property_to_json(Minimum((DIRECT,))) == {"kind": "minimum", "circuits": [["embed -> logits"]]}
+    assert Minimum((DIRECT,)).to_json() == {"kind": "minimum", "circuits": [["embed -> logits"]]}
 
 
 @pytest.mark.parametrize("circuits", [(), (DIRECT, DIRECT), (DIRECT, whole(GRAPH))])
@@ -91,7 +87,7 @@ def test_a_lesion_identity_carries_both_tables():
     digest = digest_bytes(b"")
     program = parse("default 1\notherwise self")
     base = Base(PLAIN, {Head(0, 0): program}, (("a", digest),))
-    assert property_to_json(LesionIdentity(base, (("b", digest),))) == {
+    assert LesionIdentity(base, (("b", digest),)).to_json() == {
         "kind": "lesion identity",
         "base": {
             "architecture": PLAIN.to_json(),

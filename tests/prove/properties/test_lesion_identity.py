@@ -9,8 +9,7 @@ from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.evidence import OneTensor
-from circuitproof.prove.identity import answer_identity, identity_with
-from circuitproof.prove.properties import LesionIdentity
+from circuitproof.prove.properties.lesion_identity import LesionIdentity, identity_with
 from circuitproof.prove.verdict import Verdict
 from hand_models import ADDER, IDENTITY, PLAIN, build, freeze
 
@@ -30,7 +29,7 @@ def test_an_artifact_without_its_program_heads_is_its_base():
     """Every tensor but the readout's is listed with one digest; the base tells what it is."""
     made = artifact()
     prop = identity_with(BASE, made)
-    answer = answer_identity(made, prop)
+    answer = prop.answer(made)
     assert answer.verdict is Verdict.PROVED
     assert answer.obligations == len(made.file.places) - 3
     assert (prop.base.architecture, dict(prop.base.programs)) == (SIZES, {})
@@ -42,13 +41,13 @@ def test_a_base_may_have_programs_where_the_artifact_has_them():
     """Another readout of the same program, or another program there, changes nothing outside."""
     before = freeze(build(ADDER, SIZES, {HEAD: parse("default 1\notherwise self")}))
     made = artifact(heads=(HEAD, OTHER))
-    assert answer_identity(made, identity_with(before, made)).verdict is Verdict.PROVED
+    assert identity_with(before, made).answer(made).verdict is Verdict.PROVED
 
 
 def test_a_changed_tensor_refutes():
     """It is named."""
     made = artifact({"mlp.0.down.bias": [0, 1]})
-    answer = answer_identity(made, identity_with(BASE, made))
+    answer = identity_with(BASE, made).answer(made)
     assert (answer.verdict, answer.evidence) == (Verdict.REFUTED, OneTensor("mlp.0.down.bias"))
 
 
@@ -84,12 +83,12 @@ def test_tables_that_are_not_those_of_the_declarations_are_refused():
     prop = identity_with(BASE, made)
     first, *others = prop.base.tensors
     with pytest.raises(InputError, match=f"the base lacks tensor {first[0]}, which its declaration has"):
-        answer_identity(made, replace(prop, base=replace(prop.base, tensors=tuple(others))))
+        replace(prop, base=replace(prop.base, tensors=tuple(others))).answer(made)
     more = (*prop.base.tensors, ("zeros", first[1]))
     with pytest.raises(InputError, match="the base holds tensor zeros, which its declaration does not have"):
-        answer_identity(made, replace(prop, base=replace(prop.base, tensors=more)))
+        replace(prop, base=replace(prop.base, tensors=more)).answer(made)
     with pytest.raises(InputError, match="the digests of the artifact are not those of the model"):
-        answer_identity(made, LesionIdentity(prop.base, prop.artifact[1:]))
+        LesionIdentity(prop.base, prop.artifact[1:]).answer(made)
 
 
 def test_weights_that_are_not_those_of_a_declaration_are_refused():

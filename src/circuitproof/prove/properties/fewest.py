@@ -5,14 +5,20 @@ task without that edge. Most other circuits are wrong on one of a few prompts, s
 before they are tried on all.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Edge
+from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
+from circuitproof.forward.cells import Variant
+from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.effort import Pace
+from circuitproof.prove.counterexamples import Decided, rightly_decided
+from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import (
     CircuitSplit,
     FoldLeaf,
@@ -23,17 +29,57 @@ from circuitproof.prove.evidence import (
     Replayed,
 )
 from circuitproof.prove.findings import Findings
+from circuitproof.prove.fold import Folded
 from circuitproof.prove.minimal import Trial, try_circuits
-from circuitproof.prove.properties import Minimum, SubsetMinimality
+from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Answer, Proved, Refuted, Undecided
 
 Tree: TypeAlias = Replay | PromptSplit
 
 
-def answer_fewest(claim: Claim, prop: SubsetMinimality | Minimum, pace: Pace) -> Answer:
+class Fewest(Property):
+    """Of all circuits of some edges and of at most the claim's size, just the expected ones are right."""
+
+    __slots__ = ()
+
+    is_asked_of_solvers: ClassVar[bool] = False
+    is_about_edges: ClassVar[bool] = True
+    implies_equivalence: ClassVar[bool] = True
+
+    @abstractmethod
+    def edges(self, claim: Claim, /) -> tuple[Edge, ...]:
+        """Return the edges that may be kept."""
+
+    @abstractmethod
+    def expected(self, claim: Claim, /) -> frozenset[Circuit]:
+        """Return the circuits that are said to decide the task."""
+
+    def tried_first(self, _claim: Claim, _circuits: Sequence[Circuit], /) -> tuple[Circuit, ...]:
+        """Return those of the circuits that are most likely to refute it."""
+        return ()
+
+    def other_circuits(self, claim: Claim) -> tuple[Circuit, ...]:
+        """Return every circuit that it speaks of, by size and then in order of edges."""
+        edges, sizes = self.edges(claim), range(len(claim.circuit) + 1)
+        return tuple(one for size in sizes for one in claim.among().contenders(edges, size))
+
+    def variants(self, _claim: Claim) -> Sequence[Variant]:
+        """Return nothing: smaller circuits are tried, not all computed."""
+        return ()
+
+    def obligations(self, claim: Claim) -> int:
+        return len(self.other_circuits(claim))
+
+    def answer_list(self, claim: Claim, _folded: Folded, effort: Effort) -> Answer:
+        return _answer(claim, self, effort.pace)
+
+    def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
+        return rightly_decided(claim, claim.circuit, prompts)
+
+
+def _answer(claim: Claim, prop: Fewest, pace: Pace) -> Answer:
     """Answer that of all smaller circuits just the expected ones decide the task."""
-    circuits = claim.smaller_circuits(prop)
-    expected = frozenset(prop.circuits if isinstance(prop, Minimum) else (claim.circuit,))
+    circuits, expected = prop.other_circuits(claim), prop.expected(claim)
     if expected - frozenset(circuits):
         raise InputError("a circuit said to be minimal has dead edges or reads no prompt; keep its live part")
     known: dict[Circuit, Tree] = {}
@@ -52,18 +98,16 @@ def answer_fewest(claim: Claim, prop: SubsetMinimality | Minimum, pace: Pace) ->
     return Answer(prop, Proved(CircuitSplit(trees)), len(circuits), len(circuits), Findings())
 
 
-def _batches(
-    claim: Claim, prop: SubsetMinimality | Minimum, circuits: Sequence[Circuit]
-) -> Iterator[Sequence[Circuit]]:
+def _batches(claim: Claim, prop: Fewest, circuits: Sequence[Circuit]) -> Iterator[Sequence[Circuit]]:
     """Return all circuits, first those that lack one edge of the claim's, then the others size by size."""
-    first = _shortened(claim.circuit, circuits) if isinstance(prop, SubsetMinimality) else ()
+    first = prop.tried_first(claim, circuits)
     if first:
         yield first
     for _, group in groupby((one for one in circuits if one not in first), key=len):
         yield tuple(group)
 
 
-def _shortened(circuit: Circuit, among: Sequence[Circuit]) -> tuple[Circuit, ...]:
+def shortened(circuit: Circuit, among: Sequence[Circuit]) -> tuple[Circuit, ...]:
     """Return what is left alive of a circuit without one edge, for each edge, where it is among some."""
     shorter = {lesion.live() for lesion in circuit.lesions()}
     return tuple(one for one in among if one in shorter)
@@ -71,7 +115,7 @@ def _shortened(circuit: Circuit, among: Sequence[Circuit]) -> tuple[Circuit, ...
 
 def _refuted(  # noqa: PLR0913, PLR0917  # what is known by then
     claim: Claim,
-    prop: SubsetMinimality | Minimum,
+    prop: Fewest,
     found: Circuit,
     known: Mapping[Circuit, Tree],
     count: int,
@@ -79,9 +123,9 @@ def _refuted(  # noqa: PLR0913, PLR0917  # what is known by then
 ) -> Answer:
     """Refute by a circuit; by one of which no edge can be left out, if it is right and there is time."""
     tree = known[found]
-    among = claim.smaller_circuits(prop)
+    among = prop.other_circuits(claim)
     while _is_right(tree):
-        trees = _trees(claim, _shortened(found, among), pace)
+        trees = _trees(claim, shortened(found, among), pace)
         right = [one for one, tried in trees.items() if _is_right(tried)]
         if not right:
             break

@@ -1,0 +1,71 @@
+"""Faithfulness: the circuit decides what the whole model decides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from circuitproof.declare.circuits.circuit import Circuit, whole
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.errors import NotExactError
+from circuitproof.prove.balls.disturbed import Point
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.counterexamples import Decided, beside, fold_of
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.evidence import FoldLeaf, Open
+from circuitproof.prove.findings import Findings
+from circuitproof.prove.fold import Folded
+from circuitproof.prove.properties.each_prompt import for_every_prompt
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.property import Meaning, Property
+from circuitproof.prove.properties.questions import Compared, EachPrompt, Question, Sought
+from circuitproof.prove.remarks import Decisions, Grounds, Plain, Remark, Tied, constant
+from circuitproof.prove.silence import is_whole_model
+from circuitproof.prove.verdict import Answer, Battery, Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class Faithfulness(Property):
+    """For every prompt, the circuit decides what the whole model decides."""
+
+    kind: ClassVar[Kind] = Kind.FAITHFULNESS
+    beside: ClassVar[str] = "the whole model"
+
+    def meaning(self) -> Meaning:
+        return Meaning(
+            "On every prompt the circuit decides as the whole model does.",
+            "∀x ∈ D:  d(x) = d of M (x)",
+            "It may do so for other reasons than the model, and both may be wrong.",
+        )
+
+    def other_circuits(self, claim: Claim) -> Sequence[Circuit]:
+        is_exact = claim.frozen.declaration.inexact_operator is None
+        return (whole(claim.frozen.graph),) if is_exact else ()
+
+    def answer_list(self, claim: Claim, folded: Folded, _effort: Effort) -> Answer:
+        if (operator := claim.frozen.declaration.inexact_operator) is not None:
+            reason = f"the whole model uses {operator}, which has no exact value: this can only be measured"
+            return Answer(self, Undecided(Open(reason)), claim.task.size, 0, Findings())
+        found, model = folded.of(claim.circuit), folded.of(whole(claim.frozen.graph))
+        leaves = [FoldLeaf(one, model=other) for one, other in zip(found, model, strict=True)]
+        unlike = [x for x, fold in enumerate(found) if fold.decision != model[x].decision]
+        return for_every_prompt(claim, self, leaves, unlike)
+
+    def remarks(self, battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+        tied = sum(len(decision) > 1 for decision in decisions)
+        ties = (Tied(tied),) if tied else ()
+        is_whole = is_whole_model(battery.claim.frozen, grounds.circuit)
+        return constant(grounds, decisions) + (Plain.WHOLE,) * is_whole + ties
+
+    def questions(self, claim: Claim) -> tuple[Question, ...]:
+        if (operator := claim.frozen.declaration.inexact_operator) is not None:
+            raise NotExactError(f"the whole model uses {operator}, which has no exact value")
+        said = ("is decided otherwise than by the whole model", "is decided like it")
+        circuits = (claim.circuit, whole(claim.frozen.graph))
+        return (EachPrompt(Sought(Compared.UNLIKE, circuits, said)),)
+
+    def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
+        model = whole(claim.frozen.graph)
+        return tuple(
+            beside(claim, x, fold_of(claim, model, x).decision, fold_of(claim, claim.circuit, x))
+            for x in prompts
+        )

@@ -1,0 +1,101 @@
+"""Invariance: prompts that must not be told apart are decided alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.prove.balls.disturbed import Point
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.counterexamples import Decided, decided
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.evidence import FoldLeaf, PromptSplit, Replay, Replayed
+from circuitproof.prove.findings import Findings
+from circuitproof.prove.fold import Folded
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.property import Meaning, Property
+from circuitproof.prove.properties.questions import Compared, OneClass, Question, Sought
+from circuitproof.prove.remarks import Decisions, Grounds, Plain, Remark, constant
+from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted
+
+if TYPE_CHECKING:
+    from circuitproof.prove.patterns.answers import PatternProver
+    from circuitproof.prove.patterns.goals import Seen
+    from circuitproof.prove.patterns.regions import PromptRegion
+
+
+@dataclass(frozen=True, slots=True)
+class Invariance(Property):
+    """For every class of R, all prompts get the same clear decision."""
+
+    kind: ClassVar[Kind] = Kind.INVARIANCE
+    is_known_on_patterns: ClassVar[bool] = True
+
+    def meaning(self) -> Meaning:
+        return Meaning(
+            "Prompts of one class get the same decision, and it is clear.",
+            "∀x, x′ ∈ D:  x R x′  ⇒  d(x) = d(x′), |d(x)| = 1",
+            "The decision need not be right, and logits may differ within a class.",
+        )
+
+    def obligations(self, claim: Claim) -> int:
+        return len(claim.task.classes())
+
+    def answer_list(self, claim: Claim, folded: Folded, _effort: Effort) -> Answer:
+        found, classes, prompts = folded.of(claim.circuit), claim.task.classes(), claim.task.prompts
+        failing: list[tuple[int, ...]] = []
+        for members in classes:
+            tied = [x for x in members if not found[x].is_clear]
+            unlike = [x for x in members if found[x].decision != found[members[0]].decision]
+            if tied or unlike:
+                failing.append((tied[0],) if tied else (members[0], unlike[0]))
+        outcome: Outcome = Proved(PromptSplit(tuple(map(FoldLeaf, found))))
+        if failing:
+            outcome = Refuted(Replay(tuple(Replayed(prompts[x], FoldLeaf(found[x])) for x in failing[0])))
+        met = len(classes) - len(failing)
+        return Answer(self, outcome, len(classes), met, Findings(tuple(failing)))
+
+    def answer_pattern(self, prover: "PatternProver") -> Answer:
+        return prover.for_every_prompt(self, Alike())
+
+    def remarks(self, _battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+        has_one_each = all(len(answers) == 1 for answers in grounds.answers.values())
+        implied = (Plain.IMPLIED,) * (grounds.is_equivalent and has_one_each)
+        return implied + (Plain.CLEAR,) * grounds.has_single_classes + constant(grounds, decisions)
+
+    def questions(self, claim: Claim) -> tuple[Question, ...]:
+        return tuple(_question(claim, members) for members in claim.task.classes())
+
+    def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
+        return tuple(decided(claim, claim.circuit, prompt) for prompt in prompts)
+
+
+def _question(claim: Claim, members: Sequence[int]) -> OneClass:
+    """Return that all prompts of a class are decided clearly and like its first."""
+    first = members[0]
+    said = (f"is not decided clearly like prompt {first}", "is, clearly")
+    return OneClass(Sought(Compared.NOT_ALIKE, (claim.circuit,), said, first), tuple(members))
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """All prompts of a class get the same clear decision."""
+
+    lesion: None = None
+    first: dict[int, "Seen"] = field(default_factory=dict[int, "Seen"])
+    """Of each class the first prompt that was seen."""
+
+    def decision(self, _region: "PromptRegion", first: "Seen") -> int:
+        return self.first.setdefault(first.label.group, first).fold.winner
+
+    def least(self, _winner: int, _other: int) -> Fraction:
+        return Fraction(0)
+
+    def broken_by(self, seen: "Seen") -> Replay | None:
+        """Return a tie, or two prompts of a class that are decided differently."""
+        if not seen.fold.is_clear:
+            return Replay((seen.replayed(),))
+        first = self.first.setdefault(seen.label.group, seen)
+        is_alike = first.fold.decision == seen.fold.decision
+        return None if is_alike else Replay((first.replayed(), seen.replayed()))

@@ -1,0 +1,16 @@
+"""The names of the properties."""
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The names of the properties, in the order in which they are answered."""
+
+    EQUIVALENCE = "equivalence"
+    INVARIANCE = "invariance"
+    NECESSITY = "necessity"
+    ROBUSTNESS = "robustness"
+    FAITHFULNESS = "faithfulness"
+    SUBSET_MINIMALITY = "subset minimality"
+    MINIMUM = "minimum"
+    LESION_IDENTITY = "lesion identity"

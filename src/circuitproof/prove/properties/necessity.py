@@ -1,0 +1,194 @@
+"""Necessity: each kept edge is needed by some prompt."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from circuitproof.declare.circuits.ablation import Zero
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Edge, Head
+from circuitproof.declare.circuits.readers import constant_edges
+from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.forward.cells import BiasKept, Variant
+from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.balls.disturbed import Point
+from circuitproof.prove.claim import Claim
+from circuitproof.prove.counterexamples import Decided, decided
+from circuitproof.prove.effort import Effort
+from circuitproof.prove.evidence import EdgeSplit, FoldLeaf, OneEdge, Open, PromptSplit, Replay, Replayed
+from circuitproof.prove.findings import EdgeWitnesses, Findings
+from circuitproof.prove.fold import Folded, changes_nothing
+from circuitproof.prove.properties.kinds import Kind
+from circuitproof.prove.properties.property import Meaning, Property
+from circuitproof.prove.properties.questions import Compared, OneWitness, Question, Sought
+from circuitproof.prove.remarks import (
+    ConstantSource,
+    Decisions,
+    Grounds,
+    Plain,
+    Remark,
+    SharedBias,
+    needs_every_edge,
+)
+from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted, Undecided
+
+if TYPE_CHECKING:
+    from circuitproof.prove.patterns.answers import PatternProver
+    from circuitproof.prove.patterns.goals import Seen
+    from circuitproof.prove.patterns.regions import PromptRegion
+
+
+@dataclass(frozen=True, slots=True)
+class Necessity(Property):
+    """Each kept edge has a prompt whose clear decision changes when the edge is gone."""
+
+    kind: ClassVar[Kind] = Kind.NECESSITY
+    is_known_on_patterns: ClassVar[bool] = True
+    is_about_edges: ClassVar[bool] = True
+    wants_witnesses: ClassVar[bool] = True
+
+    def meaning(self) -> Meaning:
+        return Meaning(
+            "Each kept edge has a prompt whose clear decision changes when the edge is cut.",
+            "∀e ∈ C  ∃x ∈ D:  |d(x)| = 1,  d without e (x) ≠ d(x)",
+            "An edge may matter on one prompt only, and another circuit may do without it.",
+        )
+
+    def other_circuits(self, claim: Claim) -> Sequence[Circuit]:
+        return claim.circuit.lesions()
+
+    def remarked_variants(self, claim: Claim) -> Sequence[Variant]:
+        """Return the lesions with a shared bias kept."""
+        return tuple(kept_biases(claim).values())
+
+    def obligations(self, claim: Claim) -> int:
+        return len(claim.circuit)
+
+    def answer_list(self, claim: Claim, folded: Folded, _effort: Effort) -> Answer:
+        before, prompts = folded.of(claim.circuit), claim.task.prompts
+        witnesses = [_witnesses(claim, folded, edge) for edge in claim.circuit]
+        useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
+        leaves = [
+            tuple(FoldLeaf(one, lesion=other) for one, other in zip(before, folded.of(lesion), strict=True))
+            for lesion in claim.circuit.lesions()
+        ]
+        outcome: Outcome
+        if useless:
+            outcome = Refuted(OneEdge(useless[0], PromptSplit(leaves[useless[0]])))
+        else:
+            first = [(found.flips + found.ties)[0] for found in witnesses]
+            replays = [Replay((Replayed(prompts[x], row[x]),)) for x, row in zip(first, leaves, strict=True)]
+            outcome = Proved(EdgeSplit(tuple(replays)))
+        met = len(leaves) - len(useless)
+        return Answer(self, outcome, len(leaves), met, Findings(edges=tuple(witnesses)))
+
+    def known_edges(self, claim: Claim, folded: Folded) -> tuple[EdgeWitnesses, ...]:
+        kept = kept_biases(claim)
+        needed = {
+            edge: (claim.circuit, claim.circuit.without(edge), *([kept[edge]] if edge in kept else ()))
+            for edge in claim.circuit
+        }
+        return tuple(
+            _witnesses(claim, folded, edge) for edge, variants in needed.items() if folded.has(variants)
+        )
+
+    def answer_pattern(self, prover: "PatternProver") -> Answer:
+        """Look for a prompt that needs each edge; an edge that none needs refutes."""
+        witnesses: list[Replay] = []
+        left: Open | None = None
+        idle: OneEdge | None = None
+        regions, circuit = 0, prover.claim.circuit
+        for place, edge in enumerate(circuit):
+            cover = prover.cover(Idle(circuit.without(edge)))
+            found = cover.whole()
+            regions += cover.regions
+            match found:
+                case Replay():
+                    witnesses.append(found)
+                case Open(reason):
+                    left = left or Open(f"no prompt found that needs {edge}; {reason}")
+                case cases:
+                    idle = OneEdge(place, cases)
+                    break
+        outcome = Refuted(idle) if idle else Undecided(left) if left else Proved(EdgeSplit(tuple(witnesses)))
+        return Answer(self, outcome, len(circuit), len(witnesses), prover.survey(outcome, regions))
+
+    def remarks(self, battery: Battery, grounds: Grounds, _decisions: Decisions) -> tuple[Remark, ...]:
+        implied = (Plain.IMPLIED,) * (grounds.is_equivalent and needs_every_edge(grounds))
+        is_zero = isinstance(grounds.circuit.ablation, Zero)
+        fixed = constant_edges(grounds.circuit, grounds.programs) if is_zero else ()
+        biases = _shared_biases(battery.claim, battery.folded)
+        return (*implied, *map(SharedBias, biases), *map(ConstantSource, fixed))
+
+    def questions(self, claim: Claim) -> tuple[Question, ...]:
+        return tuple(_question(claim.circuit, edge) for edge in claim.circuit)
+
+    def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
+        return tuple(decided(claim, claim.circuit, prompt) for prompt in prompts)
+
+
+def _question(circuit: Circuit, edge: Edge) -> OneWitness:
+    """Return that some prompt's clear decision changes when an edge is gone."""
+    said = (
+        f"is decided otherwise without {edge}: the edge is needed",
+        f"needs {edge}: it is not needed there",
+    )
+    return OneWitness(Sought(Compared.CHANGED, (circuit, circuit.without(edge)), said), str(edge))
+
+
+def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
+    """Return the prompts whose clear decision is another clear one, or a tie, without an edge."""
+    before, after = folded.of(claim.circuit), folded.of(claim.circuit.without(edge))
+    changed = [x for x, fold in enumerate(before) if fold.is_clear and fold.decision != after[x].decision]
+    flips = tuple(x for x in changed if after[x].is_clear)
+    ties = tuple(x for x in changed if not after[x].is_clear)
+    kept = bias_kept(claim.frozen, claim.circuit, edge)
+    is_biased = kept is not None and changes_nothing(before, folded.of(kept))
+    return EdgeWitnesses(edge, flips, ties, only_bias=is_biased)
+
+
+def _shared_biases(claim: Claim, folded: Folded) -> tuple[Edge, ...]:
+    """Return the edges that change no decision as long as a shared bias is kept."""
+    kept = kept_biases(claim)
+    before = folded.of(claim.circuit) if kept else ()
+    return tuple(edge for edge, variant in kept.items() if changes_nothing(before, folded.of(variant)))
+
+
+def kept_biases(claim: Claim) -> Mapping[Edge, BiasKept]:
+    """Return the lesions with a shared bias kept, by edge, where there is one."""
+    kept = {edge: bias_kept(claim.frozen, claim.circuit, edge) for edge in claim.circuit}
+    return {edge: variant for edge, variant in kept.items() if variant is not None}
+
+
+def bias_kept(frozen: Frozen, circuit: Circuit, edge: Edge) -> BiasKept | None:
+    """Return a circuit without an edge whose target still reads the bias that went with it, if one did.
+
+    One did if the edge comes from the only head of its layer that the target keeps.
+    """
+    is_shared = frozen.architecture.biases and isinstance(circuit.ablation, Zero)
+    if not isinstance(edge.source, Head) or not is_shared:
+        return None
+    layer = edge.source.layer
+    rivals = [s for s in circuit.sources(edge.target) if isinstance(s, Head) and s.layer == layer]
+    return BiasKept(circuit.without(edge), edge.target, layer) if len(rivals) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """No prompt with a clear decision is decided differently without an edge; one that is needs the edge."""
+
+    lesion: Circuit
+
+    def decision(self, _region: "PromptRegion", first: "Seen") -> int:
+        """Return one of the candidates that lead on one prompt of the region."""
+        return min(first.fold.decision)
+
+    def least(self, _winner: int, _other: int) -> Fraction:
+        return Fraction(0)
+
+    def broken_by(self, seen: "Seen") -> Replay | None:
+        """Return a prompt that needs the edge."""
+        assert seen.lesion is not None  # noqa: S101  # the solver looks at the lesion that the goal names
+        is_idle = not seen.fold.is_clear or seen.fold.decision == seen.lesion.decision
+        return None if is_idle else Replay((seen.replayed(),))
