@@ -12,8 +12,8 @@ import pytest
 from circuitproof.declare.operators import Activation, Norm
 from circuitproof.declare.programs.atoms import Atom
 from circuitproof.declare.programs.features import Feature
+from circuitproof.prove.properties.catalogue import PROPERTIES
 from circuitproof.prove.properties.kinds import Kind
-from circuitproof.prove.properties.property import Property
 from circuitproof.solvers.choices import SolverName
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +30,6 @@ WORDS += ("Row", "Query", "Goal", "Search", "Condition")
 KINDS = {
     "An activation": get_args(Activation),
     "A norm": get_args(Norm),
-    "A property": (*get_args(Property), Kind),
     "A feature": (Feature,),
     "Another atom": get_args(Atom),
     "A solver": (SolverName,),
@@ -106,6 +105,28 @@ def test_the_files_to_touch_are_those_that_decide_by_kind(kind):
     """A file that begins to tell members apart must be named on the page, where somebody will wince."""
     listed = set(re.findall(r"^- `([\w/]+\.py)`", section(kind), re.MULTILINE))
     assert deciders(KINDS[kind]) == listed
+
+
+def test_a_property_is_told_from_others_in_its_own_module_alone():
+    """Each has a module of its own; all others ask what every property answers."""
+    homes = {name_of(one) for one in PROPERTIES.values()}
+    assert len(homes) == len(PROPERTIES)
+    assert deciders((*PROPERTIES.values(), Kind)) == {*homes, "prove/properties/kinds.py"}
+    names = {one.__name__ for one in PROPERTIES.values()}
+    for file in SOURCE.rglob("*.py"):
+        assert len(names & asked_instances(file)) <= 1, file
+
+
+def name_of(one):
+    """Return the file that defines a class, below the source."""
+    return f"{one.__module__.removeprefix('circuitproof.').replace('.', '/')}.py"
+
+
+def asked_instances(file):
+    """Return the names of all classes that a file asks `isinstance` about."""
+    calls = (node for node in ast.walk(tree(file)) if isinstance(node, ast.Call))
+    asked = [one.args[1] for one in calls if isinstance(one.func, ast.Name) and one.func.id == "isinstance"]
+    return {node.id for one in asked for node in ast.walk(one) if isinstance(node, ast.Name)}
 
 
 def test_what_is_added_often_is_added_in_few_files():

@@ -22,10 +22,10 @@ from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.release import import_release
-from circuitproof.prove import claim, remarks
+from circuitproof.prove import claim
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import robustness
+from circuitproof.prove.properties import minimum, robustness
 from circuitproof.prove.properties.robustness import Robust, Robustness
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check import architecture, properties
@@ -115,7 +115,7 @@ def test_an_opener_is_a_token(opener, tmp_path):
 
 def believing_only_the_embedding_reads(monkeypatch):
     """Put the premise back into prover and checker: a circuit that `embed` does not feed is blind."""
-    for module in (readers, claim, remarks):
+    for module in (readers, claim, minimum):
         monkeypatch.setattr(module, "readers", lambda _: frozenset({EMBED}))
     for module in (architecture, properties, checked_remarks):
         monkeypatch.setattr(module, "readers", lambda _: frozenset({architecture.EMBED}))
