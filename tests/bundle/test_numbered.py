@@ -34,16 +34,16 @@ TREES = (
         {"split": "prompt", "children": [{"fold": 1, "radius": "1/2"}, {"fold": 0, "radius": "infinite"}]},
     ),
     (
-        PromptSplit((FoldLeaf(FOLDS[5], model=FOLDS[9]),)),
-        {"split": "prompt", "children": [{"fold": 1, "model": 2}]},
+        PromptSplit((FoldLeaf(FOLDS[5], second=FOLDS[9]),)),
+        {"split": "prompt", "children": [{"fold": 1, "other": 2}]},
     ),
     (
-        EdgeSplit((Replay((Replayed((4,), FoldLeaf(FOLDS[7], lesion=FOLDS[9])),)),)),
-        {"split": "edge", "children": [{"replay": [{"prompt": 4, "fold": 0, "lesion": 2}]}]},
+        EdgeSplit((Replay((Replayed((4,), FoldLeaf(FOLDS[7], second=FOLDS[9])),)),)),
+        {"split": "edge", "children": [{"replay": [{"prompt": 4, "fold": 0, "other": 2}]}]},
     ),
     (
-        OneEdge(3, PromptSplit((FoldLeaf(FOLDS[5], lesion=FOLDS[5]),))),
-        {"edge": 3, "evidence": {"split": "prompt", "children": [{"fold": 1, "lesion": 1}]}},
+        OneEdge(3, PromptSplit((FoldLeaf(FOLDS[5], second=FOLDS[5]),))),
+        {"edge": 3, "evidence": {"split": "prompt", "children": [{"fold": 1, "other": 1}]}},
     ),
     (
         Replay((Replayed((0,), FoldLeaf(FOLDS[7])), Replayed((2,), FoldLeaf(FOLDS[9])))),
@@ -60,8 +60,7 @@ TREES = (
 leaves = st.builds(
     FoldLeaf,
     st.sampled_from(FOLDS),
-    lesion=st.none() | st.sampled_from(FOLDS),
-    model=st.none() | st.sampled_from(FOLDS),
+    second=st.none() | st.sampled_from(FOLDS),
 )
 replays = st.lists(st.builds(Replayed, st.sampled_from(list(PROMPTS)), leaves), min_size=1, max_size=3).map(
     lambda prompts: Replay(tuple(prompts))
@@ -79,7 +78,7 @@ trees = st.one_of(
 @pytest.mark.parametrize(("tree", "content"), TREES)
 def test_evidence_is_written_as_the_format_says(tree, content):
     """Whoever writes another checker has the page and nothing else."""
-    assert Numbers(PROMPTS, {FOLDS[7]: 0, FOLDS[5]: 1, FOLDS[9]: 2}).evidence(tree) == content
+    assert Numbers(PROMPTS, {FOLDS[7]: 0, FOLDS[5]: 1, FOLDS[9]: 2}, "other").evidence(tree) == content
 
 
 def fold_numbers(content: object) -> list[int]:
@@ -88,13 +87,13 @@ def fold_numbers(content: object) -> list[int]:
         return [number for item in content for number in fold_numbers(item)]
     if not isinstance(content, dict):
         return []
-    own = [content[key] for key in ("fold", "lesion", "model") if key in content]
+    own = [content[key] for key in ("fold", "other") if key in content]
     return own + [number for value in content.values() for number in fold_numbers(value)]
 
 
 @given(st.lists(trees, max_size=4))
 def test_folds_are_numbered_as_a_reader_meets_them_and_none_is_left_over(drawn):
     """The format demands that every fold is referred to; a fixed order makes bundles repeatable."""
-    numbers = Numbers(PROMPTS)
+    numbers = Numbers(PROMPTS, second="other")
     written = json.loads(canonical_json([numbers.evidence(tree) for tree in drawn]))
     assert list(dict.fromkeys(fold_numbers(written))) == list(range(len(numbers.folds)))

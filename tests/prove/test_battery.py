@@ -162,7 +162,7 @@ def test_a_witness_that_ties_is_a_witness_where_nothing_flips():
     assert answer.findings.edges[0].flips == ()
     (replay,) = answer.evidence.children
     leaf = replay.prompts[0].leaf
-    assert (leaf.fold.logits, leaf.lesion.logits) == ((1, 0), (0, 0))
+    assert (leaf.fold.logits, leaf.second.logits) == ((1, 0), (0, 0))
 
 
 def test_a_redundant_edge_is_refuted_by_a_tree_over_all_prompts():
@@ -172,7 +172,7 @@ def test_a_redundant_edge_is_refuted_by_a_tree_over_all_prompts():
     assert counted(answer) == (Verdict.REFUTED, 3, 5)
     assert isinstance(answer.evidence, OneEdge)
     assert answer.evidence.edge == 0
-    assert [leaf.fold == leaf.lesion for leaf in answer.evidence.evidence.children] == [True] * 4
+    assert [leaf.fold == leaf.second for leaf in answer.evidence.evidence.children] == [True] * 4
     assert [found.flips + found.ties for found in answer.findings.edges] == [(), (0, 2), (3, 1), (), (0, 2)]
 
 
@@ -288,7 +288,7 @@ def test_faithfulness_compares_with_the_whole_model_and_equal_ties_are_equal():
     task = table_task(dict.fromkeys(TOKENS, 0))
     answer = answer_to(Faithfulness(), task=task)
     assert counted(answer) == (Verdict.PROVED, 5, 5)
-    assert all(leaf.fold == leaf.model for leaf in answer.evidence.children)
+    assert all(leaf.fold == leaf.second for leaf in answer.evidence.children)
 
 
 def test_faithfulness_is_refuted_where_the_sets_differ():
@@ -299,7 +299,7 @@ def test_faithfulness_is_refuted_where_the_sets_differ():
     assert answer.findings.counterexamples == ((0,), (2,), (4,))
     (replayed,) = answer.evidence.prompts
     assert replayed.prompt == (0,)
-    assert replayed.leaf.fold != replayed.leaf.model
+    assert replayed.leaf.fold != replayed.leaf.second
 
 
 numbers = st.integers(-2, 2)

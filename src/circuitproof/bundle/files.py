@@ -1,6 +1,7 @@
 """Writing a bundle: everything a stranger needs to check the answers, and nothing else."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from circuitproof.bundle.numbered import Numbers
@@ -53,7 +54,7 @@ def _answer_to_json(answer: Answer, numbers: Numbers) -> Json:
     return {
         "property": answer.prop.to_json(),
         "verdict": str(answer.verdict),
-        "evidence": numbers.evidence(answer.evidence),
+        "evidence": replace(numbers, second=answer.prop.second).evidence(answer.evidence),
         "remarks": [str(remark) for remark in answer.remarks],
     }
 

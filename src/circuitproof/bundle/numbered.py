@@ -44,6 +44,8 @@ class Numbers:
 
     prompts: dict[Prompt, int]
     folds: dict[Fold, int] = field(default_factory=dict[Fold, int])
+    second: str = ""
+    """What the second circuit is called in evidence that compares two."""
 
     def evidence(self, evidence: Evidence) -> Json:
         """Return evidence as it stands in a certificate."""
@@ -71,9 +73,9 @@ class Numbers:
 
     def _cases(self, cases: Cases) -> Json:
         match cases:
-            case Settled(decision, margins, lesion):
+            case Settled(decision, margins, second):
                 found: dict[str, Json] = {"decision": decision, "margins": _rationals(margins)}
-                return found if lesion is None else {**found, "lesion": _rationals(lesion)}
+                return found if second is None else {**found, self.second: _rationals(second)}
             case Listed(prompts):
                 return {"prompts": [self._replayed(prompt) for prompt in prompts]}
             case ByLabel():
@@ -104,8 +106,8 @@ class Numbers:
 
     def _leaf(self, leaf: FoldLeaf) -> dict[str, Json]:
         content: dict[str, Json] = {"fold": self._fold(leaf.fold)}
-        others = {"lesion": leaf.lesion, "model": leaf.model}
-        content |= {key: self._fold(fold) for key, fold in others.items() if fold is not None}
+        if leaf.second is not None:
+            content[self.second] = self._fold(leaf.second)
         if leaf.radius is not None:
             content["radius"] = str(leaf.radius)
         if leaf.regions is not None:

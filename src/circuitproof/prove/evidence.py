@@ -20,13 +20,12 @@ from circuitproof.text.reading import write_rational
 class FoldLeaf:
     """A prompt's exact logits, with what else the property is about.
 
-    `lesion` is the fold without an edge, `model` that of the whole model, `radius` the exact radius,
+    `second` is the fold of the circuit that it is compared with, if there is one, `radius` the exact radius,
     `regions` the evidence that a ball of perturbations keeps the decision.
     """
 
     fold: Fold
-    lesion: Fold | None = None
-    model: Fold | None = None
+    second: Fold | None = None
     radius: "Radius | None" = None
     regions: Tree | None = None
 
@@ -121,15 +120,15 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Throughout a region one candidate leads each other by at least a margin, with and without an edge.
+    """Throughout a region one candidate leads each other by at least a margin.
 
-    Margins stand in the order of the other candidates; `lesion` has those without an edge where one is meant.
+    Margins stand in the order of the other candidates; `second` has those of the circuit that is compared.
     """
 
     decision: int
     """The candidate's place."""
     margins: tuple[Fraction, ...]
-    lesion: tuple[Fraction, ...] | None = None
+    second: tuple[Fraction, ...] | None = None
     is_attained: bool = True
     """Whether some prompt has each margin, so that none is larger than said."""
 

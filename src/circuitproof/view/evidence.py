@@ -75,8 +75,8 @@ def _shown(bundle: Opened, prop: Property, fields: Fields) -> Shown:
         tokens, candidates = bundle.domain.prompts[prompt], bundle.task.candidates
         _, other = perturbed_folds(bundle.frozen, candidates, bundle.circuit, tokens, (prop.at, eta))
         return Shown(prompt, fold, other, eta)
-    others = [fields.integer(key) for key in ("lesion", "model") if fields.has(key)]
-    return Shown(prompt, fold, Fold(bundle.folds[others[0]]) if others else None)
+    has_other = prop.second and fields.has(prop.second)
+    return Shown(prompt, fold, Fold(bundle.folds[fields.integer(prop.second)]) if has_other else None)
 
 
 def rests_on(answer: Answered, bundle: Opened) -> str:

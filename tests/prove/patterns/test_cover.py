@@ -57,11 +57,11 @@ def test_an_answer_is_what_looking_at_every_prompt_says(name, effort):
         memo = memo_of(seed)
         found = Cover(memo, specification_of(memo.claim, name), effort).whole()
         judge = specification_of(memo.claim, name)
-        is_broken = any([judge.broken_by(one) is not None for one in looked_at(seed, judge.lesion)])  # noqa: C419  # likeness remembers
+        is_broken = any([judge.broken_by(one) is not None for one in looked_at(seed, judge.second)])  # noqa: C419  # likeness remembers
         kinds.add(type(found))
         assert isinstance(found, Open) or isinstance(found, Replay) == is_broken
         if isinstance(found, Replay):
-            known = {one.prompt: one.replayed() for one in looked_at(seed, judge.lesion)}
+            known = {one.prompt: one.replayed() for one in looked_at(seed, judge.second)}
             assert all(known[one.prompt].leaf.fold == one.leaf.fold for one in found.prompts)
     assert len(kinds) > 1
 

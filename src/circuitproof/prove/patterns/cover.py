@@ -75,7 +75,7 @@ class Cover:
 
     def _circuits(self) -> list[Circuit]:
         own = self.memo.claim.circuit
-        return [own] if self.goal.lesion is None else [own, self.goal.lesion]
+        return [own] if self.goal.second is None else [own, self.goal.second]
 
     def _heads(self) -> tuple[Head, ...]:
         """Return the heads whose rows at the last position matter."""

@@ -15,22 +15,22 @@ from circuitproof.prove.patterns.regions import PromptRegion
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A concrete prompt and its exact logits, in the circuit and where it is meant without an edge."""
+    """A concrete prompt and its exact logits, in the circuit and in the one that it is compared with."""
 
     prompt: Prompt
     label: Label
     fold: Fold
-    lesion: Fold | None = None
+    second: Fold | None = None
 
     def replayed(self) -> Replayed:
-        return Replayed(self.prompt, FoldLeaf(self.fold, lesion=self.lesion))
+        return Replayed(self.prompt, FoldLeaf(self.fold, second=self.second))
 
 
 class Goal(Protocol):
     """What is shown of every prompt, by the claim's circuit and where one is named by a second."""
 
     @property
-    def lesion(self) -> Circuit | None:
+    def second(self) -> Circuit | None:
         """Return the second circuit."""
         ...
 

@@ -67,7 +67,7 @@ class Right:
 
     task: Task
     robust: "Robust | None" = None
-    lesion: None = None
+    second: None = None
 
     def decision(self, region: "PromptRegion", first: "Seen") -> int:
         return self.task.candidates.index((region.label or first.label).answer)

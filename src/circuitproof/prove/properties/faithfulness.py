@@ -28,6 +28,7 @@ class Faithfulness(Property):
     """For every prompt, the circuit decides what the whole model decides."""
 
     kind: ClassVar[Kind] = Kind.FAITHFULNESS
+    second: ClassVar[str] = "model"
     beside: ClassVar[str] = "the whole model"
 
     def meaning(self) -> Meaning:
@@ -46,7 +47,7 @@ class Faithfulness(Property):
             reason = f"the whole model uses {operator}, which has no exact value: this can only be measured"
             return Answer(self, Undecided(Open(reason)), claim.task.size, 0, Findings())
         found, model = folded.of(claim.circuit), folded.of(whole(claim.frozen.graph))
-        leaves = [FoldLeaf(one, model=other) for one, other in zip(found, model, strict=True)]
+        leaves = [FoldLeaf(one, other) for one, other in zip(found, model, strict=True)]
         unlike = [x for x, fold in enumerate(found) if fold.decision != model[x].decision]
         return for_every_prompt(claim, self, leaves, unlike)
 

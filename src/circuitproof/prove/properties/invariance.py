@@ -82,7 +82,7 @@ def _question(claim: Claim, members: Sequence[int]) -> OneClass:
 class Alike:
     """All prompts of a class get the same clear decision."""
 
-    lesion: None = None
+    second: None = None
     first: dict[int, "Seen"] = field(default_factory=dict[int, "Seen"])
     """Of each class the first prompt that was seen."""
 

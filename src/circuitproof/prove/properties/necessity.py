@@ -47,6 +47,7 @@ class Necessity(Property):
     is_known_on_patterns: ClassVar[bool] = True
     is_about_edges: ClassVar[bool] = True
     wants_witnesses: ClassVar[bool] = True
+    second: ClassVar[str] = "lesion"
 
     def meaning(self) -> Meaning:
         return Meaning(
@@ -70,7 +71,7 @@ class Necessity(Property):
         witnesses = [_witnesses(claim, folded, edge) for edge in claim.circuit]
         useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
         leaves = [
-            tuple(FoldLeaf(one, lesion=other) for one, other in zip(before, folded.of(lesion), strict=True))
+            tuple(FoldLeaf(one, other) for one, other in zip(before, folded.of(lesion), strict=True))
             for lesion in claim.circuit.lesions()
         ]
         outcome: Outcome
@@ -178,7 +179,8 @@ def bias_kept(frozen: Frozen, circuit: Circuit, edge: Edge) -> BiasKept | None:
 class Idle:
     """No prompt with a clear decision is decided differently without an edge; one that is needs the edge."""
 
-    lesion: Circuit
+    second: Circuit
+    """The circuit without the edge."""
 
     def decision(self, _region: "PromptRegion", first: "Seen") -> int:
         """Return one of the candidates that lead on one prompt of the region."""
@@ -189,6 +191,6 @@ class Idle:
 
     def broken_by(self, seen: "Seen") -> Replay | None:
         """Return a prompt that needs the edge."""
-        assert seen.lesion is not None  # noqa: S101  # the solver looks at the lesion that the goal names
-        is_idle = not seen.fold.is_clear or seen.fold.decision == seen.lesion.decision
+        assert seen.second is not None  # noqa: S101  # the solver looks at the lesion that the goal names
+        is_idle = not seen.fold.is_clear or seen.fold.decision == seen.second.decision
         return None if is_idle else Replay((seen.replayed(),))

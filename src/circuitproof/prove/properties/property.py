@@ -61,8 +61,10 @@ class Property(ABC):
     implies_equivalence: ClassVar[bool] = False
     wants_witnesses: ClassVar[bool] = False
     """Whether a prompt that is shown speaks for it; one that is shown speaks against the others."""
+    second: ClassVar[str] = ""
+    """What evidence calls the second circuit, where two are compared."""
     beside: ClassVar[str] = ""
-    """What decides a second time where prompts are shown, if something does."""
+    """What that circuit is, where prompts are shown and nothing else tells it."""
 
     @classmethod
     def asked(cls, _asked: Asked, /) -> Self:

@@ -185,7 +185,7 @@ class Robust:
 
     epsilon: Fraction
     rows: Directions
-    lesion: None = None
+    second: None = None
 
     def decision(self, _region: "PromptRegion", first: "Seen") -> int:
         return first.fold.winner
