@@ -14,7 +14,6 @@ from itertools import product
 from pathlib import Path
 
 from cases import RADII, TASKS, Case, found, public_cases, ruled, trained_cases
-from circuitproof.lab.runs.cross_check import Asking, compare
 from circuitproof.prove.battery import prove
 from circuitproof.prove.properties import (
     Equivalence,
@@ -24,6 +23,7 @@ from circuitproof.prove.properties import (
     Robustness,
 )
 from circuitproof.solvers.choices import Engine
+from circuitproof.verbs.cross_check import Asking, compare
 from timing import print_table, shown, timed
 
 ANCHORS = 8

@@ -5,7 +5,8 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.counterexamples import Counterexample, Decided
 from circuitproof.prove.properties import Equivalence, Invariance, Necessity, Robustness
-from circuitproof.view.counterexamples import counterexample_lines, counterexample_to_json
+from circuitproof.verbs.counterexamples import counterexample_to_json
+from circuitproof.view.counterexamples import counterexample_lines
 from hand_models import table_task
 
 TASK: Task = table_task({(0,): 1, (1, 2): 0})

@@ -1,6 +1,7 @@
 """The claim: what is said of which circuit of which model, in words and as formulas."""
 
 from circuitproof.prove.properties import Property
+from circuitproof.text.printing import shown_text
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import facts, name, section
@@ -14,7 +15,6 @@ from circuitproof.view.words import (
     pattern_words,
     plural,
     property_name,
-    shown_text,
     token_name,
 )
 

@@ -1,9 +1,10 @@
 """The top of a page: what was judged, by whom, and how it ended."""
 
+from circuitproof.text.printing import shown_text
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import link, name, uncompared
 from circuitproof.view.story import Story, Unjudged
-from circuitproof.view.words import plural, shown_text
+from circuitproof.view.words import plural
 from circuitproof_check.main import Outcome, Report
 
 _SAID = {
