@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson, known_tasks
-from circuitproof.cli.show import printing, show_line, show_result
+from circuitproof.cli.show import show_line, show_result
 from circuitproof.text.replacing import OneFile
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ def task(
 
 
 def _show(found: "DeclaredTask", out: Path | None) -> None:
-    from circuitproof.view.results import task_said
+    from circuitproof.view.tasks import task_lines
 
-    printing(task_said)(found)
+    for line in task_lines(found):
+        show_line(line)
     if out is not None:
         show_line(f"{out} holds the declaration")

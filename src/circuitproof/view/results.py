@@ -1,26 +1,24 @@
 """What is said of each result of the verbs: tables, sentences and drawings, in order."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.readers import constant_edges
 from circuitproof.declare.tasks.names import named, prompt_line
-from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.exact.rounding import nearest_double
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.prove.verdict import Verdict
-from circuitproof.text.reading import scientific, shown
+from circuitproof.text.reading import shown
 from circuitproof.verbs.verification import Floats, Verification
 from circuitproof.view.answers import answers_table, claim_title, domain_lines, drawn
 from circuitproof.view.counterexamples import counterexample_lines
 from circuitproof.view.said import Said, Table
-from circuitproof.view.words import exact, pattern_words
+from circuitproof.view.words import exact
 
 if TYPE_CHECKING:  # who prints one result loads nothing of the others
     from circuitproof.prove.fold import Fold
     from circuitproof.prove.minimal import FewestEdges
-    from circuitproof.verbs.declared import DeclaredTask
     from circuitproof.verbs.logits import Logits
     from circuitproof.verbs.minimality import Minimality
     from circuitproof.verbs.radii import PromptRadius, Radii
@@ -159,18 +157,3 @@ def explanation_said(found: "Explanation") -> Iterator[Said]:
     from circuitproof.view.parts.explanation import explained
 
     yield explained("The prompt", found)
-
-
-def task_said(found: "DeclaredTask") -> Iterator[Said]:
-    """Return what a task asks, in a few sentences."""
-    task, names = found.task, found.task.alphabet.named()
-
-    def listed(tokens: Iterable[int]) -> str:
-        return ", ".join(f"{one} ({named(names, one)})" if one in names else f"{one}" for one in tokens)
-
-    yield f"{task.name}: {scientific(task.size)} prompts, digest {task.digest}"
-    if isinstance(task.domain, Pattern):
-        yield f"pattern: {pattern_words(names, task.domain)}"
-    yield f"candidates: {listed(task.candidates)}"
-    yield f"right answers: {listed(found.answers)}"
-    yield f"classes: {found.classes}"
