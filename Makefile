@@ -72,7 +72,7 @@ SEEDS ?= 0:100000
 nightly: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/attack.py --seeds $(SEEDS) --out build/attack
 	PYTHONPATH=tests $(BIN)/python tests/liars.py --out build/liars
-	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check tests/lab/runs/test_radii.py
+	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check tests/verbs/test_radii.py
 	CIRCUITPROOF_CASES=10000 $(BIN)/pytest tests/forward/test_forward.py -k random
 	CIRCUITPROOF_GALLERY=1 $(BIN)/pytest tests/cli/test_gallery.py
 	CIRCUITPROOF_SHAPES=1 $(BIN)/pytest -n auto --dist worksteal tests/lab tests/cli

@@ -11,7 +11,6 @@ from circuitproof.declare.tasks.catalogue import find_task
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
 from circuitproof.lab.model.release import import_release
-from circuitproof.lab.runs.cross_check import Compared
 from circuitproof.lab.runs.extraction import THRESHOLDS, Method, extract
 from circuitproof.lab.runs.recipe import load_recipe
 from circuitproof.lab.runs.training import MODEL, train_recipe
@@ -19,6 +18,7 @@ from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties.property import Property
 from circuitproof.prove.trim import trim
+from circuitproof.verbs.cross_check import Compared
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
 RECIPES = Path(__file__).parents[1] / "recipes"

@@ -21,15 +21,15 @@ from circuitproof.declare.circuits.graph import Mlp
 from circuitproof.forward.forward import Side
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.forward.interface import Interface, Span
-from circuitproof.lab.runs.cross_check import Asking, compare
-from circuitproof.lab.runs.radii import find_radii
-from circuitproof.lab.runs.verification import Place
 from circuitproof.prove.balls.disturbed import Question, disturb
 from circuitproof.prove.balls.radius import find_radius
 from circuitproof.prove.balls.search import Effort, Method
 from circuitproof.prove.battery import prove
 from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.solvers.choices import Engine
+from circuitproof.verbs.cross_check import Asking, compare
+from circuitproof.verbs.radii import find_radii
+from circuitproof.verbs.verification import Place
 from circuitproof_check.main import check
 from gpt2_width import CIRCUIT, quote_task, write_model
 from timing import print_table, shown, timed

@@ -45,12 +45,12 @@ if TYPE_CHECKING:
         OutputError,
         OverdueError,
     )
-    from circuitproof.lab.runs.logits import Logits
-    from circuitproof.lab.runs.minimality import Minimality
-    from circuitproof.lab.runs.radii import Radii
-    from circuitproof.lab.runs.verification import Verification
     from circuitproof.prove.effort import Effort
     from circuitproof.prove.verdict import Verdict
+    from circuitproof.verbs.logits import Logits
+    from circuitproof.verbs.minimality import Minimality
+    from circuitproof.verbs.radii import Radii
+    from circuitproof.verbs.verification import Verification
     from circuitproof.view.explain import Explanation
 
 __all__ = [
@@ -121,10 +121,10 @@ _HOMES = {
     "declare.circuits.circuit": ("Circuit",),
     "declare.tasks.task": ("Task",),
     "errors": tuple(name for name in __all__ if name.endswith("Error")),
-    "lab.runs.logits": ("Logits",),
-    "lab.runs.minimality": ("Minimality",),
-    "lab.runs.radii": ("Radii",),
-    "lab.runs.verification": ("Verification",),
+    "verbs.logits": ("Logits",),
+    "verbs.minimality": ("Minimality",),
+    "verbs.radii": ("Radii",),
+    "verbs.verification": ("Verification",),
     "prove.effort": ("Effort",),
     "prove.verdict": ("Verdict",),
     "view.explain": ("Explanation",),

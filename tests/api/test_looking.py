@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import circuitproof as cp
 from circuitproof.cli.main import app
+from circuitproof.view.results import verification_said
 from hand_models import QUOTE_EDGES
 
 
@@ -36,13 +37,13 @@ def test_api_terminal_and_bundle_say_the_same(answers):
         assert f'<span class="badge {verdict}">' in page.html
 
 
-def test_a_terminal_prints_what_answers_say_of_themselves(model, answers, tmp_path, monkeypatch):
-    """The same table and the same sentences: one telling, printed or shown."""
+def test_a_terminal_prints_what_a_notebook_shows(model, answers, tmp_path, monkeypatch):
+    """The same table and the same sentences: said once, printed or shown."""
     monkeypatch.setenv("COLUMNS", "300")
     (tmp_path / "circuit.json").write_text(json.dumps(cp.circuit(model, QUOTE_EDGES).to_json()))
     words = ["--model", model.path, "--task", "quotes", "--circuit", tmp_path / "circuit.json"]
     printed = said("verify", *words, "--epsilon", "1/100")
-    for one in answers.told():
+    for one in verification_said(answers):
         cells = [one] if isinstance(one, str) else [cell for row in getattr(one, "rows", ()) for cell in row]
         assert all(cell in printed for cell in cells)
 

@@ -13,10 +13,10 @@ import pytest
 
 import circuitproof as cp
 from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.lab.runs.radii import PromptRadius
 from circuitproof.prove.balls.radius import Bracket
 from circuitproof.prove.balls.regions import Unsearched
 from circuitproof.text.canonical import readable_json
+from circuitproof.verbs.radii import PromptRadius
 from circuitproof.view.plain import WIDTH
 from hand_models import QUOTE_EDGES
 

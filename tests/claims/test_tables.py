@@ -2,7 +2,7 @@
 
 from circuitproof.claims.forms import Format
 from circuitproof.claims.tables import written
-from circuitproof.view.telling import Table
+from circuitproof.view.said import Table
 
 
 def test_markdown_keeps_its_columns_whatever_a_name_holds():

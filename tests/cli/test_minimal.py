@@ -6,7 +6,7 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.text import parse
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.runs.minimality import _marked
+from circuitproof.view.results import marked_edges
 from circuitproof_check.main import Outcome, check
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
@@ -81,15 +81,15 @@ def test_a_circuit_no_part_of_which_will_do_is_refuted(run, model, tmp_path):
     assert f"{tried}: none decides the task" in out
 
 
-def test_edges_that_carry_a_constant_are_marked():
+def test_edges_that_carry_a_constant_aremarked_edges():
     """A node that reads nothing puts out its biases: who reads the circuit must not take it for a reader."""
     kept = circuit_of(["embed -> logits", "head 0.0 -> logits"])
-    assert list(_marked(kept, {})) == [
+    assert list(marked_edges(kept, {})) == [
         "embed -> logits",
         "head 0.0 -> logits (a constant: its source reads nothing)",
     ]
     sometimes = parse("default 0\nadd 1 when key_token == 3\notherwise nowhere")
-    assert list(_marked(kept, {Head(0, 0): sometimes})) == ["embed -> logits", "head 0.0 -> logits"]
+    assert list(marked_edges(kept, {Head(0, 0): sometimes})) == ["embed -> logits", "head 0.0 -> logits"]
 
 
 def test_json_holds_the_same(run, model):

@@ -14,7 +14,7 @@ from circuitproof.declare.tasks.alphabet import TOY, Alphabet
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs import verification
+from circuitproof.lab.runs import measuring
 from circuitproof.text.canonical import readable_json
 from hand_models import DOUBLE, LAST_FILLER, QUOTE_EDGES, QUOTE_SIZES, SINGLE, circuit_of, quote_model, rows
 
@@ -144,7 +144,7 @@ def test_an_unknown_property_is_wrong_usage(run, tmp_path):
 def test_without_torch_the_error_is_not_measured(run, tmp_path, monkeypatch):
     """And that is said, beside the answers and beside JSON."""
     arguments = given(tmp_path)
-    monkeypatch.setattr(verification, "find_spec", lambda _: None)
+    monkeypatch.setattr(measuring, "find_spec", lambda _: None)
     sentence = "no floats measured, which changes nothing of the answers: torch is not installed"
     for form in ([], ["--json"]):
         code, out, err = run(*arguments, "--measure-floats", *form)

@@ -10,7 +10,6 @@ import pytest
 
 from circuitproof.exact.exact import Exact
 from circuitproof.exact.grid import multiply
-from circuitproof.lab.runs.cross_check import Asking, compare
 from circuitproof.prove.battery import prove
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.invariance import Invariance
@@ -24,6 +23,7 @@ from circuitproof.solvers.pieces import Pieces
 from circuitproof.solvers.rulings import DisagreementError
 from circuitproof.solvers.table import Terms
 from circuitproof.solvers.terms import Relation
+from circuitproof.verbs.cross_check import Asking, compare
 from tiny_claims import tiny_claim
 
 CASES = int(os.environ.get("CIRCUITPROOF_CASES", "9"))

@@ -8,7 +8,8 @@ from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.invariance import Invariance
 from circuitproof.prove.properties.necessity import Necessity
 from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.view.counterexamples import counterexample_lines, counterexample_to_json
+from circuitproof.verbs.counterexamples import counterexample_to_json
+from circuitproof.view.counterexamples import counterexample_lines
 from hand_models import table_task
 
 TASK: Task = table_task({(0,): 1, (1, 2): 0})

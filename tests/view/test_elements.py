@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuitproof.text.printing import shown_text
 from circuitproof.view.elements import Source, el, json_source, render, table
 from circuitproof.view.plain import WIDTH, as_text
-from circuitproof.view.words import shown_text
 
 
 class Words(HTMLParser):

@@ -10,7 +10,7 @@ import pytest
 import viewed
 from circuitproof.bundle.opening import open_bundle
 from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.names import TokenNames
+from circuitproof.declare.tasks.names import TokenNames, named
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.prove.fold import fold
@@ -21,7 +21,6 @@ from circuitproof.view.numbers import Numbers
 from circuitproof.view.page import PARTS, bundle_page, bundle_text
 from circuitproof.view.plain import WIDTH
 from circuitproof.view.story import Unjudged, tell
-from circuitproof.view.words import named
 from circuitproof_check.main import Beside, Outcome, inspect
 from page_reader import EVIL, read
 

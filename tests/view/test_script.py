@@ -16,8 +16,8 @@ from circuitproof.view.elements import el, render
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.page import alone, bundle_fragment, bundle_page, run_page
 from circuitproof.view.run import tell_run
+from circuitproof.view.said import framed
 from circuitproof.view.story import Story, tell
-from circuitproof.view.telling import framed
 from hand_models import DOUBLE
 from large_claims import large_bundle
 from run_folders import write_run

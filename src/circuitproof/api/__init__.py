@@ -1,4 +1,4 @@
-"""What Python calls: files or objects in, results that show themselves in a notebook out; nothing is printed.
+"""What Python calls: files or objects in, plain results out, which a notebook shows; nothing is printed.
 
 May use: every room below the command line, which is beside it.
 Names: `declaring.load_model`, `declaring.declare_task`, `proving.verify`, `proving.radius`,

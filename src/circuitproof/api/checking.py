@@ -9,16 +9,17 @@ from typing import TypeAlias
 
 from circuitproof.api.arguments import PathLike, path_of
 from circuitproof.api.declaring import AnyModel, Model
+from circuitproof.api.showing import show_as
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
-from circuitproof.lab.runs.checker import declared, run_checker
-from circuitproof.lab.runs.minimality import Minimality
-from circuitproof.lab.runs.verification import Verification
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.codec import Codec
 from circuitproof.text.reading import Fields, parse_json
+from circuitproof.verbs.checker import declared, run_checker
+from circuitproof.verbs.minimality import Minimality
+from circuitproof.verbs.verification import Verification
 from circuitproof.view.elements import el
-from circuitproof.view.telling import Said, Told
+from circuitproof.view.said import Said
 
 AnyBundle: TypeAlias = PathLike | Verification | Minimality
 """A bundle's directory, or answers that were written to one."""
@@ -46,17 +47,21 @@ class CheckedProperty:
     remarks: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Checked(Told):
+@dataclass(frozen=True, slots=True)
+class Checked:
     """The checker's answer: the outcome, its sentence, and each property that it judged."""
 
     outcome: Outcome
     reason: str
     properties: tuple[CheckedProperty, ...]
 
-    def told(self) -> Iterator[Said]:
-        sentence = el("p", el("strong", f"{self.outcome}: "), self.reason)
-        yield el("div", sentence, class_=f"judgement {self.outcome}", role="status")
+
+def _said(checked: Checked) -> Iterator[Said]:
+    sentence = el("p", el("strong", f"{checked.outcome}: "), checked.reason)
+    yield el("div", sentence, class_=f"judgement {checked.outcome}", role="status")
+
+
+show_as(Checked, _said)
 
 
 def check(  # noqa: PLR0913  # what a bundle can be compared with

@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from circuitproof.api.arguments import PathLike, Progress, paced, place_of
+from circuitproof.api.showing import show_as
 from circuitproof.claims.checking import check_claims
 from circuitproof.claims.file import load_claims
 from circuitproof.claims.proving import prove_claims as prove_all
 from circuitproof.claims.results import Claims
+from circuitproof.claims.showing import claims_said
 from circuitproof.prove.effort import UNHURRIED
+
+show_as(Claims, claims_said)
 
 
 def prove_claims(  # noqa: PLR0913  # what is proved, and how

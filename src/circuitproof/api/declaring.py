@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from circuitproof.api.arguments import PathLike, choice, listed, path_of, typed
+from circuitproof.api.showing import show_as
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.circuits.ablating import mean_of, read_ablation_of, spelling_in
 from circuitproof.declare.circuits.ablation import ZERO, Ablation, Counterfactual, Mean, Pooling, Zero
@@ -20,14 +21,13 @@ from circuitproof.declare.tasks.spelling import Spelling
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import ProgramHeads, read_declaration
 from circuitproof.forward.frozen import Frozen, open_model
-from circuitproof.lab.runs.models import exactness
-from circuitproof.lab.runs.models import write_model as store_model
-from circuitproof.view.telling import Said, Told
-from circuitproof.view.words import model_words
+from circuitproof.verbs.models import write_model as store_model
+from circuitproof.view.said import Said
+from circuitproof.view.words import exactness, model_words
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Model(Told):
+@dataclass(frozen=True, slots=True)
+class Model:
     """A model directory that was opened as it was sealed."""
 
     frozen: Frozen
@@ -50,12 +50,14 @@ class Model(Told):
         """Return the programs of heads that have one."""
         return self.frozen.programs
 
-    def told(self) -> Iterator[Said]:
-        """Say where the model is, what it is, and whether it can be proved of."""
-        yield f"{self.path}: {model_words(self.architecture, len(self.programs))}"
-        yield exactness(self.frozen.declaration)
+
+def _said(model: Model) -> Iterator[Said]:
+    """Say where the model is, what it is, and whether it can be proved of."""
+    yield f"{model.path}: {model_words(model.architecture, len(model.programs))}"
+    yield exactness(model.frozen.declaration)
 
 
+show_as(Model, _said)
 _A_TASK = "a task, the name of one or its file"
 AnyModel: TypeAlias = Model | PathLike
 """A model, or its directory."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from circuitproof.api.arguments import PathLike, Progress, choice, needing_extras, paced, path_of, place_of
 from circuitproof.api.declaring import AnyModel, AnyTask, Model, load_model, model_at, task_at
+from circuitproof.api.showing import show_as
 from circuitproof.declare.circuits.ablating import AskedAblation
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.discover.choices import Objective, Order, Removal, Rule, Search
@@ -56,7 +57,8 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
     edge between two nodes ("head"), all between two blocks, or one into a query, key or value ("port");
     `ablation` is what cut edges carry, as for `verify`. `out` is a file for the circuit.
     """
-    from circuitproof.lab.runs.extraction import THRESHOLDS, Method
+    from circuitproof.lab.runs.extracted import extraction_said
+    from circuitproof.lab.runs.extraction import THRESHOLDS, Extraction, Method
     from circuitproof.lab.runs.extraction import extract as find
 
     method = Method(
@@ -68,6 +70,7 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
         thresholds=tuple(THRESHOLDS if thresholds is None else thresholds),
     )
     path, place = model_at(model).path, place_of(out)
+    show_as(Extraction, extraction_said)
     with claimed(place):
         return find(path, task_at(task), method, place, paced(deadline, progress), ablation=ablation)
 

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from circuitproof.api.arguments import PathLike, listed, paced, path_of, place_of
 from circuitproof.api.checking import AnyBundle, bundle_path
 from circuitproof.api.declaring import AnyCircuit, AnyModel, circuit_at, model_at
-from circuitproof.lab.runs.logits import Logits, Spelled, find_logits
+from circuitproof.api.showing import show_as
 from circuitproof.text.canonical import refuse_existing, write_file
+from circuitproof.verbs.logits import Logits, Spelled, find_logits
 from circuitproof.view.explain import Explanation
 from circuitproof.view.explain import explain as explain_prompt
 from circuitproof.view.reporting import report_on
+from circuitproof.view.results import explanation_said, logits_said
+from circuitproof.view.said import framed
 from circuitproof.view.story import tell
-from circuitproof.view.telling import framed
 from circuitproof_check.main import Beside
 
+show_as(Logits, logits_said)
+show_as(Explanation, explanation_said)
 _PROMPTS = "a text, a list of tokens, or a list of such prompts"
 
 

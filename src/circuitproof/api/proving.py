@@ -6,16 +6,22 @@ from fractions import Fraction
 
 from circuitproof.api.arguments import PathLike, Progress, choice, listed, paced, place_of, typed
 from circuitproof.api.declaring import AnyCircuit, AnyModel, AnyTask, circuit_at, model_at, task_at
+from circuitproof.api.showing import show_as
 from circuitproof.declare.circuits.ablating import AskedAblation
 from circuitproof.declare.circuits.graph import Granularity
 from circuitproof.errors import InputError
-from circuitproof.lab.runs.minimality import Minimality, SearchSpace, find_minimum
-from circuitproof.lab.runs.radii import Radii, find_radii
-from circuitproof.lab.runs.verification import Place, Request, Verification, parse_properties
-from circuitproof.lab.runs.verification import verify as answer
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.text.locked import claimed
+from circuitproof.verbs.minimality import Minimality, SearchSpace, find_minimum
+from circuitproof.verbs.radii import Radii, find_radii
+from circuitproof.verbs.verification import Place, Request, Verification, parse_properties
+from circuitproof.verbs.verification import verify as answer
+from circuitproof.view.results import minimality_said, radii_said, verification_said
+
+show_as(Verification, verification_said)
+show_as(Radii, radii_said)
+show_as(Minimality, minimality_said)
 
 
 def verify(  # noqa: PLR0913  # a claim has these parts
@@ -75,11 +81,17 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         properties=parse_properties(kinds, size, "the call"),
         place=_perturbed(at, positions),
         effort=_effort(effort, Effort()),
-        measures_floats=measure_floats,
         find_limits=limits,
+        only_of_lists=("--measure-floats",) if measure_floats else (),
     )
+    pace = paced(deadline, progress)
     with claimed(place):
-        return answer(request.at(paced(deadline, progress)), place)
+        found = answer(request.at(pace), place)
+        if not measure_floats:
+            return found
+        from circuitproof.lab.runs.measuring import measured
+
+        return measured(found, pace)
 
 
 def _perturbed(at: str, positions: str) -> Place:

@@ -13,11 +13,11 @@ from circuitproof.claims.stated import StatedClaim
 from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode
-from circuitproof.lab.runs.checker import declared, run_checker
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
 from circuitproof.text.reading import Fields, parse_json
+from circuitproof.verbs.checker import declared, run_checker
 from circuitproof.view.run import tables
 from circuitproof_check.main import Outcome, Report
 

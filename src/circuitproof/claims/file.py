@@ -8,12 +8,12 @@ from pathlib import Path
 from circuitproof.claims.stated import StatedClaim, StatedFewest, StatedModel
 from circuitproof.declare.tasks.loading import task_spec
 from circuitproof.errors import InputError
-from circuitproof.lab.runs.verification import Place, parse_properties
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.codec import Codec, FolderName
 from circuitproof.text.reading import Fields, read_toml, reading, reading_part
+from circuitproof.verbs.verification import Place, parse_properties
 
 _CODEC = Codec()
 _OF_MODEL = (Kind.MINIMUM, Kind.LESION_IDENTITY)

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from circuitproof.claims.checking import Checked, Missing
 from circuitproof.claims.forms import Format
 from circuitproof.claims.page import page_of
-from circuitproof.claims.tables import claims_table, short_table, written
+from circuitproof.claims.tables import claims_table, written
 from circuitproof.errors import ExitCode
 from circuitproof.text.canonical import Json
-from circuitproof.view.telling import Said, Told
 
 _SEVERITY = (ExitCode.FAILURE, ExitCode.INVALID, ExitCode.REFUTED, ExitCode.UNDECIDED)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Claims(Told):
+@dataclass(frozen=True, slots=True)
+class Claims:
     """The claims of a file, as the independent checker judged them."""
 
     name: str
@@ -42,10 +41,6 @@ class Claims(Told):
         for what in dict.fromkeys(one.uncompared for one in checked if one.uncompared):
             names = ", ".join(repr(str(one.claim.name)) for one in checked if one.uncompared == what)
             yield f"not compared with the {what}: {names}; the verdicts are about the weights in the bundles"
-
-    def told(self) -> Iterator[Said]:
-        yield short_table(self.name, self.claims)
-        yield from self.summary()
 
     def summary(self) -> Iterator[str]:
         """Say what is not as it should be or that all is, and what was not compared."""

@@ -10,8 +10,6 @@ from circuitproof.declare.tasks.loading import is_task_file
 from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.forward.declaration import WEIGHTS
 from circuitproof.forward.frozen import Frozen, open_model
-from circuitproof.lab.runs.asked import asked_model
-from circuitproof.lab.runs.verification import Place, Request, claim_of
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.properties.lesion_identity import LesionIdentity, identity_with
@@ -20,6 +18,8 @@ from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Digest, digest_file
 from circuitproof.text.codec import FolderName
+from circuitproof.verbs.asked import asked_model
+from circuitproof.verbs.verification import Place, Request, claim_of
 
 
 @dataclass(frozen=True, slots=True)

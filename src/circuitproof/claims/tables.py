@@ -7,7 +7,7 @@ from circuitproof.claims.checking import Checked, Missing
 from circuitproof.claims.forms import Format
 from circuitproof.text.reading import Fields
 from circuitproof.view.reporting import claim_cells
-from circuitproof.view.telling import Table
+from circuitproof.view.said import Table
 
 COLUMNS = (
     "claim",

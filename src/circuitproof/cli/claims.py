@@ -10,7 +10,7 @@ from typer import Argument, BadParameter, Exit, Option, Typer, echo
 from circuitproof.claims.forms import Format
 from circuitproof.cli.helping import refuse_idle
 from circuitproof.cli.options import AsJson
-from circuitproof.cli.show import progress, show_json, show_line, show_note, show_result, show_told
+from circuitproof.cli.show import printing, progress, show_json, show_line, show_note, show_result
 from circuitproof.cli.writing import guarded
 from circuitproof.text.replacing import Continued, OneFile
 
@@ -75,8 +75,10 @@ def check_all(  # noqa: PLR0913, PLR0917  # what is checked, and how
     as_json: AsJson = False,
 ) -> None:
     """Let the independent checker judge every bundle against its model, task, circuit and properties."""
+    from circuitproof.claims.showing import claims_said
+
     found = _checked(file, proofs, only, jobs, _compared_with(models, no_models))
-    show_result(found, show_told, as_json=as_json)
+    show_result(found, printing(claims_said), as_json=as_json)
     raise Exit(found.exit_code)
 
 

@@ -8,7 +8,7 @@ from typer import Argument, Exit, Option
 
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import Ablated, AsJson, Deadline, ModelOption, ModelOut, Out, TaskName
-from circuitproof.cli.show import show_json, show_line, show_note, show_told
+from circuitproof.cli.show import printing, show_json, show_line, show_note
 from circuitproof.errors import ExitCode, asked_for
 from circuitproof.lab.discover.choices import Objective, Order, Removal, Rule, Search
 from circuitproof.text.replacing import OneFile
@@ -52,6 +52,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     as_json: AsJson = False,
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
+    from circuitproof.lab.runs.extracted import extraction_said
     from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
     from circuitproof.lab.runs.extraction import extract as extract_circuit
 
@@ -66,7 +67,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
             thresholds=chosen,
         )
     work = partial(extract_circuit, model, task, method, out, ablation=ablation)
-    found = show_kept(work, show_told, out, deadline, as_json=as_json)
+    found = show_kept(work, printing(extraction_said), out, deadline, as_json=as_json)
     if not as_json:
         show_line(f"{out} holds the circuit, {report_path(out)} the report")
     if not found.is_whole:

@@ -7,7 +7,7 @@ from typer import Argument, BadParameter, Exit, Option
 
 from circuitproof.cli.claims import Jobs, shown_claims
 from circuitproof.cli.options import AsJson
-from circuitproof.cli.show import show_line, show_result, show_table, show_told
+from circuitproof.cli.show import printing, show_line, show_result, show_table
 from circuitproof.text.replacing import Continued
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def gallery(
     as_json: AsJson = False,
 ) -> None:
     """Show models that others made and what is proved of them; with --weights, prove and check it anew."""
+    from circuitproof.claims.showing import claims_said
     from circuitproof.gallery.listed import ROWS, KeptModel, find_row
 
     if name is None:
@@ -44,7 +45,7 @@ def gallery(
         show_result(row, _show_row, as_json=as_json)
         return
     found = _rebuilt(row, weights, out or Path("build") / "gallery" / row.name, jobs)
-    show_result(found, show_told, as_json=as_json)
+    show_result(found, printing(claims_said), as_json=as_json)
     raise Exit(found.exit_code)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from typer import BadParameter, Option
 
 from circuitproof.cli.options import AsJson, CircuitFile, ModelOption
-from circuitproof.cli.show import show_result, show_told
+from circuitproof.cli.show import printing, show_result
 
 
 def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and of what
@@ -34,10 +34,11 @@ def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and 
 
     Prompts given by --prompt come first.
     """
-    from circuitproof.lab.runs.logits import find_logits
+    from circuitproof.verbs.logits import find_logits
+    from circuitproof.view.results import logits_said
 
     if not prompt and not tokens:
         raise BadParameter("give a prompt: --prompt, or --tokens")
     prompts = [*(prompt or []), *(one.split() for one in tokens or [])]
     asked = None if candidates is None else candidates.split()
-    show_result(find_logits(path, prompts, circuit, asked), show_told, as_json=as_json)
+    show_result(find_logits(path, prompts, circuit, asked), printing(logits_said), as_json=as_json)

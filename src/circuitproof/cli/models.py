@@ -15,7 +15,7 @@ from circuitproof.text.replacing import Folder
 if TYPE_CHECKING:
     from circuitproof.declare.tasks.alphabet import Alphabet
     from circuitproof.lab.runs.hugging_face_gate import Agreement
-    from circuitproof.lab.runs.models import Described
+    from circuitproof.verbs.models import Described
 
 _GPT2 = ("config.json", "model.safetensors", "tokenizer.json", "vocab.json", "merges.txt")
 
@@ -38,7 +38,7 @@ def model(
     as_json: AsJson = False,
 ) -> None:
     """Read a whole model directory and say what it holds; docs/models.md has the layout."""
-    from circuitproof.lab.runs.models import describe, seal_model
+    from circuitproof.verbs.models import describe, seal_model
 
     if within is not None and compare is None:
         raise BadParameter("--within bounds the difference of --compare FILE, which is not given")
@@ -54,7 +54,7 @@ def model(
 
 def _show_compared(described: "Described", file: Path, within: Fraction | None, *, as_json: bool) -> NoReturn:
     from circuitproof.lab.runs.comparison import compare
-    from circuitproof.lab.runs.models import exactness
+    from circuitproof.view.words import exactness
 
     compared = compare(described.path, file, within)
     if as_json:
@@ -79,7 +79,7 @@ def install(
     as_json: AsJson = False,
 ) -> None:
     """Write a copy of a model in which programs stand in the place of heads' queries and keys."""
-    from circuitproof.lab.runs.models import install as install_programs
+    from circuitproof.verbs.models import install as install_programs
 
     names = [str(head) for head in install_programs(model, program, out)]
     if as_json:
@@ -103,7 +103,8 @@ def import_hf(
     """Turn a Hugging Face GPT-2 into a model directory: the same numbers and operators, nothing folded."""
     from circuitproof.lab.runs.hugging_face import import_hf as convert
     from circuitproof.lab.runs.hugging_face import locate
-    from circuitproof.lab.runs.models import count_parameters, exactness
+    from circuitproof.verbs.models import count_parameters
+    from circuitproof.view.words import exactness
 
     folder = locate(source, revision)
     agreements: list[Agreement] = []
@@ -173,8 +174,7 @@ def export_hf(
 
 def _show(found: "Described") -> None:
     from circuitproof.declare.tasks.names import TokenNames
-    from circuitproof.lab.runs.models import exactness
-    from circuitproof.view.words import program_lines
+    from circuitproof.view.words import exactness, program_lines
 
     declared, sizes = found.declaration, found.declaration.architecture
     show_line(
@@ -195,7 +195,7 @@ def _show(found: "Described") -> None:
 
 def _begin(names: "Alphabet") -> str:
     """Return what people see of the first tokens."""
-    from circuitproof.view.words import named
+    from circuitproof.declare.tasks.names import named
 
     most = 12
     more = " …" if len(names) > most else ""

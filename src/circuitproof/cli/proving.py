@@ -27,16 +27,16 @@ from circuitproof.cli.options import (
     TaskName,
 )
 from circuitproof.cli.pacing import paced
-from circuitproof.cli.show import show_line, show_note, show_result, show_told
+from circuitproof.cli.show import printing, show_line, show_note, show_result
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
 from circuitproof.declare.circuits.graph import Granularity
 from circuitproof.prove.effort import Effort, Method
 from circuitproof.solvers.choices import Branching, Engine
 
 if TYPE_CHECKING:
-    from circuitproof.lab.runs.minimality import Minimality
-    from circuitproof.lab.runs.verification import Place, Request
     from circuitproof.prove.effort import Pace
+    from circuitproof.verbs.minimality import Minimality
+    from circuitproof.verbs.verification import Place, Request, Verification
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -72,7 +72,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
     Without a circuit, the claim is about the whole model: all of its edges.
     """
-    from circuitproof.lab.runs.verification import Place, Request, parse_properties
+    from circuitproof.verbs.verification import Place, Request, parse_properties
 
     place = Place(at, positions)
     _refuse_idle(context, epsilon, engine)
@@ -87,18 +87,17 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         properties=parse_properties(properties or [], epsilon),
         place=place,
         effort=Effort(method, budget, regions, listed),
-        measures_floats=measure_floats,
         pattern=pattern,
         find_limits=limits,
         only_of_patterns=given(context, "regions", "listed"),
-        only_of_lists=given(context, "method", "budget"),
+        only_of_lists=given(context, "measure_floats", "method", "budget"),
     )
     if engine is not Engine.EXACT:
-        from circuitproof.lab.runs.cross_check import Asking
+        from circuitproof.verbs.cross_check import Asking
 
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
         show_cross_check(request, asking, out, deadline, as_json=as_json)
-    _show_answers(request, out, deadline, as_json=as_json)
+    _show_answers(request, out, deadline, measures_floats=measure_floats, as_json=as_json)
 
 
 def _refuse_idle(context: Context, epsilon: str | None, engine: Engine) -> None:
@@ -115,18 +114,29 @@ def _refuse_idle(context: Context, epsilon: str | None, engine: Engine) -> None:
 
 def _refuse_unsearched(flags: tuple[str, ...], model: Path, place: "Place") -> None:
     """Refuse options of a search where a formula gives the radius."""
-    from circuitproof.lab.runs.verification import is_searched
+    from circuitproof.verbs.verification import is_searched
 
     if flags and not is_searched(model, place):
         refuse_idle(flags, "without a norm, a formula gives the radius at the final residual")
 
 
-def _show_answers(request: "Request", out: Path | None, deadline: float | None, *, as_json: bool) -> NoReturn:
-    from circuitproof.lab.runs.verification import Unmeasured
-    from circuitproof.lab.runs.verification import verify as answer
+def _show_answers(
+    request: "Request", out: Path | None, deadline: float | None, *, measures_floats: bool, as_json: bool
+) -> NoReturn:
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.verbs.verification import Unmeasured
+    from circuitproof.verbs.verification import verify as answer
+    from circuitproof.view.results import verification_said
 
-    found = show_kept(lambda pace: answer(request.at(pace), out), show_told, out, deadline, as_json=as_json)
+    def work(pace: "Pace") -> "Verification":
+        found = answer(request.at(pace), out)
+        if not measures_floats:
+            return found
+        from circuitproof.lab.runs.measuring import measured
+
+        return measured(found, pace)
+
+    found = show_kept(work, printing(verification_said), out, deadline, as_json=as_json)
     if isinstance(found.floats, Unmeasured):
         show_note(f"no floats measured, which changes nothing of the answers: {found.floats.reason}")
     raise Exit(EXIT_CODES[found.verdict])
@@ -180,15 +190,16 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
 
     The search ends after 300 seconds unless another deadline is given.
     """
-    from circuitproof.lab.runs.radii import find_radii
-    from circuitproof.lab.runs.verification import Place
+    from circuitproof.verbs.radii import find_radii
+    from circuitproof.verbs.verification import Place
+    from circuitproof.view.results import radii_said
 
     place = Place(at, positions)
     _refuse_unsearched(given(context, "budget"), model, place)
     with paced(deadline, as_json=as_json) as pace:
         effort = Effort(budget=budget, pace=pace)
         found = find_radii(model, task, circuit, place, effort)
-    show_result(found, show_told, as_json=as_json)
+    show_result(found, printing(radii_said), as_json=as_json)
     if found.bounded and pace.clock() < inf:  # no interrupt ended it
         show_note(
             f"a prompt's search ended after --budget {budget} parts, or after its share of --deadline "
@@ -230,8 +241,9 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     as_json: AsJson = False,
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
-    from circuitproof.lab.runs.minimality import SearchSpace, find_minimum
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.verbs.minimality import SearchSpace, find_minimum
+    from circuitproof.view.results import minimality_said
 
     if circuit is not None:
         refuse_idle(given(context, "granularity"), "the circuit file says it")
@@ -240,7 +252,7 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     def search(pace: "Pace") -> "Minimality":
         return find_minimum(model, task, space=space, most=most, budget=budget, out=out, pace=pace)
 
-    found = show_kept(search, show_told, out, deadline, as_json=as_json)
+    found = show_kept(search, printing(minimality_said), out, deadline, as_json=as_json)
     if out is not None and not as_json:
         show_line(_written(found, out))
     raise Exit(EXIT_CODES[found.verdict])

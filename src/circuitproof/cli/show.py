@@ -1,7 +1,7 @@
 """How results look on a terminal: tables for people, JSON for programs."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from shutil import get_terminal_size
 from textwrap import fill
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from circuitproof.view.telling import Said, Told
+    from circuitproof.view.said import Said
 
 Found = TypeVar("Found")
 INDENTED = "\n  "
@@ -103,15 +103,19 @@ def _listed(title: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) ->
     return table
 
 
-def show_told(found: "Told") -> None:
-    """Print what a result says of itself."""
-    for one in found.told():
-        show_said(one)
+def printing(said: "Callable[[Found], Iterable[Said]]") -> Callable[[Found], None]:
+    """Return what prints a result: all that is said of it."""
+
+    def show(found: Found) -> None:
+        for one in said(found):
+            show_said(one)
+
+    return show
 
 
 def show_said(one: "Said") -> None:
     """Print a sentence or a table; drawings are for pages."""
-    from circuitproof.view.telling import Table
+    from circuitproof.view.said import Table
 
     if isinstance(one, str):
         show_line(one)

@@ -28,12 +28,12 @@ from circuitproof.text.reading import alone
 from circuitproof.text.replacing import Folder
 
 if TYPE_CHECKING:
-    from circuitproof.lab.runs.cost import Account, Costs
-    from circuitproof.lab.runs.cross_check import Asking, Compared, CrossCheck
-    from circuitproof.lab.runs.verification import Request
     from circuitproof.prove.claim import Claim
     from circuitproof.prove.effort import Pace
     from circuitproof.solvers.rulings import Ruling
+    from circuitproof.verbs.cost import Account, Costs
+    from circuitproof.verbs.cross_check import Asking, Compared, CrossCheck
+    from circuitproof.verbs.verification import Request
 
 Engines = Annotated[
     Engine,
@@ -54,8 +54,8 @@ def show_cross_check(
     request: "Request", asking: "Asking", out: Path | None, deadline: float | None, *, as_json: bool
 ) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
-    from circuitproof.lab.runs.cross_check import cross_check
     from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.verbs.cross_check import cross_check
 
     def answer(pace: "Pace") -> "CrossCheck":
         return cross_check(request.at(pace), asking=asking, out=out)
@@ -96,8 +96,8 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     as_json: AsJson = False,
 ) -> None:
     """Write every query of a claim as an SMT-LIB file that says what each answer means."""
-    from circuitproof.lab.runs.cross_check import Asking, write_queries
-    from circuitproof.lab.runs.verification import Place, Request, parse_properties
+    from circuitproof.verbs.cross_check import Asking, write_queries
+    from circuitproof.verbs.verification import Place, Request, parse_properties
 
     if epsilon is None:
         refuse_idle(given(context, "at", "positions"), "there is no --epsilon")
@@ -128,8 +128,8 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
     as_json: AsJson = False,
 ) -> None:
     """Count what the four properties of circuits assert, by source, and per edge beside the paper's."""
-    from circuitproof.lab.runs.cost import CostRequest, count_costs
-    from circuitproof.lab.runs.cross_check import Asking
+    from circuitproof.verbs.cost import CostRequest, count_costs
+    from circuitproof.verbs.cross_check import Asking
 
     if engine is Engine.EXACT:
         refuse_idle(given(context, "seconds"), "no solver is asked (--engine)")
@@ -150,7 +150,7 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
 
 
 def _show_costs(found: "Costs") -> None:
-    from circuitproof.lab.runs.cost import PAPER_PER_EDGE, explain
+    from circuitproof.verbs.cost import PAPER_PER_EDGE, explain
 
     sources = ("norm#", "attention#", "mlp#", "embedding#", "decision#")
     work = ("per norm#", "products#", "branches#", "encode s#", "solve s", "total#")
@@ -169,8 +169,8 @@ def _show_costs(found: "Costs") -> None:
 
 
 def _counts(one: "Account") -> tuple[str, ...]:
-    from circuitproof.lab.runs.cost import PAPER_PER_EDGE
     from circuitproof.solvers.assertions import Source
+    from circuitproof.verbs.cost import PAPER_PER_EDGE
 
     total = one.total
     return (

@@ -10,7 +10,7 @@ from circuitproof.cli.show import show_line, show_result
 from circuitproof.text.replacing import OneFile
 
 if TYPE_CHECKING:
-    from circuitproof.lab.runs.declared import DeclaredTask
+    from circuitproof.verbs.declared import DeclaredTask
 
 
 def task(
@@ -32,7 +32,7 @@ def task(
     as_json: AsJson = False,
 ) -> None:
     """Say what a task asks: prompts, candidates, answers, classes, and the digest that claims carry."""
-    from circuitproof.lab.runs.declared import find_declared, write_declaration
+    from circuitproof.verbs.declared import find_declared, write_declaration
 
     found = find_declared(name, model)
     if out is not None:
@@ -41,13 +41,9 @@ def task(
 
 
 def _show(found: "DeclaredTask", out: Path | None) -> None:
-    from circuitproof.text.reading import scientific
+    from circuitproof.view.tasks import task_lines
 
-    show_line(f"{found.task.name}: {scientific(found.task.size)} prompts, digest {found.task.digest}")
-    if (pattern := found.pattern_words()) is not None:
-        show_line(f"pattern: {pattern}")
-    show_line(f"candidates: {found.named(found.task.candidates)}")
-    show_line(f"right answers: {found.named(found.answers)}")
-    show_line(f"classes: {found.classes}")
+    for line in task_lines(found):
+        show_line(line)
     if out is not None:
         show_line(f"{out} holds the declaration")

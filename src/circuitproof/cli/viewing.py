@@ -112,10 +112,14 @@ def explain(  # noqa: PLR0913, PLR0917  # what is asked, of what, and within whi
     """
     from circuitproof.forward.declaration import read_declaration
     from circuitproof.view.explain import explain as explain_it
+    from circuitproof.view.results import explanation_said
+    from circuitproof.view.said import text_of
     from circuitproof.view.story import tell
     from circuitproof_check.main import Beside
 
     with paced(deadline, as_json=as_json) as pace:
         reader = None if model is None else read_declaration(model)
         found = explain_it(tell(bundle, Beside(operations=operations)), prompt, pace, reader)
-    show_result(found, lambda explained: show_text(f"{explained!r}\n"), as_json=as_json)
+    show_result(
+        found, lambda explained: show_text(f"{text_of(explanation_said(explained))}\n"), as_json=as_json
+    )

@@ -3,6 +3,9 @@
 import html
 import json
 
+_LONGEST = 60
+"""How much of a text of others is shown."""
+
 
 def printable(text: str, keeps: str = "") -> str:
     r"""Return a text in which every sign that does not print is spelled as in JSON, but for what it `keeps`.
@@ -22,6 +25,16 @@ def plural(count: int, noun: str) -> str:
     ('1 edge', '2 edges')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def shown_text(text: str, most: int = _LONGEST) -> str:
+    r"""Return a text of others on one line: signs that do not print are spelled out, and much is cut off.
+
+    >>> shown_text("a" + chr(0x202E) + "b")
+    'a\\u202eb'
+    """
+    cut = text if len(text) <= most else f"{text[:most]}…"
+    return printable(cut)
 
 
 def preformatted(text: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.domain import Domain
+from circuitproof.declare.tasks.names import prompt_line
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import OneEdge, Open
@@ -11,10 +12,9 @@ from circuitproof.prove.findings import Survey
 from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.reading import scientific, shown
-from circuitproof.view.counterexamples import prompt_line
 from circuitproof.view.drawings.circuit import draw_still
 from circuitproof.view.elements import Element, el
-from circuitproof.view.telling import Table
+from circuitproof.view.said import Table
 from circuitproof.view.words import edges_words, pattern_words
 
 

@@ -1,14 +1,11 @@
-"""A counterexample in the words of its task, and as JSON with every number exactly."""
+"""A counterexample in the words of its task."""
 
 from collections.abc import Iterator
 
-from circuitproof.declare.tasks.names import TokenNames
+from circuitproof.declare.tasks.names import TokenNames, named, prompt_line
 from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.counterexamples import Counterexample, Decided
-from circuitproof.text.canonical import Json
-from circuitproof.text.codec import to_json
-from circuitproof.text.reading import write_rational
-from circuitproof.view.words import exact, moved, named, shown_text
+from circuitproof.view.words import exact, moved
 
 _LONGEST = 200
 """How much of a prompt is shown."""
@@ -33,32 +30,6 @@ def _said(task: Task, names: TokenNames, one: Decided) -> str:
     return ", ".join(parts)
 
 
-def prompt_line(names: TokenNames, prompt: tuple[int, ...]) -> str:
-    """Return a prompt in tokens on a line that is not too long."""
-    return shown_text(" ".join(named(names, token) for token in prompt), most=_LONGEST)
-
-
 def _candidates(task: Task, names: TokenNames, places: frozenset[int]) -> str:
     tied = [named(names, task.candidates[place]) for place in sorted(places)]
     return tied[0] if len(tied) == 1 else f"a tie of {' and '.join(tied)}"
-
-
-def counterexample_to_json(task: Task, found: Counterexample | None) -> Json:
-    """Return what refutes a property as JSON; nothing of one that is not refuted."""
-    if found is None:
-        return None
-    return {"says": found.says or None, "prompts": [decided_to_json(task, one) for one in found.prompts]}
-
-
-def decided_to_json(task: Task, one: Decided) -> Json:
-    """Return a prompt and what is decided there, tokens by number and by name."""
-    names = task.alphabet.named()
-    return {
-        "place": one.place,
-        "prompt": list(one.prompt),
-        "text": [named(names, token) for token in one.prompt],
-        "wanted": None if one.wanted is None else [task.candidates[place] for place in sorted(one.wanted)],
-        "decided": [task.candidates[place] for place in sorted(one.decided)],
-        "margin": write_rational(one.margin),
-        "eta": to_json(one.eta or None),
-    }

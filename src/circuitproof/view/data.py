@@ -23,13 +23,7 @@ from circuitproof.view.parts.prompts import closest
 from circuitproof.view.parts.witnesses import says
 from circuitproof.view.story import Story, Unjudged
 from circuitproof.view.trace import trace
-from circuitproof.view.words import (
-    ablation_words,
-    constants_words,
-    decision_text,
-    prompt_text,
-    token_name,
-)
+from circuitproof.view.words import ablation_words, constants_words, decision_text, prompt_text, token_name
 
 _READS = 60_000
 """The most weights of heads that a page carries of each kind."""

@@ -1,6 +1,5 @@
 """One prompt explained: its cell, what heads read, what edges bring to the margin, what would flip it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -16,13 +15,13 @@ from circuitproof.prove.balls.radius import Bracket, find_radius
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
+from circuitproof.text.printing import shown_text
 from circuitproof.text.reading import long_numbers, write_rational
 from circuitproof.view.numbers import Cell, Numbers
 from circuitproof.view.regions import labelled_prompts
 from circuitproof.view.story import Story, Uncomputed, Unjudged, answer_to, numbers_of
-from circuitproof.view.telling import Said, Told
 from circuitproof.view.trace import Reading
-from circuitproof.view.words import constants_words, shown_text, token_name
+from circuitproof.view.words import constants_words, token_name
 
 _PARTS = 100
 """The most parts of a ball that are looked at for the radius of a prompt."""
@@ -30,8 +29,8 @@ _WIDEST = 64
 """The most coordinates of a residual that are searched here."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Explanation(Told):
+@dataclass(frozen=True, slots=True)
+class Explanation:
     """What the circuit does on one prompt."""
 
     bundle: Opened
@@ -48,11 +47,6 @@ class Explanation(Told):
     readings: tuple[Reading, ...]
     searched: Bracket | None = None
     """What is known of the radius where a norm reads the final residual, if it was searched for."""
-
-    def told(self) -> Iterator[Said]:
-        from circuitproof.view.parts.explanation import explained  # which is about explanations
-
-        yield explained("The prompt", self)
 
     def to_json(self) -> Json:
         """Return the explanation with all numbers exactly."""

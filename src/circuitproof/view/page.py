@@ -28,8 +28,8 @@ from circuitproof.view.parts.verdicts import limits, verdicts
 from circuitproof.view.parts.witnesses import witnesses
 from circuitproof.view.plain import as_text, words
 from circuitproof.view.run import Judged, RunStory
+from circuitproof.view.said import Table
 from circuitproof.view.story import Story, Unjudged
-from circuitproof.view.telling import Table
 
 PARTS: tuple[Callable[[Story], Element | None], ...] = (
     heading,

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json
+from circuitproof.text.printing import shown_text
 from circuitproof.text.reading import Fields
 from circuitproof.view.data import story_to_json
 from circuitproof.view.page import bundle_page, bundle_text, run_page, run_text
 from circuitproof.view.run import RUN, Judged, RunStory, tables, tell_run
+from circuitproof.view.said import Table
 from circuitproof.view.story import Story, Unjudged, tell
-from circuitproof.view.telling import Table
-from circuitproof.view.words import shown_text
 from circuitproof_check.main import Beside, Outcome
 
 _WORSE = (Outcome.VALID, Outcome.INCOMPLETE, Outcome.REFUTED, Outcome.USAGE, Outcome.FAILURE, Outcome.INVALID)

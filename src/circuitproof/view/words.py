@@ -11,39 +11,23 @@ from circuitproof.declare.circuits.graph import Granularity
 from circuitproof.declare.programs.lines import to_lines
 from circuitproof.declare.programs.syntax import Program, Rule
 from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.declare.tasks.names import TokenNames
+from circuitproof.declare.tasks.names import TokenNames, named
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.patterns import Pattern
-from circuitproof.text.printing import plural, printable
+from circuitproof.text.printing import plural
 from circuitproof.text.reading import shown, write_rational
 
 if TYPE_CHECKING:
     from circuitproof.bundle.opening import AskedTask
+    from circuitproof.forward.declaration import Declaration
     from circuitproof.prove.fold import Fold
 
-_LONGEST = 60
-"""How much of a stranger's text is shown."""
 _TOLD = 24
 """Of how many tokens it is told what they are."""
 _MOVED = 12
 """How many coordinates of a perturbation are written out."""
 _DIGITS = 40
 """A rational of no more signs than this is shown as it is."""
-
-
-def shown_text(text: str, most: int = _LONGEST) -> str:
-    r"""Return a stranger's text on one line: signs that do not print are spelled out, and much is cut off.
-
-    >>> shown_text("a" + chr(0x202E) + "b")
-    'a\\u202eb'
-    """
-    cut = text if len(text) <= most else f"{text[:most]}…"
-    return printable(cut)
-
-
-def named(names: TokenNames, token: int) -> str:
-    """Return what people see of a token: its text with visible blanks, or its number where it has no name."""
-    return shown_text(names.shown(token))
 
 
 def told_tokens(names: TokenNames, tokens: Iterable[int], most: int = _TOLD) -> str:
@@ -104,6 +88,13 @@ def perplexity_text(perplexity: float | None) -> str:
     ('12.10', '–')
     """
     return "–" if perplexity is None else f"{perplexity:#.4g}"
+
+
+def exactness(declaration: "Declaration") -> str:
+    """Say what keeps a whole model from exact proofs, if anything does."""
+    if (inexact := declaration.inexact_operator) is None:
+        return "every circuit of it can be computed exactly"
+    return f"{inexact} has no exact value: circuits that compute it are refused"
 
 
 def model_words(sizes: Architecture, programs: int) -> str:

@@ -12,7 +12,7 @@ from circuitproof.declare.operators import Attention
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.comparison import compare
-from circuitproof.lab.runs.logits import find_logits
+from circuitproof.verbs.logits import find_logits
 from hand_models import ADDER, build, freeze
 from models import NORMS, random_model, tiny_architecture
 

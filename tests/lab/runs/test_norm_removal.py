@@ -17,7 +17,6 @@ from circuitproof.lab.runs import norm_removal
 from circuitproof.lab.runs.extraction import Method, extract
 from circuitproof.lab.runs.norm_recipe import NormRecipe, load_norm_recipe
 from circuitproof.lab.runs.norm_removal import NormRemoval, Watchers, remove_norms
-from circuitproof.lab.runs.verification import Request, verify
 from circuitproof.lab.train.fold_norm import fold
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.properties.equivalence import Equivalence
@@ -28,6 +27,7 @@ from circuitproof.prove.verdict import Verdict
 from circuitproof.text import canonical
 from circuitproof.text.codec import to_json
 from circuitproof.text.sealed import read_manifest
+from circuitproof.verbs.verification import Request, verify
 from corpora import corpus_changes, write_corpus
 from models import random_model
 from norm_recipes import write_norm_recipe

@@ -11,12 +11,12 @@ from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.brackets import toy_brackets
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.release import import_release
-from circuitproof.lab.runs.cross_check import Asking, cross_check
-from circuitproof.lab.runs.verification import Request, parse_properties, verify
 from circuitproof.prove.balls.search import Effort, Method
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Engine
+from circuitproof.verbs.cross_check import Asking, cross_check
+from circuitproof.verbs.verification import Request, parse_properties, verify
 from circuitproof_check.main import Outcome, check
 
 EPSILONS = ("1/1000", "1/400", "1/200", "1/100")

@@ -7,7 +7,7 @@ and `if`. People see the text that the bytes are, with blanks and line ends as s
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from circuitproof.text.printing import printable
+from circuitproof.text.printing import printable, shown_text
 
 _PRINTED = frozenset({*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)})
 """The bytes that are their own signs; each of the others is called by the next sign from U+0100 on."""
@@ -17,6 +17,9 @@ _BLANK = "Ġ"
 _VISIBLE = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
 _ESCAPED = {sign: f"\\u{ord(sign):04x}" for sign in _VISIBLE.values()}
 """A text that has one of our signs is not mistaken for one that has what the sign stands for."""
+
+_LONGEST = 200
+"""How much of a prompt is shown."""
 
 
 class TokenNames(Mapping[int, str]):
@@ -85,6 +88,16 @@ class TokenNames(Mapping[int, str]):
             if found.setdefault(self.shown(token), token) != token:
                 twice.add(self.shown(token))
         return {text: token for text, token in found.items() if text not in twice}
+
+
+def named(names: TokenNames, token: int) -> str:
+    """Return what people see of a token: its text with visible blanks, or its number where it has no name."""
+    return shown_text(names.shown(token))
+
+
+def prompt_line(names: TokenNames, prompt: tuple[int, ...]) -> str:
+    """Return a prompt in tokens on a line that is not too long."""
+    return shown_text(" ".join(named(names, token) for token in prompt), most=_LONGEST)
 
 
 def _is_spelled_in_bytes(name: str) -> bool:

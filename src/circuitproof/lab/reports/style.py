@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from circuitproof.errors import InputError, UsageError
 from circuitproof.text.canonical import refuse_unwritable, write_file
-from circuitproof.view.words import shown_text
+from circuitproof.text.printing import shown_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

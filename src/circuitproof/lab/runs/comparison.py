@@ -17,10 +17,10 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.exact.rounding import nearest_double
 from circuitproof.forward.frozen import Frozen, open_model
-from circuitproof.lab.runs.logits import Tokens, exact_logits
 from circuitproof.prove.findings import shown
 from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields, read_bytes, read_json, reading, write_rational
+from circuitproof.verbs.logits import Tokens, exact_logits
 
 _PROMPTS, _ROWS = 2, 3
 """The dimensions of tokens, and of logits at every position."""

@@ -12,11 +12,11 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import Score, score_circuits
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs.asked import ablated
 from circuitproof.prove.claim import refuse_unread_ports
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json
 from circuitproof.text.reading import about
+from circuitproof.verbs.asked import ablated
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Extracting a circuit from a stored model: from files to a chosen circuit and a report of all candidates."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,8 +24,6 @@ from circuitproof.text.canonical import Digest, Json, readable_json, refuse_exis
 from circuitproof.text.codec import Positive, record_to_json, to_json
 from circuitproof.text.reading import about, read_fields
 from circuitproof.text.sealed import read_manifest
-from circuitproof.view.answers import drawn
-from circuitproof.view.telling import Said, Table, Told
 
 THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 """What is swept when nobody says otherwise, in nats."""
@@ -56,8 +53,8 @@ class Method:
         return tuple(Tolerance(threshold, self.agreement) for threshold in sorted(self.thresholds))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Extraction(Told):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
     """The chosen circuit, every candidate, and what they were found from."""
 
     task: str
@@ -79,28 +76,6 @@ class Extraction(Told):
     @property
     def circuit(self) -> Circuit:
         return self.selected.circuit
-
-    def told(self) -> Iterator[Said]:
-        """Return every candidate; the selected one has a star."""
-        rows = tuple(
-            (
-                f"{candidate.threshold:g}{' *' if candidate == self.selected else ''}",
-                f"{len(candidate.circuit)}",
-                f"{len(candidate.circuit.nodes())}",
-                f"{len(candidate.circuit.heads())}",
-                f"{candidate.measure.agreed}/{candidate.measure.prompts}",
-                f"{candidate.measure.worst_margin:.4f}",
-                f"{candidate.measure.kl:.2e}",
-            )
-            for candidate in self.candidates
-        )
-        columns = ("threshold", "edges#", "nodes#", "heads#", "agreement#", "worst margin#", "KL#")
-        title = (
-            f"{self.task}: faithful to the {self.method.objective}, ablation {self.circuit.ablation.kind}, "
-            "measured in FP32; * is selected"
-        )
-        yield Table(title, columns, rows)
-        yield drawn(self.circuit, self.programs)
 
     def to_json(self) -> Json:
         return {

@@ -10,7 +10,6 @@ from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.rules import OnlyOpener
 from circuitproof.declare.tasks.task import Task
-from circuitproof.lab.runs.limits import limits_of
 from circuitproof.lab.runs.run import Run
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
@@ -18,6 +17,7 @@ from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.codec import Positive
 from circuitproof.text.reading import write_rational
+from circuitproof.verbs.limits import limits_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,20 +1,13 @@
 """The claim: what is said of which circuit of which model, in words and as formulas."""
 
 from circuitproof.prove.properties.property import Property
-from circuitproof.text.printing import plural
+from circuitproof.text.printing import plural, shown_text
 from circuitproof.text.reading import scientific
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import facts, name, section
 from circuitproof.view.regions import labelled_prompts
 from circuitproof.view.story import Story
-from circuitproof.view.words import (
-    ablation_words,
-    edges_words,
-    model_words,
-    pattern_words,
-    shown_text,
-    token_name,
-)
+from circuitproof.view.words import ablation_words, edges_words, model_words, pattern_words, token_name
 
 
 def claim(story: Story) -> Element:

@@ -1,10 +1,9 @@
 """The top of a page: what was judged, by whom, and how it ended."""
 
-from circuitproof.text.printing import plural
+from circuitproof.text.printing import plural, shown_text
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.section import link, name, uncompared
 from circuitproof.view.story import Story, Unjudged
-from circuitproof.view.words import shown_text
 from circuitproof_check.main import Outcome, Report
 
 _SAID = {

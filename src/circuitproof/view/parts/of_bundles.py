@@ -1,5 +1,6 @@
 """What a run has proved: the circuit of each bundle, its verdicts, and the whole of its page below."""
 
+from circuitproof.text.printing import shown_text
 from circuitproof.view.drawings.circuit import draw_still
 from circuitproof.view.elements import Element, el
 from circuitproof.view.parts.circuit import brought
@@ -14,7 +15,6 @@ from circuitproof.view.parts.section import (
     verdict_badge,
 )
 from circuitproof.view.run import Judged, RunStory
-from circuitproof.view.words import shown_text
 
 _LONGEST = 120
 """How much of the path of a bundle is shown."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from circuitproof.text.printing import plural
+from circuitproof.text.printing import plural, shown_text
 from circuitproof.view.drawings.charts import Dot, draw_dots, draw_spans
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.parts.of_bundles import bundles
@@ -10,7 +10,7 @@ from circuitproof.view.parts.of_studies import beyond, healing, programs, viabil
 from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar
 from circuitproof.view.run import Folding, Point, RunStory, Trial
 from circuitproof.view.rungs import Lesioned, Rung
-from circuitproof.view.words import perplexity_text, shown_text
+from circuitproof.view.words import perplexity_text
 
 
 def run_heading(run: RunStory) -> Element:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from circuitproof.text.printing import plural
+from circuitproof.text.printing import plural, shown_text
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar, verdict_badge
 from circuitproof.view.run import RunStory
 from circuitproof.view.study import Beyond, Healing, Programs, SearchedHead, Stratum, Viability
-from circuitproof.view.words import perplexity_text, shown_text
+from circuitproof.view.words import perplexity_text
 
 _LONG = 400
 """How much is shown of a program, a pattern or a part of one."""

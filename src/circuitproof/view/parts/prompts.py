@@ -1,12 +1,12 @@
 """The table of prompts: what each is, what is decided, by how much, and in which cell."""
 
-from circuitproof.text.printing import plural
+from circuitproof.text.printing import plural, shown_text
 from circuitproof.text.reading import shown
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.parts.section import link, scrolled, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import decision_text, prompt_text, shown_text, token_name
+from circuitproof.view.words import decision_text, prompt_text, token_name
 
 _ROWS = 50
 """How many prompts a table shows at first."""

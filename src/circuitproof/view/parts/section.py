@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from circuitproof.text.printing import shown_text
 from circuitproof.view.elements import Child, Element, el, table
-from circuitproof.view.words import shown_text
 from circuitproof_check.main import Beside
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from circuitproof.text.printing import shown_text
 from circuitproof.view.elements import Element, el
 from circuitproof.view.evidence import rests_on
 from circuitproof.view.parts.section import scrolled, section, verdict_badge
 from circuitproof.view.story import Story
-from circuitproof.view.words import ablation_words, remark_meaning, shown_text
+from circuitproof.view.words import ablation_words, remark_meaning
 
 
 def verdicts(story: Story) -> Element:

@@ -1,13 +1,14 @@
 """Counterexamples and witnesses: the prompts on which anyone can see what is said."""
 
 from circuitproof.prove.fold import Fold
+from circuitproof.text.printing import shown_text
 from circuitproof.text.reading import shown
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.evidence import Shown, Witness
 from circuitproof.view.numbers import lead
 from circuitproof.view.parts.section import link, scrolled, section
 from circuitproof.view.story import Story
-from circuitproof.view.words import decision_text, moved, prompt_text, shown_text
+from circuitproof.view.words import decision_text, moved, prompt_text
 
 _COLUMNS = ("what it shows", "prompt", "decides", "what is changed", "then decides")
 

@@ -1,6 +1,5 @@
-"""Results that tell themselves: tables and sentences on a terminal, the page's elements in a notebook."""
+"""What is said of a result: tables, drawings and sentences, as text or as the page's elements."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
@@ -25,23 +24,17 @@ Said: TypeAlias = Table | Element | str
 """A table, a part of a page such as a drawing, or a sentence."""
 
 
-class Told(ABC):
-    """A result that a notebook shows with the elements of the page, and Python's prompt in 80 columns."""
+def text_of(said: Iterable[Said]) -> str:
+    """Return what is said in 80 columns, as Python's prompt shows it."""
+    return as_text(_section(said)).rstrip("\n")
 
-    __slots__ = ()
 
-    @abstractmethod
-    def told(self) -> Iterator[Said]:
-        """Return what there is to say, in order."""
+def html_of(said: Iterable[Said]) -> str:
+    """Return what is said with the elements of the page, as a notebook shows it."""
+    from circuitproof.view.page import alone  # whoever prints on a terminal needs no page
 
-    def __repr__(self) -> str:
-        return as_text(_section(self.told())).rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        from circuitproof.view.page import alone  # whoever prints on a terminal needs no page
-
-        made = _section(self.told())
-        return framed(alone(made), min(_MOST, _LINE * (3 + as_text(made).count("\n"))))
+    made = _section(said)
+    return framed(alone(made), min(_MOST, _LINE * (3 + as_text(made).count("\n"))))
 
 
 def framed(document: str, height: int) -> str:

@@ -1,6 +1,6 @@
 """The radius of every decision of a stored model's circuit, exactly or between proved bounds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.tasks.names import named, prompt_line
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode
 from circuitproof.exact.rounding import nearest_double
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface
-from circuitproof.lab.runs.asked import asked_circuit, asked_model
-from circuitproof.lab.runs.verification import Place
 from circuitproof.prove.balls.disturbed import Question, disturbed_prompts
 from circuitproof.prove.balls.radius import Bracket, find_radius
 from circuitproof.prove.balls.regions import Unsearched
@@ -26,12 +25,10 @@ from circuitproof.prove.fold import Fold, fold
 from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
-from circuitproof.text.reading import shown, write_rational
-from circuitproof.view.counterexamples import prompt_line
-from circuitproof.view.drawings.charts import draw_histogram
-from circuitproof.view.frame import frame_of
-from circuitproof.view.telling import Said, Table, Told
-from circuitproof.view.words import named
+from circuitproof.text.reading import write_rational
+from circuitproof.verbs.asked import asked_circuit, asked_model
+from circuitproof.verbs.frame import frame_of
+from circuitproof.verbs.verification import Place
 
 _NAMED = 5
 """How many of the weakest prompts are named."""
@@ -57,18 +54,9 @@ class PromptRadius:
         upper = inf if self.bracket.upper is None else nearest_double(self.bracket.upper)
         return inf if self.bracket.is_infinite else nearest_double(self.bracket.lower), upper
 
-    def words(self) -> str:
-        """Return a radius in words: a number, a tie, or the bounds that are known."""
-        if self.bracket is None:
-            return "a tie"
-        low, high = self.bracket.lower, self.bracket.upper
-        if self.bracket.is_exact:
-            return shown(low)
-        return f"at least {shown(low)}" if high is None else f"between {shown(low)} and {shown(high)}"
 
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Radii(Told):
+@dataclass(frozen=True, slots=True)
+class Radii:
     """The radii of a circuit's decisions at an interface."""
 
     at: Interface
@@ -142,31 +130,6 @@ class Radii(Told):
         if self.ties:
             return ExitCode.REFUTED
         return ExitCode.UNDECIDED if self.bounded else ExitCode.GOOD
-
-    def told(self) -> Iterator[Said]:
-        """Return how large radii are, which prompts have the least, and what is proved of all."""
-        absolute, relative = self.distribution(), self.distribution(is_relative=True)
-        rows = tuple((name, shown(absolute[name]), shown(size)) for name, size in relative.items())
-        title = f"{len(self.exact())} of {len(self.prompts)} radii known exactly, at {self.at}"
-        yield Table(title, ("", "radius#", "relative to the largest coordinate#"), rows) if rows else title
-        infinite = sum(one.is_infinite for one in self.brackets)
-        unattained = sum(one.is_exact and not one.is_attained for one in self.brackets)
-        yield f"{self.ties} ties, {infinite} infinite radii; {unattained} infima are not known to be attained"
-        if bounded := self.bounded - self.unknown:
-            yield f"{bounded} radii only bounded"
-        if self.unknown:
-            yield f"{self.unknown} radii unknown: there was no time for them"
-        names = self.task.alphabet.named()
-        for place in self.weakest:
-            line = prompt_line(names, self.task.prompts[place])
-            yield f"weakest: {self.prompts[place].words()} at prompt {place}: {line}"
-        if self.ties:
-            count = len(self.prompts)
-            yield f"{self.ties} of {count} prompts tie: there is no decision to keep, and no radius"
-        elif self.proved:
-            yield f"proved: every decision is kept below {shown(self.proved)}"
-        if known := [size for size, _ in self.exact()]:
-            yield draw_histogram(known, "radii")
 
     def to_json(self) -> Json:
         """Return everything as JSON, exactly."""

@@ -1,6 +1,6 @@
 """The exact logits of a model or a circuit on prompts, to compare with another forward; without torch."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,22 +11,18 @@ from typing import Any, TypeAlias
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, token_of
 from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.declare.tasks.names import named, prompt_line
 from circuitproof.errors import NotExactError, UsageError
 from circuitproof.exact.rounding import nearest_double
 from circuitproof.forward.declaration import Declaration
 from circuitproof.forward.frozen import Frozen
-from circuitproof.lab.runs.asked import asked_circuit, asked_model
 from circuitproof.prove.claim import refuse_other_graph
 from circuitproof.prove.fold import Fold, fold
 from circuitproof.text.canonical import Json
+from circuitproof.text.printing import shown_text
 from circuitproof.text.reading import write_rational
-from circuitproof.view.counterexamples import prompt_line
-from circuitproof.view.frame import frame_of
-from circuitproof.view.telling import Said, Table, Told
-from circuitproof.view.words import exact, named, shown_text
-
-_SHOWN = 10
-"""Of how many tokens a table tells where none are asked for: those of the largest logits."""
+from circuitproof.verbs.asked import asked_circuit, asked_model
+from circuitproof.verbs.frame import frame_of
 
 Spelled: TypeAlias = str | int
 """A token: its name, what is shown of it, its text, its number, or its number in a text."""
@@ -84,8 +80,8 @@ class Tokens:
         return () if self.encode is None else self.encode(text)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Logits(Told):
+@dataclass(frozen=True, slots=True)
+class Logits:
     """The exact logits of candidates after the last token of each prompt."""
 
     alphabet: Alphabet | Vocabulary
@@ -110,23 +106,12 @@ class Logits(Told):
         floats, names = self.floats(), self.alphabet.named()
         return frame_of(
             {
-                "prompt": [self._text(x) for x, _ in places],
+                "prompt": [self.text(x) for x, _ in places],
                 "token": [self.candidates[y] for _, y in places],
                 "name": [named(names, self.candidates[y]) for _, y in places],
                 "logit": [floats[x][y] for x, y in places],
             }
         )
-
-    def told(self) -> Iterator[Said]:
-        """Tell the logits of each prompt: those asked for, or the largest of all."""
-        for place, found in enumerate(self.folds):
-            order = sorted(range(len(self.candidates)), key=lambda y: -found.logits[y])[:_SHOWN]
-            rows = tuple(self._row(y, found) for y in (order if self.are_all else range(len(found.logits))))
-            more = (
-                f", the largest {len(rows)} of {len(found.logits)}" if len(rows) < len(found.logits) else ""
-            )
-            title = f"prompt {place}: {self._text(place)}{more}"
-            yield Table(title, ("token#", "name", "nearest double#", "exactly"), rows)
 
     def to_json(self) -> Json:
         """Return every logit, exactly and as the nearest double."""
@@ -145,11 +130,8 @@ class Logits(Told):
             ],
         }
 
-    def _row(self, place: int, found: Fold) -> tuple[str, ...]:
-        token, value = self.candidates[place], found.logits[place]
-        return str(token), named(self.alphabet.named(), token), repr(nearest_double(value)), exact(value)
-
-    def _text(self, place: int) -> str:
+    def text(self, place: int) -> str:
+        """Return a prompt as people see it."""
         return prompt_line(self.alphabet.named(), self.prompts[place])
 
 

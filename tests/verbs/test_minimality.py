@@ -6,8 +6,8 @@ from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.release import import_release
-from circuitproof.lab.runs.minimality import find_minimum
 from circuitproof.prove.verdict import Verdict
+from circuitproof.verbs.minimality import find_minimum
 from circuitproof_check.main import Outcome, check
 from hand_models import QUOTE_EDGES, quote_model
 

@@ -1,6 +1,5 @@
-"""A declared task, listed or on a pattern, told in a few numbers and written for a checker to compare."""
+"""A declared task, listed or on a pattern: its few numbers, and its declaration for a checker to compare."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +11,6 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.declaration import read_declaration
 from circuitproof.text.canonical import Json, canonical_json, refuse_existing, write_file
 from circuitproof.text.reading import write_rational
-from circuitproof.view.words import named, pattern_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +24,6 @@ class DeclaredTask:
     """The right answers that occur, in order."""
     classes: int
     """How many classes of prompts must be decided alike."""
-
-    def named(self, tokens: Iterable[int]) -> str:
-        """Return tokens in their order with what people see of each, where they have names."""
-        names = self.task.alphabet.named()
-        told = (f"{token} ({named(names, token)})" if token in names else f"{token}" for token in tokens)
-        return ", ".join(told)
-
-    def pattern_words(self) -> str | None:
-        """Return the pattern with what people see of its tokens."""
-        domain = self.task.domain
-        return pattern_words(self.task.alphabet.named(), domain) if isinstance(domain, Pattern) else None
 
     def to_json(self) -> Json:
         """Return what is told as JSON, without the declaration itself."""

@@ -10,10 +10,11 @@ from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.release import import_release
-from circuitproof.lab.runs.radii import find_radii
-from circuitproof.lab.runs.verification import Place
 from circuitproof.prove.effort import Effort, Pace
 from circuitproof.text.canonical import canonical_json
+from circuitproof.verbs.radii import find_radii
+from circuitproof.verbs.verification import Place
+from circuitproof.view.results import radii_said
 from hand_models import IDENTITY, quote_model
 
 
@@ -47,7 +48,7 @@ def test_a_radius_for_which_there_was_no_time_is_unknown_and_not_the_weakest(mod
     found = find_radii(model, "quotes", None, Place("head 0.0 input", "all"), over)
     assert found.exit_code is ExitCode.UNDECIDED
     assert (found.unknown, found.weakest) == (128, ())
-    assert "128 radii unknown: there was no time for them" in list(found.told())
+    assert "128 radii unknown: there was no time for them" in list(radii_said(found))
 
 
 def test_a_place_that_nothing_reads_has_no_radius(model):

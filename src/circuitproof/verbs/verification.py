@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +15,10 @@ from circuitproof.declare.circuits.graph import Graph
 from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import CircuitproofError, UsageError, asked_for, keeping
+from circuitproof.errors import UsageError, asked_for, keeping
 from circuitproof.forward.declaration import read_declaration
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
-from circuitproof.lab.runs.asked import ablated, asked_circuit, asked_model, asked_task
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Counterexample, counterexample
@@ -33,9 +31,8 @@ from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
 from circuitproof.text.reading import Fields, write_rational
-from circuitproof.view.answers import answers_table, claim_title, domain_lines, drawn
-from circuitproof.view.counterexamples import counterexample_lines, counterexample_to_json
-from circuitproof.view.telling import Said, Told
+from circuitproof.verbs.asked import ablated, asked_circuit, asked_model, asked_task
+from circuitproof.verbs.counterexamples import counterexample_to_json
 
 if TYPE_CHECKING:
     from circuitproof.prove.patterns.frontier import Frontier
@@ -80,8 +77,6 @@ class Request:
     place: Place | None = None
     """Where robustness perturbs; without one, the final residual."""
     effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
-    measures_floats: bool = False
-    """Whether to run the circuit in torch as well, once all is proved and written."""
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
     find_limits: bool = False
@@ -114,13 +109,14 @@ class Unmeasured:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Verification(Told):
+@dataclass(frozen=True, slots=True)
+class Verification:
     """The answers, how long they took and, if that was asked for, how far floats and limits are from them."""
 
     battery: Battery
     seconds: float
     floats: Floats | Unmeasured | None = None
+    """What torch makes of it, where somebody has measured that."""
     frontier: "Frontier | None" = None
     """Where a claim about a pattern stops being true."""
     bundle: Path | None = None
@@ -133,24 +129,6 @@ class Verification(Told):
     @property
     def answers(self) -> tuple[Answer, ...]:
         return self.battery.answers
-
-    def told(self) -> Iterator[Said]:
-        """Return the answers as a table, how much they say, and what refutes them."""
-        battery, claim = self.battery, self.battery.claim
-        yield answers_table(claim_title(claim, self.verdict), battery)
-        yield from domain_lines(battery, self.seconds)
-        if isinstance(self.floats, Floats):
-            yield (
-                f"measured in floats: largest error of a logit {self.floats.error:.2e}; the circuit decides "
-                f"as the model on {self.floats.agreement} of {claim.task.size} prompts"
-            )
-        for one in self.counterexamples():
-            yield from counterexample_lines(claim.task, one)
-        if self.frontier is not None:
-            from circuitproof.lab.runs.limits import frontier_lines
-
-            yield from frontier_lines(self.frontier, self.battery.claim.task.alphabet.named())
-        yield drawn(claim.circuit, claim.frozen.programs)
 
     def counterexamples(self) -> Iterator[Counterexample]:
         """Return what refutes each refuted property."""
@@ -182,7 +160,7 @@ class Verification(Told):
             return {"prompts": task.size, "ties": self.battery.ties, **measured}
         frontier: Json = None
         if self.frontier is not None:
-            from circuitproof.lab.runs.limits import frontier_to_json
+            from circuitproof.verbs.limits import frontier_to_json
 
             frontier = frontier_to_json(self.frontier)
         return {
@@ -215,13 +193,12 @@ def verify(request: Request, out: Path | None) -> Verification:
     if out is not None:
         with keeping(Verification(battery, seconds)):
             write_bundle(out, battery)
-    floats = measure_floats(battery, request.effort.pace) if request.measures_floats else None
     frontier = None
     if request.find_limits:
-        from circuitproof.lab.runs.limits import limits_of  # a list needs none of the room of patterns
+        from circuitproof.verbs.limits import limits_of  # a list needs nothing that is about patterns
 
         frontier = limits_of(battery, request.effort)
-    return Verification(battery, seconds, floats, frontier, out)
+    return Verification(battery, seconds, frontier=frontier, bundle=out)
 
 
 def listed_claim_of(request: Request) -> Claim:
@@ -244,8 +221,7 @@ def claim_of(request: Request) -> Claim:
         _refuse_unasked(unasked, task.name, "lists its prompts")
         frozen.declaration.refuse_unfit(task)
     else:
-        unasked = ("--measure-floats",) if request.measures_floats else request.only_of_lists
-        _refuse_unasked(unasked, task.name, "is about a pattern")
+        _refuse_unasked(request.only_of_lists, task.name, "is about a pattern")
     return Claim(frozen, circuit, task, properties)
 
 
@@ -265,48 +241,3 @@ def parse_properties(
         size = None if epsilon is None else Fields({"epsilon": epsilon}, where).rational("epsilon")
         given = Asked(epsilon=size)
         return tuple(one.asked(given) for kind, one in PROPERTIES.items() if kind in (kinds or of_paper))
-
-
-def measure_floats(battery: Battery, pace: Pace) -> Floats | Unmeasured:
-    """Measure in torch how far logits are from the exact ones, and where circuit and model decide alike.
-
-    What was proved does not depend on it, so a failure is told and not raised.
-    """
-    if pace.is_over:
-        return Unmeasured("the work was ended first")
-    if find_spec("torch") is None:
-        return Unmeasured("torch is not installed")
-    try:
-        return _measured(battery)
-    except (CircuitproofError, RuntimeError, MemoryError) as error:
-        return Unmeasured(str(error) or type(error).__name__)
-
-
-def _measured(battery: Battery) -> Floats:
-    from circuitproof.lab.model.checkpoint import load_model
-    from circuitproof.lab.model.decisions import task_logits
-
-    claim = battery.claim
-    model = load_model(claim.frozen.file.path.parent).model
-    circuit = task_logits(model, claim.task, [claim.circuit])[0].tolist()
-    alone = task_logits(model, claim.task)[0].tolist()
-    exact = [found.logits for found in battery.folded.of(claim.circuit)]
-    error = max(
-        _distance(number, logit)
-        for numbers, logits in zip(circuit, exact, strict=True)
-        for number, logit in zip(numbers, logits, strict=True)
-    )
-    agreeing = sum(_maximal(one) == _maximal(other) for one, other in zip(circuit, alone, strict=True))
-    return Floats(error, agreeing)
-
-
-def _maximal(logits: Sequence[float]) -> list[int]:
-    return [place for place, logit in enumerate(logits) if logit == max(logits)]
-
-
-def _distance(number: float, logit: Fraction) -> float:
-    """Return how far a float is from an exact number; infinity and NaN are infinitely far."""
-    try:
-        return abs(float(Fraction(number) - logit))
-    except (OverflowError, ValueError):
-        return inf

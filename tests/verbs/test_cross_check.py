@@ -8,8 +8,6 @@ from circuitproof.errors import InputError
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.release import import_release
-from circuitproof.lab.runs.cross_check import Asking, cross_check, write_queries
-from circuitproof.lab.runs.verification import Request
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.invariance import Invariance
@@ -23,6 +21,8 @@ from circuitproof.solvers.results import Unsatisfiable
 from circuitproof.solvers.rulings import DisagreementError, Portfolio
 from circuitproof.solvers.z3 import Z3
 from circuitproof.text.canonical import readable_json
+from circuitproof.verbs.cross_check import Asking, cross_check, write_queries
+from circuitproof.verbs.verification import Request
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 FOUR = (Equivalence(), Invariance(), Necessity(), Robustness(Fraction(1, 3)))

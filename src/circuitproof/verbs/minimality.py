@@ -1,6 +1,6 @@
 """The fewest edges that suffice: search, claim, prove and bundle."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,12 +9,10 @@ from circuitproof.declare.circuits.ablating import AskedAblation
 from circuitproof.declare.circuits.ablation import Zero
 from circuitproof.declare.circuits.circuit import Circuit, circuit_of
 from circuitproof.declare.circuits.graph import Granularity
-from circuitproof.declare.circuits.readers import constant_edges, reads_prompt
+from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, keeping
-from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.frozen import Frozen
-from circuitproof.lab.runs.asked import ablated, asked_circuit, asked_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim, edges_of, refuse_misfit
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
@@ -24,15 +22,11 @@ from circuitproof.prove.properties.minimum import Minimum
 from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json, refuse_existing
-from circuitproof.view.answers import drawn
-from circuitproof.view.telling import Said, Told
-
-_DRAWN = 4
-"""How many of the circuits are drawn in a notebook."""
+from circuitproof.verbs.asked import ablated, asked_circuit, asked_model
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Minimality(Told):
+@dataclass(frozen=True, slots=True)
+class Minimality:
     """What is known about the fewest edges: a proved answer, or a proved lower bound."""
 
     search: FewestEdges
@@ -52,27 +46,6 @@ class Minimality(Told):
             return self.battery.verdict
         return Verdict.REFUTED if self.search.ended_by is Bound.EDGES else Verdict.UNDECIDED
 
-    def told(self) -> Iterator[Said]:
-        """Return the minimum circuits, or how far the search came and what ended it."""
-        search, tried = self.search, len(self.search.trials)
-        if self.among is not None:
-            yield f"searched only among the {len(self.among)} edges of the circuit that is given"
-        if not search.minimum or self.battery is None:
-            grain = self.every.graph.granularity
-            yield f"{self.verdict}: {tried} circuits were tried at {grain} granularity, {_end(search)}"
-            return
-        size, count = len(search.minimum[0]), len(search.minimum)
-        if self.verdict is Verdict.UNDECIDED:
-            yield f"undecided: {size} edges are enough in {count} circuits; the work ended before the proof"
-            return
-        grain = f"at {self.every.graph.granularity} granularity"
-        told = f"{size} edges {grain} are the fewest"
-        yield f"{self.verdict}: {told}; of {tried} circuits tried, {count} will do"
-        for circuit in search.minimum:
-            yield "  " + ", ".join(_marked(circuit, self.battery.claim.frozen.programs))
-        for circuit in search.minimum[:_DRAWN]:
-            yield drawn(circuit, self.battery.claim.frozen.programs)
-
     def to_json(self) -> Json:
         return {
             "verdict": str(self.verdict),
@@ -85,34 +58,6 @@ class Minimality(Told):
             "bundle": None if self.bundle is None else str(self.bundle),
             "minimum": [[str(edge) for edge in circuit] for circuit in self.search.minimum],
         }
-
-
-def _end(search: FewestEdges) -> str:
-    """Say what is refuted, what ended the search, and how it goes on."""
-    below = f"all of fewer than {search.refuted_below} edges are refuted"
-    match search.ended_by:
-        case Bound.MOST:
-            return f"{below}; --most ended the search: give a larger one, or leave it out"
-        case Bound.BUDGET:
-            return (
-                f"{below}; of {search.refuted_below} edges there are more than --budget allows: "
-                "give a larger one, or a --circuit among whose edges to search"
-            )
-        case Bound.TIME:
-            return (
-                f"{below}; the work was ended before all of {search.refuted_below} were tried: give more time"
-            )
-        case _:
-            return "which are all that there are: none decides the task, so look at what the model decides"
-
-
-def _marked(circuit: Circuit, programs: ProgramHeads) -> Iterator[str]:
-    """Return a circuit's edges, those that carry the same at every position of every prompt marked."""
-    constant = constant_edges(circuit, programs)
-    return (
-        f"{edge} (a constant: its source reads nothing)" if edge in constant else f"{edge}"
-        for edge in circuit
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,7 @@
-"""Where a claim about a pattern stops being true, found and told."""
+"""Where a claim about a pattern stops being true, and the same as JSON."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
-from circuitproof.declare.tasks.names import TokenNames
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.findings import LISTED
@@ -11,10 +9,6 @@ from circuitproof.prove.patterns.frontier import FailingCell, FailingChoice, Fro
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
-from circuitproof.text.reading import scientific, shown
-from circuitproof.view.words import pattern_words, told_tokens
-
-_CELLS_SHOWN = 8
 
 
 def limits_of(battery: Battery, effort: Effort) -> Frontier | None:
@@ -46,23 +40,3 @@ def _cell_to_json(cell: FailingCell | FailingChoice) -> Json:
     else:
         place = {"head": str(cell.head), "token": cell.token, "position": cell.position}
     return {"class": cell.label.group, **place, "margin": to_json(cell.margin)}
-
-
-def frontier_lines(found: Frontier, names: TokenNames) -> Iterator[str]:
-    """Say which cells fail, and which parts of the pattern are proved."""
-    perturbed = "" if found.epsilon is None else f" after a perturbation of {found.epsilon}"
-    if found.cells:
-        yield f"{len(found.failing)} of {found.cells} cells fail{':' * bool(found.failing)}"
-    for cell in found.failing[:_CELLS_SHOWN]:
-        yield f"  {_place(cell, names)}: margin {shown(cell.margin)}{perturbed}"
-    if not found.parts:
-        yield "no part of the pattern was found to be proved"
-    proved = "proved" if found.epsilon is None else f"proved at {found.epsilon}"
-    for part in found.parts:
-        yield f"{proved} {part.what}: {scientific(part.size)} prompts, {pattern_words(names, part.pattern)}"
-
-
-def _place(cell: FailingCell | FailingChoice, names: TokenNames) -> str:
-    if isinstance(cell, FailingCell):
-        return f"{cell.head} reads token {told_tokens(names, [cell.token])} at {cell.position}"
-    return ", ".join(f"token {told_tokens(names, [token])} at {position}" for position, token in cell.tokens)

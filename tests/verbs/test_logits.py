@@ -7,7 +7,9 @@ import pytest
 from circuitproof.declare.operators import Attention
 from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError, NotExactError
-from circuitproof.lab.runs.logits import find_logits
+from circuitproof.verbs.logits import find_logits
+from circuitproof.view.results import logits_said
+from circuitproof.view.said import text_of
 from hand_models import ADDED, ADDER, DIRECT, build, circuit_of, freeze
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, tiny_architecture
 from twin import Twin, exact_tensors
@@ -46,9 +48,11 @@ def test_without_candidates_all_are_computed_and_the_largest_are_shown():
     frozen = freeze(build(ADDER))
     found = find_logits(frozen, [[0]])
     assert len(found.to_json()["prompts"][0]["logits"]) == 5
-    assert "prompt 0: <0>" in repr(found)
+    assert "prompt 0: <0>" in text_of(logits_said(found))
     wide = find_logits(freeze(random_model(tiny_architecture())), [[0]])
-    shown = [line.split()[0] for line in repr(wide).splitlines() if line.split()[0].isdecimal()]
+    shown = [
+        line.split()[0] for line in text_of(logits_said(wide)).splitlines() if line.split()[0].isdecimal()
+    ]
     assert shown == [str(y) for y in sorted(range(7), key=lambda y: -wide.values[0][y])]
 
 

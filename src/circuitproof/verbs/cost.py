@@ -12,8 +12,6 @@ from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.errors import OverdueError, UsageError
-from circuitproof.lab.runs.cross_check import Asking
-from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
@@ -26,6 +24,8 @@ from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import Portfolio, Ruling
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json
+from circuitproof.verbs.cross_check import Asking
+from circuitproof.verbs.verification import Request, listed_claim_of
 
 
 class Variant(StrEnum):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.errors import OverdueError, UsageError, keeping
-from circuitproof.lab.runs.verification import Request, listed_claim_of
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Counterexample, Decided, counterexample
@@ -22,7 +21,8 @@ from circuitproof.solvers.rulings import DisagreementError, Hearing, Portfolio, 
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.text.canonical import Json, refuse_existing, write_directory, write_file
 from circuitproof.text.codec import record_to_json
-from circuitproof.view.counterexamples import decided_to_json
+from circuitproof.verbs.counterexamples import decided_to_json
+from circuitproof.verbs.verification import Request, listed_claim_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,11 @@ from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.release import load_release
-from circuitproof.lab.runs.verification import Request, verify
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.faithfulness import Faithfulness
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.reading import scientific
+from circuitproof.verbs.verification import Request, verify
 from circuitproof_check.main import Outcome, check
 from hand_models import quote_model
 from releases import stored

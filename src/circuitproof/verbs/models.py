@@ -50,13 +50,6 @@ def count_parameters(declaration: Declaration) -> int:
     return sum(map(prod, declaration.shapes().values()))
 
 
-def exactness(declaration: Declaration) -> str:
-    """Say what keeps a whole model from exact proofs, if anything does."""
-    if (inexact := declaration.inexact_operator) is None:
-        return "every circuit of it can be computed exactly"
-    return f"{inexact} has no exact value: circuits that compute it are refused"
-
-
 def describe(path: Path) -> Described:
     """Read a whole model directory: seal, declaration, and every number of every tensor."""
     frozen = open_model(path)

@@ -15,16 +15,9 @@ from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_mode
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.release import import_release
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs import verification
-from circuitproof.lab.runs.verification import (
-    Floats,
-    Request,
-    Unmeasured,
-    Verification,
-    parse_properties,
-    verify,
-)
+from circuitproof.lab.runs.measuring import measured
 from circuitproof.prove.battery import prove
+from circuitproof.prove.effort import UNHURRIED
 from circuitproof.prove.evidence import OneEdge, Replay
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.faithfulness import Faithfulness
@@ -35,6 +28,13 @@ from circuitproof.prove.properties.property import Property
 from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.verdict import Answer, Verdict
 from circuitproof.text.canonical import readable_json
+from circuitproof.verbs.verification import (
+    Floats,
+    Request,
+    Verification,
+    parse_properties,
+    verify,
+)
 from circuitproof_check.main import Outcome, check
 from hand_models import (
     ADDED,
@@ -78,11 +78,6 @@ def request_for(
     return Request(model=directory, circuit=circuit, task="quotes", properties=properties)
 
 
-def measured(request: Request) -> Request:
-    """Return the same request, with floats measured beside it."""
-    return replace(request, measures_floats=True)
-
-
 def verdicts(found: Verification) -> list[Verdict]:
     """Return the verdicts in the order of the claim."""
     return [answer.verdict for answer in found.battery.answers]
@@ -91,7 +86,7 @@ def verdicts(found: Verification) -> list[Verdict]:
 def test_a_model_that_copies_the_quotation_mark_is_proved_to(tmp_path):
     """Radius 1/2: the margin is 1 and the rows are 2 apart. The torch model agrees to the last bit."""
     properties = (*PAPER, Robustness(Fraction(1, 3)), Faithfulness())
-    found = verify(measured(request_for(tmp_path, quote_model(), properties)), tmp_path / "bundle")
+    found = measured(verify(request_for(tmp_path, quote_model(), properties), tmp_path / "bundle"), UNHURRIED)
     assert verdicts(found) == [Verdict.PROVED] * 5
     assert found.verdict is Verdict.PROVED
     assert found.floats == Floats(0, 128)
@@ -130,68 +125,12 @@ def test_without_a_circuit_the_whole_model_is_meant(tmp_path):
     assert verdicts(found) == [Verdict.PROVED, Verdict.PROVED, Verdict.REFUTED]
 
 
-def test_nothing_is_measured_unless_that_is_asked_for(tmp_path, monkeypatch):
-    """Loading torch and the model a second time would take longer than the proof."""
-    monkeypatch.setattr(verification, "_measured", lambda *_: pytest.fail("measured"))
-    assert verify(request_for(tmp_path, quote_model()), None).floats is None
-
-
-def test_nothing_is_measured_without_torch(tmp_path, monkeypatch):
-    """Proofs do not need it."""
-    request = request_for(tmp_path, quote_model())
-    monkeypatch.setattr(verification, "find_spec", lambda _: None)
-    found = verify(measured(request), None)
-    assert found.floats == Unmeasured("torch is not installed")
-    assert found.to_json()["float_error"] is None
-    assert found.verdict is Verdict.PROVED
-
-
-def test_the_float_error_is_the_largest_over_prompts_and_candidates(tmp_path):
-    """A third is no float, so torch's logits are off by a known amount at prompts with single quotes."""
-    third = torch.tensor(1 / 3, dtype=torch.float32)
-    squared = {
-        "head.0.0.value.weight": [[float(third), 0], [0, 1]],
-        "logits.weight": rows(32, {SINGLE: (float(third), 0), DOUBLE: (0, 1)}),
-    }
-    found = verify(measured(request_for(tmp_path, quote_model(squared))), None)
-    exact = Fraction(float(third)) ** 2
-    assert found.floats.error == float(abs(Fraction(float(third * third)) - exact)) > 0
-
-
-def test_floats_that_overflow_are_infinitely_wrong_and_the_proof_stands(tmp_path):
-    """The exact value is a plain number; that torch cannot hold it must not look like a failed proof."""
-    copied = {SINGLE: (1e38, 0), DOUBLE: (0, 1e38)}
-    model = quote_model({"embed.token": rows(32, copied), "logits.weight": rows(32, copied)})
-    found = verify(measured(request_for(tmp_path, model)), tmp_path / "bundle")
-    assert found.verdict is Verdict.PROVED
-    assert found.floats.error == inf
-    assert json.loads(readable_json(found.to_json()))["float_error"] == "infinite"
-    assert check(tmp_path / "bundle")[0] is Outcome.VALID
-
-
-def test_an_exact_logit_beyond_every_float_is_infinitely_far():
-    """A difference that no float holds, and NaN, which no number equals."""
-    assert verification._distance(0.0, Fraction(10) ** 400) == inf
-    assert verification._distance(float("nan"), Fraction(0)) == inf
-    assert verification._distance(-inf, Fraction(0)) == inf
-    assert verification._distance(0.25, Fraction(1)) == 0.75
-
-
 def test_a_place_that_is_taken_is_refused_before_any_work(tmp_path):
     """The model is not even opened: its directory is not there."""
     (tmp_path / "bundle").mkdir()
     request = Request(model=tmp_path / "absent", circuit=None, task="quotes", properties=PAPER)
     with pytest.raises(InputError, match=r"bundle already exists; remove it or choose another place"):
         verify(request, tmp_path / "bundle")
-
-
-def test_a_measurement_that_fails_costs_no_proof(tmp_path):
-    """The circuit does not read this number, so torch may refuse the model and the bundle stands."""
-    request = request_for(tmp_path, quote_model({"mlp.0.up.weight": [[float("nan"), 0], [0, 0]]}))
-    found = verify(measured(request), tmp_path / "bundle")
-    assert found.verdict is Verdict.PROVED
-    assert "holds a NaN" in found.floats.reason
-    assert check(tmp_path / "bundle")[0] is Outcome.VALID
 
 
 def test_a_task_with_more_tokens_than_a_nameless_model_leaves_no_bundle(tmp_path):
@@ -345,7 +284,7 @@ def test_the_papers_models_get_the_papers_verdicts(reference, tmp_path, name):
     circuit = tmp_path / "model" / "quotes.circuit.json"
     properties = parse_properties([], "1/100")
     request = Request(model=tmp_path / "model", circuit=circuit, task="quotes", properties=properties)
-    found = verify(measured(request), tmp_path / "bundle")
+    found = measured(verify(request, tmp_path / "bundle"), UNHURRIED)
     ours = dict(zip(Kind, verdicts(found), strict=False))
     assert {kind: ours[kind] is Verdict.PROVED for kind in THEIR_NAMES} == {
         kind: theirs[their_name] == "VERIFIED" for kind, their_name in THEIR_NAMES.items()

@@ -7,12 +7,12 @@ from circuitproof.declare.operators import BandNorm, Lift
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.runs.cost import CostRequest, Variant, count_costs, explain
-from circuitproof.lab.runs.cross_check import Asking
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.text.canonical import readable_json
+from circuitproof.verbs.cost import CostRequest, Variant, count_costs, explain
+from circuitproof.verbs.cross_check import Asking
 from hand_models import QUOTE_EDGES, QUOTE_SIZES, circuit_of, quote_model
 
 BANDED = replace(QUOTE_SIZES, norm=BandNorm(Fraction(1, 2), Fraction(2), Lift.REFERENCE))

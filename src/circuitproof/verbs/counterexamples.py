@@ -1,0 +1,29 @@
+"""A counterexample as JSON: every number exactly, tokens by number and by name."""
+
+from circuitproof.declare.tasks.names import named
+from circuitproof.declare.tasks.task import Task
+from circuitproof.prove.counterexamples import Counterexample, Decided
+from circuitproof.text.canonical import Json
+from circuitproof.text.codec import to_json
+from circuitproof.text.reading import write_rational
+
+
+def counterexample_to_json(task: Task, found: Counterexample | None) -> Json:
+    """Return what refutes a property as JSON; nothing of one that is not refuted."""
+    if found is None:
+        return None
+    return {"says": found.says or None, "prompts": [decided_to_json(task, one) for one in found.prompts]}
+
+
+def decided_to_json(task: Task, one: Decided) -> Json:
+    """Return a prompt and what is decided there, tokens by number and by name."""
+    names = task.alphabet.named()
+    return {
+        "place": one.place,
+        "prompt": list(one.prompt),
+        "text": [named(names, token) for token in one.prompt],
+        "wanted": None if one.wanted is None else [task.candidates[place] for place in sorted(one.wanted)],
+        "decided": [task.candidates[place] for place in sorted(one.decided)],
+        "margin": write_rational(one.margin),
+        "eta": to_json(one.eta or None),
+    }
