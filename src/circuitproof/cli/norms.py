@@ -10,7 +10,7 @@ from circuitproof.cli.show import progress, show_line, show_result, show_table, 
 
 if TYPE_CHECKING:
     from circuitproof.lab.runs.norm_removal import Fold, NormRemoval
-    from circuitproof.lab.train.loop import Evaluation
+    from circuitproof.lab.train.measures import Evaluation
 
 
 def remove_norm(

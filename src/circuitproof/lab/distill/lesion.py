@@ -12,7 +12,8 @@ from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.discover.choices import Objective
-from circuitproof.lab.discover.objective import Measure, measures_of, target_from, target_of
+from circuitproof.lab.discover.measure import Measure
+from circuitproof.lab.discover.objective import measures_of, target_from, target_of
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.text.canonical import Json

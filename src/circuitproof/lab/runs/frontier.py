@@ -6,7 +6,7 @@ from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import parse_circuit
-from circuitproof.lab.discover.objective import Measure
+from circuitproof.lab.discover.measure import Measure
 from circuitproof.text.canonical import Digest, Json
 from circuitproof.text.codec import Codec, record_to_json
 from circuitproof.text.reading import read_json, reading

@@ -21,16 +21,18 @@ from circuitproof.lab.model.checkpoint import (
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.norm_recipe import NormRecipe
 from circuitproof.lab.runs.recipe import TasksSource
-from circuitproof.lab.runs.run import Run, begin_run, read_record
+from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
-from circuitproof.lab.train.fold_norm import FoldError, FoldLimits, compare, fold
-from circuitproof.lab.train.loop import Evaluation, Watcher, fit
+from circuitproof.lab.train.fold_norm import compare, fold
+from circuitproof.lab.train.loop import Watcher, fit
+from circuitproof.lab.train.measures import Evaluation, FoldError, FoldLimits
 from circuitproof.lab.train.norm_schedule import Schedule, all_sites
 from circuitproof.lab.train.remove_norm import Deviations, Fading, deviations_of, fix_norms, make_fading
 from circuitproof.text.canonical import Digest, Json, digest_json, readable_json
 from circuitproof.text.codec import Key, Positive, record_to_json, to_json
 from circuitproof.text.reading import about, read_bytes
+from circuitproof.text.records import read_record
 from circuitproof.text.sealed import check_seal, read_manifest, write_sealed
 
 SOURCE = "source"

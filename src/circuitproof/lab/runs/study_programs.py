@@ -29,9 +29,10 @@ from circuitproof.lab.distill.synthesise import freeze
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.prompts import TaskPrompts
-from circuitproof.lab.runs.run import Run, write_record
+from circuitproof.lab.runs.run import Run
 from circuitproof.prove.fold import fold
 from circuitproof.text.codec import Count, Positive
+from circuitproof.text.records import write_record
 
 _ANY_DIVERGENCE = 1e9
 """Nothing but decisions is kept, so that any rise of the divergence is allowed."""

@@ -4,8 +4,9 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
-from circuitproof.lab.runs.run import Run, write_record
+from circuitproof.lab.runs.run import Run
 from circuitproof.prove.trim import trim
+from circuitproof.text.records import write_record
 
 
 def trimmed(run: Run, name: str, frozen: Frozen, task: Task, circuit: Circuit) -> Circuit:
