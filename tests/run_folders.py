@@ -24,7 +24,15 @@ AUDIT = {
     "lesion_digest": "0" * 64,
 }
 LOSSES = {"model": 2.0, "without_heads": 2.5, "without_each": [2.25, 1e9], "without_circuit": 5.0}
-STATE = {"name": EVIL, "audit": AUDIT, "radius": 0.5, "losses": LOSSES, "seconds": 1.5, "passes": True}
+STATE = {
+    "task": "quotes",
+    "name": EVIL,
+    "audit": AUDIT,
+    "radius": 0.5,
+    "losses": LOSSES,
+    "seconds": 1.5,
+    "passes": True,
+}
 VIABILITY = {
     "task": EVIL,
     "strata": [
@@ -40,8 +48,16 @@ VIABILITY = {
 }
 FOUND = {"layer": 0, "index": 1, "program": ["default 0", EVIL], "overlap": 0.5, "mean_support": 2.0}
 SEARCHED = {"meanings": 52, "tried": 17, "seconds": 1.5}
-HEALED = {"steps": 100, "audit": AUDIT, "loss": 2.5, "within_budget": False, "uses_programs": True}
+HEALED = {
+    "task": "quotes",
+    "steps": 100,
+    "audit": AUDIT,
+    "loss": 2.5,
+    "within_budget": False,
+    "uses_programs": True,
+}
 BEYOND = {
+    "task": "quotes",
     "pattern": EVIL,
     "prompts": "9" * 5000,
     "verdicts": {"equivalence": "refuted", EVIL: "proved"},

@@ -21,7 +21,7 @@ def construct(
     as_json: AsJson = False,
 ) -> None:
     """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""
-    from circuitproof.lab.reports.gallery import rungs_in
+    from circuitproof.lab.reports.gallery import states_in
     from circuitproof.lab.reports.lesions import draw_lesions, ladder_panels
     from circuitproof.lab.reports.style import refuse_undrawable, write_drawing
     from circuitproof.lab.runs.construction import construct as build
@@ -33,7 +33,7 @@ def construct(
     folder = out or Path("build") / loaded.name
     found = build(loaded, folder, lambda stage: show_note(f"{loaded.name}: {stage}"))
     if figure is not None:
-        write_drawing(draw_lesions(ladder_panels(rungs_in(folder))), figure)
+        write_drawing(draw_lesions(ladder_panels(states_in(folder))), figure)
     if as_json:
         show_json(found)
     else:

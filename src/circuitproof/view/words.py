@@ -119,15 +119,6 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def perplexity_text(perplexity: float | None) -> str:
-    """Return four digits of a perplexity, or a dash where there is no text.
-
-    >>> perplexity_text(12.1), perplexity_text(None)
-    ('12.10', '–')
-    """
-    return "–" if perplexity is None else f"{perplexity:#.4g}"
-
-
 def model_words(sizes: Architecture, programs: int) -> str:
     """Say what a model is, and how many of its heads are programs."""
     norm = f"{sizes.norm.tag} norm" if sizes.has_norm else "no norm"

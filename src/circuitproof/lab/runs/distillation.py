@@ -24,6 +24,7 @@ from circuitproof.lab.distill.migrate import Fate, Migration, migration_of
 from circuitproof.lab.distill.synthesise import synthesise
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.decisions import score_circuits
+from circuitproof.lab.records.migration import MIGRATION, RoundRecord
 from circuitproof.lab.runs.distillation_proof import Proof, prove_circuit
 from circuitproof.lab.runs.distillation_recipe import DistillationRecipe
 from circuitproof.lab.runs.extraction import find_circuits, write_extraction
@@ -31,8 +32,9 @@ from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
 from circuitproof.lab.train.loop import Watcher, fit
-from circuitproof.text.canonical import Json, readable_json, write_file
+from circuitproof.text.canonical import Json, readable_json
 from circuitproof.text.codec import record_to_json, to_json
+from circuitproof.text.records import write_record
 
 UNHEALED, CHASE = "unhealed", "chase"
 _SYNTHESIS = "synthesis.json"
@@ -57,16 +59,20 @@ class Round:
         """Return the worst fate of a behaviour."""
         return min((migration.fate for migration in self.migrations), key=list(Fate).index)
 
+    def record(self) -> RoundRecord:
+        """Return what is written down of it."""
+        return RoundRecord(
+            name=self.name,
+            fate=self.fate,
+            model=str(self.model),
+            programs={str(head): to_text(program) for head, program in self.programs.items()},
+            scoring_parameters=self.scoring.with_programs,
+            scoring_parameters_before=self.scoring.without_programs,
+            behaviours=tuple(migration.record() for migration in self.migrations),
+        )
+
     def to_json(self) -> Json:
-        return {
-            "round": self.name,
-            "fate": str(self.fate),
-            "model": str(self.model),
-            "programs": {str(head): to_text(program) for head, program in self.programs.items()},
-            "scoring_parameters": self.scoring.with_programs,
-            "scoring_parameters_before": self.scoring.without_programs,
-            "behaviours": [migration.to_json() for migration in self.migrations],
-        }
+        return to_json(self.record())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +221,7 @@ def _examine(job: _Seed, name: str, path: Path, behaviours: tuple[Behaviour, ...
         for behaviour, now in zip(behaviours, found, strict=True)
     )
     done = Round(name, path, model.programs, scoring_parameters(model), migrations)
-    job.run.within(name).stage("migration.json", lambda file: write_file(file, readable_json(done.to_json())))
+    job.run.within(name).stage(MIGRATION, lambda file: write_record(file, done.record()))
     return done
 
 

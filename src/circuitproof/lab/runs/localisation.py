@@ -18,6 +18,7 @@ from circuitproof.lab.discover.choices import Order, Removal
 from circuitproof.lab.discover.objective import Meter
 from circuitproof.lab.discover.parts import Part, nested, parts_of
 from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.lab.records.gate import GATE, Outcome, Point, load_outcome
 from circuitproof.lab.runs.extraction import (
     find_circuits,
     load_candidates,
@@ -25,7 +26,6 @@ from circuitproof.lab.runs.extraction import (
     refuse_senseless,
     write_extraction,
 )
-from circuitproof.lab.runs.frontier import Outcome, Point, load_outcome
 from circuitproof.lab.runs.ledger import Ledger
 from circuitproof.lab.runs.manifest import Development, Gate, Split
 from circuitproof.lab.runs.prompts import Prompts
@@ -209,7 +209,7 @@ def _generation(job: _Job, place: int, rounds: Rounds) -> Outcome:
         write_file(path, readable_json({**outcome.to_json(), "ledger_head": str(job.ledger.last)}))
 
     circuit = run.stage("circuit.json", extract, f"{generation.name}: extracting {task}")
-    opened = run.stage("gate.result.json", open_gate, f"{generation.name}: opening the gate of {task}")
+    opened = run.stage(GATE, open_gate, f"{generation.name}: opening the gate of {task}")
     outcome, head = load_outcome(opened)
     job.ledger.require(head)
     return outcome
