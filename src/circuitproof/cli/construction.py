@@ -66,12 +66,15 @@ def _show(artifact: "Artifact") -> None:
     proof, claim = artifact.proof, artifact.proof.battery.claim
     title = f"{artifact.task}: {len(claim.circuit)} of {proof.declared_edges} declared edges, {proof.verdict}"
     show_said(answers_table(title, proof.battery))
-    ratio = proof.verification_seconds / proof.forward_seconds
+    measures = artifact.measures
+    ratio = proof.seconds / measures.forward_seconds
     show_line(f"{claim.task.size} prompts in {proof.battery.cells} cells")
     show_line(
-        f"verified in {proof.verification_seconds:.2f} s, {ratio:.2f} times one float forward of the circuit "
+        f"verified in {proof.seconds:.2f} s, {ratio:.2f} times one float forward of the circuit "
         "over all prompts"
     )
-    show_line(f"largest error of a float logit {proof.float_error:.2e}")
-    show_line(f"{proof.anchors} anchors evaluated alone gave the same logits, tracing {proof.signs} signs")
+    show_line(f"largest error of a float logit {measures.float_error:.2e}")
+    show_line(
+        f"{measures.anchors} anchors evaluated alone gave the same logits, tracing {measures.signs} signs"
+    )
     show_line(f"{artifact.model} holds the artifact, {proof.bundle} the bundle")

@@ -21,11 +21,13 @@ from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.records.audit import CHOSEN, Audit, Chosen, Losses, State
-from circuitproof.lab.runs.artifact_proof import ArtifactProof, prove_artifact
 from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size
-from circuitproof.text.canonical import write_file
+from circuitproof.lab.runs.stages.measure_proof import ProofMeasures, measure_proof
+from circuitproof.lab.runs.stages.prove import CircuitClaim, Proof, prove_circuit
+from circuitproof.text.canonical import Json, write_file
+from circuitproof.text.codec import record_to_json, to_json
 
 _RULES: Mapping[Choice, tuple[Callable[[State], float], str]] = {
     Choice.FIRST: (lambda _: 0, "trains the least"),
@@ -49,7 +51,33 @@ class Artifact:
     why: str
     """Why it is that one, in one sentence."""
     model: Path
-    proof: ArtifactProof
+    proof: Proof
+    measures: ProofMeasures
+
+    def to_json(self) -> Json:
+        return {
+            "task": self.task,
+            "states": to_json(self.states),
+            "record": self.record,
+            "why": self.why,
+            "model": str(self.model),
+            "proof": _proof_to_json(self.proof, self.measures),
+        }
+
+
+def _proof_to_json(proof: Proof, measures: ProofMeasures) -> Json:
+    battery = proof.battery
+    return {
+        "verdict": str(proof.verdict),
+        "answers": [{**answer.to_json(), "obligations": answer.obligations} for answer in battery.answers],
+        "prompts": battery.claim.task.size,
+        "cells": battery.cells,
+        "edges": [str(edge) for edge in battery.claim.circuit],
+        "declared_edges": proof.declared_edges,
+        "verification_seconds": proof.seconds,
+        **record_to_json(measures),
+        "bundle": str(proof.bundle),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +92,11 @@ class _Site:
     @property
     def behaviour(self) -> Behaviour:
         return Behaviour(self.blueprint.task, self.blueprint.circuit)
+
+    def claim(self, model: Path) -> CircuitClaim:
+        """Return what is to be proved of a calibrated model: it is the base but for its program heads."""
+        epsilon = self.construction.epsilon
+        return CircuitClaim(model=model, behaviour=self.behaviour, epsilon=epsilon, base=self.base)
 
 
 def construct(construction: Construction, out: Path, tell: Tell = silent) -> tuple[Artifact, ...]:
@@ -125,8 +158,11 @@ def _build(site: _Site) -> Artifact:
         save_model(path, StoredModel(_rung(site, installed, Rung(chosen.record)), stored.alphabet))
 
     model = site.run.stage("model", save)
-    proof = prove_artifact(site.run.within("proof"), model, site.base, site.behaviour, site.construction)
-    return Artifact(site.blueprint.task.name, tuple(states), chosen.record, chosen.why, model, proof)
+    proof = prove_circuit(site.run.within("proof"), site.claim(model))
+    task, anchors = site.blueprint.task.name, site.construction.anchors
+    site.run.tell(f"evaluating {anchors} anchors of {task}")
+    measures = measure_proof(model, proof.battery, anchors)
+    return Artifact(task, tuple(states), chosen.record, chosen.why, model, proof, measures)
 
 
 def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:

@@ -25,11 +25,12 @@ from circuitproof.lab.distill.synthesise import synthesise
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.records.migration import MIGRATION, RoundRecord
-from circuitproof.lab.runs.distillation_proof import Proof, prove_circuit
 from circuitproof.lab.runs.distillation_recipe import DistillationRecipe
 from circuitproof.lab.runs.extraction import find_circuits, write_extraction
 from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.stages.final_proof import FinalProof, prove_final
+from circuitproof.lab.runs.stages.prove import CircuitClaim
 from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
 from circuitproof.lab.train.loop import Watcher, fit
 from circuitproof.text.canonical import Json, readable_json
@@ -83,7 +84,7 @@ class SeedReport:
     stopped: str | None = None
     """Why the seed ended early, in one sentence: a gate not met, a number that is none. Nothing is proved."""
     rounds: tuple[Round, ...]
-    proofs: tuple[Proof, ...] = ()
+    proofs: tuple[FinalProof, ...] = ()
 
     @property
     def is_held(self) -> bool:
@@ -243,11 +244,10 @@ def _new_heads(programs: ProgramHeads, behaviours: Sequence[Behaviour]) -> tuple
     return tuple(sorted(heads, key=lambda head: head.place))
 
 
-def _prove(job: _Seed, last: Round) -> tuple[Proof, ...]:
+def _prove(job: _Seed, last: Round) -> tuple[FinalProof, ...]:
     """Prove the four properties of the final circuits, unless the model does not even decide right."""
     if last.fate is Fate.FAILED:
         return ()
-    return tuple(
-        prove_circuit(job.run.within("proofs", one.task.name), last.model, one, job.recipe.epsilon)
-        for one in _found(last)
-    )
+    epsilon = job.recipe.epsilon
+    claims = [CircuitClaim(model=last.model, behaviour=one, epsilon=epsilon) for one in _found(last)]
+    return tuple(prove_final(job.run.within("proofs", one.behaviour.task.name), one) for one in claims)

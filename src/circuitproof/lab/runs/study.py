@@ -27,7 +27,7 @@ from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model
 from circuitproof.lab.records.audit import QUALITY, BaseQuality
-from circuitproof.lab.records.checked import CHECKED, Checked
+from circuitproof.lab.records.checked import Checked
 from circuitproof.lab.records.gate import Outcome
 from circuitproof.lab.records.healing import Healed
 from circuitproof.lab.records.limits import Beyond
@@ -41,8 +41,9 @@ from circuitproof.lab.runs.prompts import Prompts, TaskPrompts
 from circuitproof.lab.runs.protocol import Protocol, Templates
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.stages.check import check_bundle
+from circuitproof.lab.runs.stages.limits import prove_beyond
 from circuitproof.lab.runs.study_healing import Therapist
-from circuitproof.lab.runs.study_limits import beyond
 from circuitproof.lab.runs.study_programs import Installed, extract_again, find_programs
 from circuitproof.lab.runs.study_recipe import ListedTask, Study
 from circuitproof.lab.runs.training import CORPUS, MODEL, material_of
@@ -55,7 +56,6 @@ from circuitproof.prove.properties import four_properties
 from circuitproof.prove.verdict import EXIT_CODES, Verdict, worst
 from circuitproof.text.canonical import digest_file, digest_together
 from circuitproof.text.sealed import MANIFEST
-from circuitproof_check.main import check
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,10 +228,12 @@ def _build(
         artifact = _constructed(site, run, behaviour, programs)
     except InputError as error:  # no rung passes: that is a result
         return replace(report, stopped=str(error))
-    report = replace(report, artifact=artifact, checked=_checked(site, run, artifact))
+    telling = f"{artifact.task}: checking the bundle"
+    checked = check_bundle(run, artifact.proof.bundle, artifact.model, site.base, telling)
+    report = replace(report, artifact=artifact, checked=checked)
     claim = artifact.proof.battery.claim
     four = replace(claim, properties=four_properties(study.epsilon))
-    return replace(report, beyond=beyond(run.within("beyond"), four, study.longest, study.deadline))
+    return replace(report, beyond=prove_beyond(run.within("beyond"), four, study.longest, study.deadline))
 
 
 def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
@@ -262,13 +264,3 @@ def _constructed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramH
     )
     (artifact,) = construct(construction, run.folder / "artifact", run.tell)
     return artifact
-
-
-def _checked(site: _Site, run: Run, artifact: Artifact) -> Checked:
-    """Let the independent checker judge the bundle beside the artifact and its base."""
-
-    def ask() -> Checked:
-        outcome, reason = check(artifact.proof.bundle, artifact.model, site.base)
-        return Checked(outcome.name.lower(), reason)
-
-    return run.record(CHECKED, Checked, ask, f"{artifact.task}: checking the bundle")

@@ -1,4 +1,4 @@
-"""Beyond the declared domain: the artifact's circuit on every prompt of a pattern with one opener."""
+"""The stage that finds limits: the artifact's circuit on every prompt of a pattern with one opener."""
 
 import time
 from dataclasses import replace
@@ -19,7 +19,7 @@ from circuitproof.prove.verdict import Verdict
 from circuitproof.text.reading import write_rational
 
 
-def beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | None:
+def prove_beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | None:
     """Ask the properties of a proved claim on a pattern; nothing for neural heads and tables of answers."""
     task = _pattern_task(proved.task, longest)
     if task is None or any(head not in proved.frozen.programs for head in proved.circuit.heads()):
