@@ -9,7 +9,7 @@ from page_reader import EVIL
 
 GATE = {"kl": 0.1, "agreed": 15, "prompts": 16, "worst_margin": -0.25}
 CIRCUIT = {"layers": 1, "heads": 1, "ablation": "zero", "edges": ["embed -> logits"]}
-POINT = {"origin": EVIL, "circuit": CIRCUIT, "development": GATE, "gate": GATE}
+POINT = {"origin": EVIL, "circuit": CIRCUIT, "development": GATE, "gate": GATE, "missed": {EVIL: 1}}
 AUDIT = {
     "heads": ["head 0.0", EVIL],
     "prompts": 8,
@@ -21,9 +21,18 @@ AUDIT = {
     "without_circuit": 2,
     "backup": [0],
     "wrong": [0, 7],
+    "lesion_digest": "0" * 64,
 }
 LOSSES = {"model": 2.0, "without_heads": 2.5, "without_each": [2.25, 1e9], "without_circuit": 5.0}
-STATE = {"name": EVIL, "audit": AUDIT, "radius": 0.5, "losses": LOSSES, "seconds": 1.5, "passes": True}
+STATE = {
+    "task": "quotes",
+    "name": EVIL,
+    "audit": AUDIT,
+    "radius": 0.5,
+    "losses": LOSSES,
+    "seconds": 1.5,
+    "passes": True,
+}
 VIABILITY = {
     "task": EVIL,
     "strata": [
@@ -39,8 +48,16 @@ VIABILITY = {
 }
 FOUND = {"layer": 0, "index": 1, "program": ["default 0", EVIL], "overlap": 0.5, "mean_support": 2.0}
 SEARCHED = {"meanings": 52, "tried": 17, "seconds": 1.5}
-HEALED = {"steps": 100, "audit": AUDIT, "loss": 2.5, "within_budget": False, "uses_programs": True}
+HEALED = {
+    "task": "quotes",
+    "steps": 100,
+    "audit": AUDIT,
+    "loss": 2.5,
+    "within_budget": False,
+    "uses_programs": True,
+}
 BEYOND = {
+    "task": "quotes",
     "pattern": EVIL,
     "prompts": "9" * 5000,
     "verdicts": {"equivalence": "refuted", EVIL: "proved"},
@@ -50,11 +67,44 @@ BEYOND = {
     "seconds": 0.75,
 }
 LESION = {"where": "model", "silenced": ["head 0.0"], "kl": 1.0, "unchanged": 3, "right": 3, "prompts": 8}
-BEHAVIOUR = {"task": EVIL, "fate": "held", "lesions": [{**LESION, "worst_margin": -1.0}] * 2}
+BEHAVIOUR = {
+    "task": EVIL,
+    "fate": "held",
+    "survives": False,
+    "idle": {"model": [], "circuit": [EVIL]},
+    "arrived": [],
+    "new_nodes": [EVIL],
+    "lost_nodes": [],
+    "declared": ["embed -> logits"],
+    "found": ["embed -> logits"],
+    "lesions": [{**LESION, "worst_margin": -1.0}] * 2,
+}
+ROUND = {
+    "round": EVIL,
+    "fate": "held",
+    "model": EVIL,
+    "programs": {"head 0.0": EVIL},
+    "scoring_parameters": 3,
+    "scoring_parameters_before": 8,
+    "behaviours": [BEHAVIOUR],
+}
+COSTS = {"largest_error": 1e-7, "relative_error": 1e-8, "agreement": 1.0, "loss_change": 1e-9}
 FOLD = {
-    "error": {"largest_error": 1e-7, "agreement": 1.0, "positions": 1536},
+    "limits": COSTS,
+    "error": {**COSTS, "positions": 1536},
+    "unties": True,
+    "adds_biases": False,
+    "adds_logit_bias": True,
     "source": {"step": 0, "measures": {EVIL: 0.5}},
     "folded": {"step": 10, "measures": {EVIL: 0.75}},
+}
+SCHEDULE = {"order": ["mlp", "attention", "logits"], "begin": 1, "fade": 1, "interval": 1, "window": 1}
+REMOVAL = {
+    "recipe": EVIL,
+    "recipe_digest": "0" * 64,
+    "schedule": SCHEDULE,
+    "norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}],
+    "evaluations": [{"step": 10, "measures": {EVIL: 0.75}}],
 }
 FILES = {
     "fold.json": FOLD,
@@ -78,8 +128,8 @@ FILES = {
     "quotes/programs.circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.1", "head 0.1 -> logits"]},
     "quotes/healing/healed.json": HEALED,
     "quotes/beyond/beyond.json": BEYOND,
-    "seed-0/healed/migration.json": {"fate": "used", "behaviours": [BEHAVIOUR]},
-    "attenuated/removal.json": {"norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}]},
+    "seed-0/healed/migration.json": ROUND,
+    "attenuated/removal.json": REMOVAL,
 }
 
 

@@ -11,7 +11,7 @@ import viewed
 from circuitproof.cli.main import app
 from circuitproof.errors import InputError
 from circuitproof.view import story
-from circuitproof.view.reporting import report_on
+from circuitproof.view.reporting import look_at
 from circuitproof_check.main import Beside, Outcome, inspect
 
 SEEDS = viewed.seeds()
@@ -100,7 +100,7 @@ def test_a_page_is_made_of_the_bytes_that_were_judged(tmp_path, monkeypatch, nam
     """A file that is exchanged between judging and drawing changes nothing of the page."""
     seed = next(seed for seed in SEEDS if viewed.story_of(seed).judgement.outcome is Outcome.VALID)
     bundle = Path(copytree(viewed.bundle_of(seed), tmp_path / "bundle"))
-    wanted = report_on(bundle, Beside()).html
+    wanted = look_at(bundle, Beside()).page()
 
     def inspect_and_exchange(path, beside):
         report = inspect(path, beside)

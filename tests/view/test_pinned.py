@@ -5,12 +5,13 @@ from fractions import Fraction
 import pytest
 
 import viewed
+from circuitproof.lab.pages.reporting import look_at as look_at_run
 from circuitproof.text.reading import shown
 from circuitproof.view.numbers import Numbers
-from circuitproof.view.page import bundle_page, run_page
+from circuitproof.view.page import bundle_page
 from circuitproof.view.parts.prompts import closest
-from circuitproof.view.run import tell_run
 from circuitproof.view.trace import trace
+from circuitproof_check.main import Beside
 from run_folders import write_run
 
 PROVED = Fraction(1, 100)
@@ -25,7 +26,7 @@ def pages(tmp_path_factory):
     made = {
         "program": bundle_page(viewed.quotes_story(PROVED)),
         "neural": bundle_page(viewed.story_of(NEURAL)),
-        "run": run_page(tell_run(write_run(folder / "run"))),
+        "run": look_at_run(write_run(folder / "run"), Beside()).page(),
     }
     for name, page in made.items():
         (folder / f"{name}.html").write_text(page, encoding="utf-8")

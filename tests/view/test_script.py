@@ -10,14 +10,15 @@ import viewed
 from browsers import Browser
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.programs.meaning import row
+from circuitproof.lab.pages.reporting import look_at as look_at_run
 from circuitproof.text.reading import shown
 from circuitproof.view import numbers
 from circuitproof.view.elements import el, render
 from circuitproof.view.numbers import Numbers
-from circuitproof.view.page import alone, bundle_fragment, bundle_page, run_page
-from circuitproof.view.run import tell_run
+from circuitproof.view.page import alone, bundle_fragment, bundle_page
 from circuitproof.view.said import framed
 from circuitproof.view.story import Story, tell
+from circuitproof_check.main import Beside
 from hand_models import DOUBLE
 from large_claims import large_bundle
 from run_folders import write_run
@@ -41,7 +42,7 @@ def pages(tmp_path_factory):
         "refuted": bundle_page(viewed.quotes_story(REFUTED)),
         "pattern": bundle_page(next(one for one in map(viewed.story_of, viewed.seeds()) if one.trees)),
         "hostile": bundle_page(viewed.hostile(viewed.quotes_story(REFUTED), MEGABYTE)),
-        "run": run_page(tell_run(write_run(folder / "run"))),
+        "run": look_at_run(write_run(folder / "run"), Beside()).page(),
         "large": _large(folder),
     }
     for name, page in made.items():

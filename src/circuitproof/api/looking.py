@@ -11,7 +11,7 @@ from circuitproof.text.canonical import refuse_existing, write_file
 from circuitproof.verbs.logits import Logits, Spelled, find_logits
 from circuitproof.view.explain import Explanation
 from circuitproof.view.explain import explain as explain_prompt
-from circuitproof.view.reporting import report_on
+from circuitproof.view.reporting import look_at
 from circuitproof.view.results import explanation_said, logits_said
 from circuitproof.view.said import framed
 from circuitproof.view.story import tell
@@ -108,9 +108,8 @@ def report(
     place = place_of(out)
     refuse_existing(place)
     compared = None if against is None else model_at(against).path
-    made = report_on(
-        bundle_path(path), Beside(compared, task=None if task is None else path_of("task", task))
-    )
+    shown = look_at(bundle_path(path), Beside(compared, task=None if task is None else path_of("task", task)))
+    html = shown.page()
     if place is not None:
-        write_file(place, made.html.encode())
-    return Page(made.html, made.text, made.says)
+        write_file(place, html.encode())
+    return Page(html, shown.text(), shown.says)

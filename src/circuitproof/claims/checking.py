@@ -18,7 +18,6 @@ from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
 from circuitproof.text.reading import Fields, parse_json
 from circuitproof.verbs.checker import declared, run_checker
-from circuitproof.view.run import tables
 from circuitproof_check.main import Outcome, Report
 
 
@@ -46,7 +45,7 @@ class Checked:
         """Return the checker's verdict on each property that it judged."""
         if not self.report.claim:
             return {}
-        listed = tables(Fields(self.report.claim, self.claim.name), "properties")
+        listed = Fields(self.report.claim, self.claim.name).tables("properties")
         return {one.text("kind"): one.choice("verdict", Verdict) for one in listed}
 
     @property

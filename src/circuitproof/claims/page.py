@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from circuitproof.claims.checking import Checked, Missing
 from circuitproof.claims.tables import claims_table
 from circuitproof.verbs.checker import declared
+from circuitproof.view.judged import Judged
 from circuitproof.view.page import claims_page
-from circuitproof.view.run import Judged
 from circuitproof.view.story import Story, tell
 from circuitproof_check.main import Beside
 

@@ -12,7 +12,6 @@ from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
 from circuitproof.forward.declaration import Declaration, programs_to_json, read_program_lines
 from circuitproof.forward.frozen import Frozen, open_weights
-from circuitproof.lab.runs.run import read_record
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties.catalogue import read_property
 from circuitproof.prove.properties.kinds import Kind
@@ -20,6 +19,7 @@ from circuitproof.prove.properties.lesion_identity import LesionIdentity
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import Json, refuse_unwritable
 from circuitproof.text.reading import read_fields
+from circuitproof.text.records import read_record
 from circuitproof.text.sealed import MANIFEST
 
 BUNDLE, RECORD = "bundle", "proved.json"

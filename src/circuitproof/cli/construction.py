@@ -21,7 +21,7 @@ def construct(
     as_json: AsJson = False,
 ) -> None:
     """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""
-    from circuitproof.lab.reports.gallery import rungs_in
+    from circuitproof.lab.reports.gallery import states_in
     from circuitproof.lab.reports.lesions import draw_lesions, ladder_panels
     from circuitproof.lab.reports.style import refuse_undrawable, write_drawing
     from circuitproof.lab.runs.construction import construct as build
@@ -33,7 +33,7 @@ def construct(
     folder = out or Path("build") / loaded.name
     found = build(loaded, folder, lambda stage: show_note(f"{loaded.name}: {stage}"))
     if figure is not None:
-        write_drawing(draw_lesions(ladder_panels(rungs_in(folder))), figure)
+        write_drawing(draw_lesions(ladder_panels(states_in(folder))), figure)
     if as_json:
         show_json(found)
     else:
@@ -66,12 +66,15 @@ def _show(artifact: "Artifact") -> None:
     proof, claim = artifact.proof, artifact.proof.battery.claim
     title = f"{artifact.task}: {len(claim.circuit)} of {proof.declared_edges} declared edges, {proof.verdict}"
     show_said(answers_table(title, proof.battery))
-    ratio = proof.verification_seconds / proof.forward_seconds
+    measures = artifact.measures
+    ratio = proof.seconds / measures.forward_seconds
     show_line(f"{claim.task.size} prompts in {proof.battery.cells} cells")
     show_line(
-        f"verified in {proof.verification_seconds:.2f} s, {ratio:.2f} times one float forward of the circuit "
+        f"verified in {proof.seconds:.2f} s, {ratio:.2f} times one float forward of the circuit "
         "over all prompts"
     )
-    show_line(f"largest error of a float logit {proof.float_error:.2e}")
-    show_line(f"{proof.anchors} anchors evaluated alone gave the same logits, tracing {proof.signs} signs")
+    show_line(f"largest error of a float logit {measures.float_error:.2e}")
+    show_line(
+        f"{measures.anchors} anchors evaluated alone gave the same logits, tracing {measures.signs} signs"
+    )
     show_line(f"{artifact.model} holds the artifact, {proof.bundle} the bundle")

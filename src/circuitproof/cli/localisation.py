@@ -89,7 +89,7 @@ def _show(found: "Localisation") -> None:
     for proof in found.proofs:
         claim = proof.battery.claim
         title = (
-            f"{claim.task.name}: {proof.selected_edges} edges selected, {len(claim.circuit)} after trimming, "
+            f"{claim.task.name}: {proof.declared_edges} edges selected, {len(claim.circuit)} after trimming, "
             f"on all {claim.task.size} prompts looked at"
         )
         show_said(answers_table(title, proof.battery))

@@ -9,8 +9,9 @@ from circuitproof.cli.options import AsJson, RunFolder
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
 
 if TYPE_CHECKING:
-    from circuitproof.lab.runs.norm_removal import Fold, NormRemoval
-    from circuitproof.lab.train.loop import Evaluation
+    from circuitproof.lab.records.norms import Fold
+    from circuitproof.lab.runs.norm_removal import NormRemoval
+    from circuitproof.lab.train.measures import Evaluation
 
 
 def remove_norm(

@@ -9,13 +9,13 @@ from typer import Exit, Option
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
 from circuitproof.cli.show import progress, show_line, show_note, show_result, show_said, show_table, steps_on
 from circuitproof.text.printing import printable
-from circuitproof.view.rungs import error_sets
 
 if TYPE_CHECKING:
     from circuitproof.declare.tasks.names import TokenNames
-    from circuitproof.lab.runs.construction import Artifact, State
+    from circuitproof.lab.records.audit import State
+    from circuitproof.lab.records.healing import Healed
+    from circuitproof.lab.runs.construction import Artifact
     from circuitproof.lab.runs.study import StudyReport, TaskReport
-    from circuitproof.lab.runs.study_healing import Healed
     from circuitproof.lab.runs.study_programs import Installed
 
 
@@ -28,13 +28,13 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Study a language model from text to a proved artifact and a page; an interrupted run goes on."""
+    from circuitproof.lab.pages.reporting import look_at
     from circuitproof.lab.runs.norm_removal import Watchers
     from circuitproof.lab.runs.study import run_study
     from circuitproof.lab.runs.study_recipe import load_study
     from circuitproof.lab.train.loop import Watcher
     from circuitproof.text.canonical import write_file
     from circuitproof.text.codec import record_to_json
-    from circuitproof.view.reporting import report_on
     from circuitproof_check.main import Beside
 
     study = load_study(recipe)
@@ -50,7 +50,7 @@ def run(
         watchers = Watchers(Watcher(steps_on(bar, tokens)), Watcher(steps_on(bar, tokens, before)))
         found = run_study(study, folder, base, tell, watchers)
     page = folder / "report.html"
-    write_file(page, report_on(folder, Beside()).html.encode())
+    write_file(page, look_at(folder, Beside()).page().encode())
     show_result({**record_to_json(found), "page": page}, lambda _: _show(found, page), as_json=as_json)
     raise Exit(found.exit_code)
 
@@ -161,7 +161,7 @@ def _show_ladder(artifact: "Artifact") -> None:
     prompts = artifact.states[0].audit.prompts
     show_table(f"{artifact.task}: right of {prompts}, in FP32; * is of record", columns, rows)
     show_line(artifact.why)
-    errors = error_sets(artifact.states[1].audit)
+    errors = artifact.states[1].audit.errors
     place = "all" if errors.both == errors.wrong else "not all"
     show_line(
         f"{errors.wrong} errors of the installed model, {place} among the {errors.uncovered} "

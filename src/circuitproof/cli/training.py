@@ -13,7 +13,8 @@ def train(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) ->
     """
     from circuitproof.lab.runs.recipe import load_recipe
     from circuitproof.lab.runs.training import MODEL, train_recipe
-    from circuitproof.lab.train.loop import Evaluation, Watcher
+    from circuitproof.lab.train.loop import Watcher
+    from circuitproof.lab.train.measures import Evaluation
     from circuitproof.lab.train.workers import joined
 
     loaded = load_recipe(recipe)

@@ -34,19 +34,19 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
     from circuitproof.text.canonical import write_file
-    from circuitproof.view.reporting import report_on
+    from circuitproof.view.reporting import look_at
     from circuitproof_check.main import Beside
 
     place = cast("Path", out)  # _beside has chosen one
-    made = report_on(path, Beside(against, task=task, operations=operations))
-    write_file(place, made.html.encode())
+    shown = look_at(path, Beside(against, task=task, operations=operations))
+    write_file(place, shown.page().encode())
     if as_json:
-        show_json({"page": place, "says": made.says})
+        show_json({"page": place, "says": shown.says})
     else:
-        if made.bundles is not None:
-            show_said(made.bundles)
-        show_line(f"{place} holds the page of {path}: {made.says}")
-    raise Exit(made.exit_code)
+        if (table := shown.table()) is not None:
+            show_said(table)
+        show_line(f"{place} holds the page of {path}: {shown.says}")
+    raise Exit(shown.outcome)
 
 
 def figures(
@@ -79,15 +79,15 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print what the page of a bundle or a run says, in 80 columns."""
-    from circuitproof.view.reporting import json_of, look_at, outcome_of, text_of
+    from circuitproof.view.reporting import look_at
     from circuitproof_check.main import Beside
 
-    found = look_at(path, Beside(against, task=task, operations=operations))
+    shown = look_at(path, Beside(against, task=task, operations=operations))
     if as_json:
-        show_json(json_of(found))
+        show_json(shown)
     else:
-        show_text(text_of(found))
-    raise Exit(outcome_of(found))
+        show_text(shown.text())
+    raise Exit(shown.outcome)
 
 
 def explain(  # noqa: PLR0913, PLR0917  # what is asked, of what, and within which bounds

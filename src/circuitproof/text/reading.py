@@ -120,6 +120,10 @@ class Fields:
         """Return what is in a list, each entry with where it stands."""
         return ((entry, f"{self.path(key)}[{index}]") for index, entry in enumerate(self.items(key)))
 
+    def tables(self, key: str) -> "tuple[Fields, ...]":
+        """Return the tables of a list, of which not every key need be read."""
+        return tuple(Fields(entry, where) for entry, where in self.entries(key))
+
     def texts(self, key: str) -> tuple[str, ...]:
         return _all_typed(self.value(key), str, self.path(key))
 

@@ -11,6 +11,7 @@ from circuitproof.text.canonical import Json
 from circuitproof.version import __version__
 from circuitproof.view.data import page_data
 from circuitproof.view.elements import Element, Source, el, json_source, render, with_prefix
+from circuitproof.view.judged import Judged
 from circuitproof.view.parts.circuit import circuit
 from circuitproof.view.parts.claim import claim
 from circuitproof.view.parts.cost import cost
@@ -19,7 +20,6 @@ from circuitproof.view.parts.heading import heading, unjudged
 from circuitproof.view.parts.heads import heads
 from circuitproof.view.parts.of_bundles import bundle_prefix
 from circuitproof.view.parts.of_claims import claims_heading, claims_section
-from circuitproof.view.parts.of_runs import RUN_PARTS
 from circuitproof.view.parts.prompts import prompts
 from circuitproof.view.parts.regions import regions
 from circuitproof.view.parts.section import name, outcome_badge, section
@@ -27,7 +27,6 @@ from circuitproof.view.parts.spread import spreads
 from circuitproof.view.parts.verdicts import limits, verdicts
 from circuitproof.view.parts.witnesses import witnesses
 from circuitproof.view.plain import as_text, words
-from circuitproof.view.run import Judged, RunStory
 from circuitproof.view.said import Table
 from circuitproof.view.story import Story, Unjudged
 
@@ -69,28 +68,13 @@ def bundle_text(story: Story | Unjudged) -> str:
     return as_text(el("main", *bundle_parts(story)))
 
 
-def run_page(run: RunStory) -> str:
-    """Return the page of a run, with what the page of each of its bundles shows."""
-    return page((*run_parts(run), *_proofs(run.bundles)), {})
-
-
 def claims_page(title: str, sentences: Sequence[str], table: Table, bundles: Sequence[Judged]) -> str:
     """Return the page of a claims file: all claims in one table, and what each bundle's own page shows."""
     heading = claims_heading(title, sentences)
-    return page((heading, claims_section(table.columns, table.rows), *_proofs(bundles)), {})
+    return page((heading, claims_section(table.columns, table.rows), *proofs(bundles)), {})
 
 
-def run_text(run: RunStory) -> str:
-    """Return what the page of a run says, in 80 columns."""
-    return as_text(el("main", *run_parts(run)))
-
-
-def run_parts(run: RunStory) -> tuple[Element, ...]:
-    """Return the parts that there are of a run."""
-    return tuple(made for part in RUN_PARTS if (made := part(run)) is not None)
-
-
-def _proofs(bundles: Sequence[Judged]) -> tuple[Element, ...]:
+def proofs(bundles: Sequence[Judged]) -> tuple[Element, ...]:
     """Return the parts of each bundle, closed until somebody opens them; text tells them bundle by bundle."""
     opened = [
         _proof(one.place, one.story, bundle_prefix(number))

@@ -8,7 +8,7 @@ from typing import Any, cast
 from circuitproof.text.canonical import canonical_json, write_file
 from circuitproof.text.reading import read_bytes, read_json, write_rational
 from circuitproof.text.sealed import MANIFEST, write_sealed
-from circuitproof.view.reporting import report_on
+from circuitproof.view.reporting import look_at
 from circuitproof_check.main import Beside, Report, inspect
 
 SHIPPED = Path(__file__).with_name("tour")
@@ -31,11 +31,11 @@ class Tour:
 
 def take_tour(folder: Path) -> Tour:
     """Check the bundle of the package, write its page and a broken copy into a new folder, and judge that."""
-    bundle, made = SHIPPED / "bundle", report_on(SHIPPED / "bundle", BESIDE)
+    bundle, shown = SHIPPED / "bundle", look_at(SHIPPED / "bundle", BESIDE)
     number = _break_copy(bundle, folder / "broken")
-    write_file(folder / "page.html", made.html.encode())
+    write_file(folder / "page.html", shown.page().encode())
     broken = inspect(folder / "broken", BESIDE)
-    verdicts, _, _ = made.text.partition("\nThe claim\n")
+    verdicts, _, _ = shown.text().partition("\nThe claim\n")
     return Tour(inspect(bundle, BESIDE), verdicts, number, broken, folder / "page.html")
 
 

@@ -9,7 +9,8 @@ from circuitproof.declare.circuits.graph import EMBED, Edge, Mlp
 from circuitproof.errors import DeclarationError, InputError, NumericError
 from circuitproof.lab.discover import objective
 from circuitproof.lab.discover.choices import Objective
-from circuitproof.lab.discover.objective import Measure, Meter, Target, Tolerance, target_of
+from circuitproof.lab.discover.measure import Measure
+from circuitproof.lab.discover.objective import Meter, Target, Tolerance, target_of
 from circuitproof.lab.model import below
 from circuitproof.text.codec import to_json
 from floats import agree

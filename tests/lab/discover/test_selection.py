@@ -6,7 +6,7 @@ from circuitproof.declare.circuits.circuit import circuit_of
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.lab.discover.choices import Rule
-from circuitproof.lab.discover.objective import Measure
+from circuitproof.lab.discover.measure import Measure
 from circuitproof.lab.discover.selection import select
 from circuitproof.lab.discover.sweep import Candidate
 

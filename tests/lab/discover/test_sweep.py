@@ -6,7 +6,8 @@ from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
 from circuitproof.lab.discover.choices import Objective, Order, Removal, Search
-from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
+from circuitproof.lab.discover.measure import Measure
+from circuitproof.lab.discover.objective import Meter, Tolerance
 from circuitproof.lab.discover.parts import parts_of
 from circuitproof.lab.discover.prune import prune
 from circuitproof.lab.discover.sweep import Candidate, sweep

@@ -2,27 +2,23 @@
 
 import pytest
 
+from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.declare.circuits.graph import Graph
+from circuitproof.lab.discover.measure import Measure
+from circuitproof.lab.records.gate import Outcome, Point
 from circuitproof.lab.reports.frontier import draw_frontier
 from circuitproof.lab.reports.style import write_drawing
 from circuitproof.lab.reports.timeline import draw_timeline
-from circuitproof.view.run import Point, Trial
+
+GRAPH = Graph(layers=12, heads=12)
 
 
 def trial(generation, edges, agreed, margin, task="quotes"):
     """Return a gate of eight prompts, opened for the first of two circuits, one of them nested."""
-    points = tuple(
-        Point(
-            origin="threshold",
-            edges=count,
-            agreed=agreed,
-            prompts=8,
-            margin=margin,
-            is_selected=place == 0,
-            is_nested=place == 1,
-        )
-        for place, count in enumerate((edges, edges + 1))
-    )
-    return Trial(generation, task, 16, points)
+    gate, seen = Measure(0.0, agreed, 8, margin), Measure(0.0, 16, 16, 1.0)
+    kept = [Circuit(GRAPH, frozenset(GRAPH.edges()[:count])) for count in (edges, edges + 1)]
+    one, other = (Point("threshold", circuit, seen, gate, {}) for circuit in kept)
+    return Outcome(generation, task, (one,), (other,), one.circuit)
 
 
 EXACT = [trial("A", 3, 8, 0.5), trial("B", 3, 8, 0.5, "brackets")]

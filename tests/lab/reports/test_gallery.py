@@ -12,14 +12,10 @@ from circuitproof.lab.reports.gallery import KINDS, write_figures
 from circuitproof.lab.reports.radii import Spread, spread_of
 from circuitproof.lab.reports.style import write_drawing
 from circuitproof.view.story import Story
+from run_folders import BEHAVIOUR, LESION, ROUND
+from run_folders import FILES as RUN_FILES
 
-GATE = {"kl": 0.1, "agreed": 15, "prompts": 16, "worst_margin": -0.25}
-CIRCUIT = {"layers": 1, "heads": 1, "ablation": "zero", "edges": ["embed -> logits"]}
-POINT = {"origin": "threshold", "circuit": CIRCUIT, "development": GATE, "gate": GATE}
-LEFT = {"without_heads": 1, "without_each": [1], "circuit_without_each": [2], "without_circuit": 2}
-AUDIT = {"prompts": 8, "model": 8, "circuit": 7, **LEFT, "backup": [3], "wrong": []}
-STATE = {"name": "base", "audit": AUDIT, "radius": 0.5, "losses": None, "seconds": 1.5, "passes": True}
-EFFECT = {"where": "model", "silenced": [], "right": 3, "prompts": 8, "worst_margin": -1.0}
+LESIONS = [{**LESION, "worst_margin": -1.0, "where": where} for where in ("model", "circuit")]
 SPREAD = {"mean": 0.5, "least": 0.25, "most": 1.0}
 VARIANT = {"name": "one", "loss_change": SPREAD, "perplexity_change": SPREAD, "paper_change": None}
 ACCOUNT = {
@@ -31,19 +27,9 @@ ACCOUNT = {
     "paper_per_edge": 113000,
 }
 FILES = {
-    "found/A/quotes/gate.result.json": {
-        "generation": "A",
-        "task": "quotes",
-        "points": [POINT],
-        "nested": [POINT],
-        "selected": 0,
-    },
-    "made/quotes/base.json": STATE,
-    "healed/seed-1/plain/migration.json": {
-        "behaviours": [
-            {"task": "quotes", "fate": "held", "lesions": [EFFECT, {**EFFECT, "where": "circuit"}]}
-        ]
-    },
+    "found/A/quotes/gate.result.json": RUN_FILES["A/quotes/gate.result.json"],
+    "made/quotes/base.json": {**RUN_FILES["quotes/exact.json"], "name": "base"},
+    "healed/seed-1/plain/migration.json": {**ROUND, "behaviours": [{**BEHAVIOUR, "lesions": LESIONS}]},
     "compared/comparison.json": {"variants": [VARIANT, VARIANT]},
     "cost.json": {"accounts": [ACCOUNT]},
     "taught/quotes/study.json": {"lesson": {"name": "quotes", "verdict": "proved", "words": 3}},

@@ -1,49 +1,40 @@
+from circuitproof.lab.records.audit import Audit, State
+from circuitproof.lab.records.migration import Lesion, PlacedLesion
 from circuitproof.lab.reports.lesions import draw_lesions, ladder_panels, migration_panels
 from circuitproof.lab.reports.style import write_drawing
-from circuitproof.view.run import Lesion
-from circuitproof.view.rungs import ErrorSets, Rung
+from circuitproof.text.canonical import Digest
 
 
-def rung(task, state, model):
-    """Return a step of a calibration."""
-    return Rung(
-        task=task,
-        state=state,
+def state(task, name, model):
+    """Return a state of a construction."""
+    audit = Audit(
+        heads=(),
         prompts=8,
         model=model,
         circuit=8,
         without_heads=4,
+        without_each=(),
+        circuit_without_each=(),
         without_circuit=2,
-        lesions=(),
-        errors=ErrorSets(wrong=0, uncovered=4, both=0),
-        perplexity=None,
-        radius=0.5,
-        seconds=1.0,
-        passes=True,
-        why="",
+        backup=(0, 1, 2, 3),
+        wrong=(),
+        lesion_digest=Digest("0" * 64),
     )
+    return State(task=task, name=name, audit=audit, radius=0.5, losses=None, seconds=1.0, passes=True)
 
 
 def lesion(place, where, silenced, right):
     """Return a lesion of a model with two programs."""
-    return Lesion(
-        place=place,
-        task="quotes",
-        fate="held",
-        where=where,
-        silenced=silenced,
-        right=right,
-        prompts=8,
-        margin=0.0,
+    found = Lesion(
+        where=where, silenced=silenced, kl=0.0, unchanged=right, right=right, prompts=8, worst_margin=0.0
     )
+    return PlacedLesion(place, "quotes", "held", found)
 
 
 def test_the_steps_of_a_construction_stand_in_their_order(tmp_path):
     """From the base up the ladder, though files have another order."""
-    rungs = [
-        rung(task, state, 5) for task in ("quotes", "tags") for state in ("readout", "base", "installed")
-    ]
-    panels = ladder_panels(rungs)
+    names = ("readout", "base", "installed")
+    panels = ladder_panels([state(task, name, 5) for task in ("quotes", "tags") for name in names])
     assert [panel.states for panel in panels] == [("base", "installed", "readout")] * 2
     assert panels[0].right[0] == (5, 8, 4, 2)
     write_drawing(draw_lesions(panels), tmp_path / "one.png")

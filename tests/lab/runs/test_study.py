@@ -19,7 +19,6 @@ from circuitproof.lab.runs.study import StudyReport, run_study
 from circuitproof.lab.runs.study_recipe import Study, load_study
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.sealed import read_manifest
-from circuitproof.view.rungs import error_sets
 from circuitproof.view.words import told_tokens
 from circuitproof_check.main import Outcome, check
 from floats import agree
@@ -82,7 +81,7 @@ def test_no_rung_changes_the_model_without_its_programs(finished):
     _, installed, *rungs = artifact.states
     assert all(rung.audit.lesion_digest == installed.audit.lesion_digest for rung in rungs)
     audit = installed.audit
-    errors, uncovered = error_sets(audit), {*range(audit.prompts)} - {*audit.backup}
+    errors, uncovered = audit.errors, {*range(audit.prompts)} - {*audit.backup}
     assert errors.wrong == len(audit.wrong) == audit.prompts - audit.model
     assert errors.uncovered == len(uncovered) == audit.prompts - audit.without_heads
     assert (errors.both == errors.wrong) == ({*audit.wrong} <= uncovered)

@@ -3,8 +3,9 @@
 import torch
 
 from circuitproof.declare.tasks.loading import load_listed_task
+from circuitproof.lab.records.viability import Narrowing
 from circuitproof.lab.runs.prompts import TaskPrompts
-from circuitproof.lab.runs.viability import Narrowing, viability_of
+from circuitproof.lab.runs.viability import viability_of
 
 
 class Decides:

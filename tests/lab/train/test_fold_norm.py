@@ -15,13 +15,8 @@ from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train import fold_norm
-from circuitproof.lab.train.fold_norm import (
-    FoldError,
-    FoldLimits,
-    compare,
-    fold,
-    folded_architecture,
-)
+from circuitproof.lab.train.fold_norm import compare, fold, folded_architecture
+from circuitproof.lab.train.measures import FoldError, FoldLimits
 from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
 from circuitproof.lab.train.remove_norm import Deviations, deviations_of, fading_norms, fix_norms, make_fading
 from circuitproof.lab.train.windows import NO_TARGET, Batch, next_token_loss

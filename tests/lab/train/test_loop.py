@@ -13,15 +13,8 @@ from circuitproof.lab.model.checkpoint import StoredModel, model_files, save_ten
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.train import loop
 from circuitproof.lab.train.data import CorpusData
-from circuitproof.lab.train.loop import (
-    Evaluation,
-    NextToken,
-    TrainingPlan,
-    Watcher,
-    fit,
-    learning_rate,
-    train,
-)
+from circuitproof.lab.train.loop import NextToken, TrainingPlan, Watcher, fit, learning_rate, train
+from circuitproof.lab.train.measures import Evaluation
 from circuitproof.text.canonical import digest_bytes
 from circuitproof.text.sealed import write_sealed
 from corpora import corpus_data

@@ -14,11 +14,11 @@ from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import DeclarationError, InputError, NumericError, OverdueError
 from circuitproof.lab.discover.choices import Objective
+from circuitproof.lab.discover.measure import Measure
 from circuitproof.lab.model.below import Levels
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.text.codec import Count
 
 _FEW_TOKENS = 1 << 10
 """Up to so many, calling torch costs more than what it computes, and circuits run together."""
@@ -26,23 +26,6 @@ _TOKENS_AT_ONCE = 1 << 14
 """More than these fill the machine."""
 _NOISE = 1e-6
 """A rise of the divergence below this is FP32 rounding, which depends on what else is in the batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """How far a circuit is from its target."""
-
-    kl: float
-    """KL(target's candidate distribution ‖ circuit's), in nats, the mean over prompts."""
-    agreed: int
-    """On how many prompts the circuit's maximal candidates are the target's; ties must be the same."""
-    prompts: Count
-    worst_margin: float
-    """The smallest lead of the target's decision over the best other; not positive where it is lost."""
-
-    @property
-    def agreement(self) -> float:
-        return self.agreed / self.prompts
 
 
 @dataclass(frozen=True, slots=True)

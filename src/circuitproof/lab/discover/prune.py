@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
+from circuitproof.lab.discover.measure import Measure
+from circuitproof.lab.discover.objective import Meter, Tolerance
 from circuitproof.lab.discover.parts import Part
 
 _FIRST_WINDOW = 4

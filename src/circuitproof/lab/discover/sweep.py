@@ -9,7 +9,8 @@ from circuitproof.declare.circuits.spelling import parse_edges
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.lab.discover.bisection import prune_prefix, prune_runs
 from circuitproof.lab.discover.choices import Search
-from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
+from circuitproof.lab.discover.measure import Measure
+from circuitproof.lab.discover.objective import Meter, Tolerance
 from circuitproof.lab.discover.parts import Part
 from circuitproof.lab.discover.prune import Pruned, prune
 from circuitproof.text.canonical import Json

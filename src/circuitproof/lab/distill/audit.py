@@ -5,7 +5,6 @@ that nobody can take a native backup route for one that training built.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -15,20 +14,15 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.decisions import answer_margins, score_of, task_logits
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.text.canonical import Digest, digest_bytes
-from circuitproof.view import rungs
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit(rungs.Audit):
-    """What a run writes down of an audit: counts of floats, where ties are not right, and a digest."""
-
-    lesion_digest: Digest
-    """The digest of the candidate logits of the model with all those heads silenced, bit by bit."""
+from circuitproof.lab.records.audit import Audit
+from circuitproof.text.canonical import digest_bytes
 
 
 def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Audit:
-    """Silence heads together and one by one, take the circuit's edges out, and count what is left."""
+    """Silence heads together and one by one, take the circuit's edges out, and count what is left right.
+
+    Counts are of floats; a tie is not right.
+    """
     task, circuit, everything = behaviour.task, behaviour.circuit, whole(model.graph)
     silenced = silence(everything, heads)
     gap = everything.without(*circuit.edges)

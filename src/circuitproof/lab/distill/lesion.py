@@ -12,10 +12,11 @@ from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.discover.choices import Objective
-from circuitproof.lab.discover.objective import Measure, measures_of, target_from, target_of
+from circuitproof.lab.discover.measure import Measure
+from circuitproof.lab.discover.objective import measures_of, target_from, target_of
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.text.canonical import Json
+from circuitproof.lab.records.migration import Lesion
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +52,17 @@ class Effect:
     answers: Measure
     """From the right answers; its agreement counts what is still decided right, ties not among it."""
 
-    def to_json(self) -> Json:
-        return {
-            "where": str(self.where),
-            "silenced": [str(head) for head in self.heads],
-            "kl": self.change.kl,
-            "unchanged": self.change.agreed,
-            "right": self.answers.agreed,
-            "prompts": self.answers.prompts,
-            "worst_margin": self.answers.worst_margin,
-        }
+    def record(self) -> Lesion:
+        """Return what is written down of it."""
+        return Lesion(
+            where=self.where,
+            silenced=tuple(map(str, self.heads)),
+            kl=self.change.kl,
+            unchanged=self.change.agreed,
+            right=self.answers.agreed,
+            prompts=self.answers.prompts,
+            worst_margin=self.answers.worst_margin,
+        )
 
 
 def silence(circuit: Circuit, heads: Collection[Head]) -> Circuit:

@@ -15,7 +15,7 @@ from circuitproof.declare.circuits.graph import Head, Node
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.lesion import Behaviour, Effect, Where, lesions_of
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.text.canonical import Json
+from circuitproof.lab.records.migration import BehaviourRecord
 from circuitproof.text.codec import Key, Positive
 
 
@@ -107,19 +107,20 @@ class Migration:
     def effect(self, where: Where, silenced: tuple[Head, ...] = ()) -> Effect:
         return next(one for one in self.effects if one.where is where and one.heads == silenced)
 
-    def to_json(self) -> Json:
-        return {
-            "task": self.behaviour.task.name,
-            "fate": str(self.fate),
-            "survives": self.survives,
-            "idle": {str(where): [str(head) for head in self.idle(where)] for where in Where},
-            "arrived": [str(head) for head in self.arrived],
-            "new_nodes": [str(node) for node in self.new_nodes],
-            "lost_nodes": [str(node) for node in self.lost_nodes],
-            "declared": [str(edge) for edge in self.behaviour.circuit],
-            "found": [str(edge) for edge in self.found],
-            "lesions": [effect.to_json() for effect in self.effects],
-        }
+    def record(self) -> BehaviourRecord:
+        """Return what is written down of it."""
+        return BehaviourRecord(
+            task=self.behaviour.task.name,
+            fate=self.fate,
+            survives=self.survives,
+            idle={where: tuple(map(str, self.idle(where))) for where in Where},
+            arrived=tuple(map(str, self.arrived)),
+            new_nodes=tuple(map(str, self.new_nodes)),
+            lost_nodes=tuple(map(str, self.lost_nodes)),
+            declared=tuple(map(str, self.behaviour.circuit)),
+            found=tuple(map(str, self.found)),
+            lesions=tuple(effect.record() for effect in self.effects),
+        )
 
 
 def migration_of(model: Transformer, behaviour: Behaviour, found: Circuit, gates: LesionGates) -> Migration:

@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
+from circuitproof.lab.records.gate import Outcome, Point
 from circuitproof.lab.reports.style import COLOURS, GREY, WIDTH, Drawing, legend_below, legible, orders_axis
-from circuitproof.view.run import Point, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,19 +22,21 @@ _KEY = (
 )
 
 
-def draw_frontier(trials: Sequence[Trial]) -> Drawing:
+def draw_frontier(trials: Sequence[Outcome]) -> Drawing:
     """Return a column per task; where nothing is missed, the margins below still tell circuits apart."""
     tasks = tuple(dict.fromkeys(trial.task for trial in trials))
     width = max(WIDTH * 0.6, 3.3 * len(tasks))
     return Drawing(width, 4.2, lambda figure: _paint(figure, tasks, trials))
 
 
-def _paint(figure: "Figure", tasks: tuple[str, ...], trials: Sequence[Trial]) -> None:
+def _paint(figure: "Figure", tasks: tuple[str, ...], trials: Sequence[Outcome]) -> None:
     from matplotlib.ticker import FixedLocator
 
     panels = figure.subplots(2, len(tasks), squeeze=False, sharex="col", sharey="row")
     generations = tuple(dict.fromkeys(trial.generation for trial in trials))
-    counts = {point.edges for trial in trials for point in trial.points if point.edges}
+    counts = {
+        len(one.circuit) for trial in trials for one in (*trial.points, *trial.nested) if len(one.circuit)
+    }
     reach = max(counts) / min(counts)
     for (missed, margin), task in zip(panels.T, tasks, strict=True):
         for trial in trials:
@@ -54,32 +56,31 @@ def _paint(figure: "Figure", tasks: tuple[str, ...], trials: Sequence[Trial]) ->
     figure.suptitle(_KEY, fontsize=7, color=GREY)
 
 
-def _series(axes: "Axes", trial: Trial, place: int, aside: float, *, is_missed: bool) -> None:
+def _series(axes: "Axes", trial: Outcome, place: int, aside: float, *, is_missed: bool) -> None:
     def spots(points: Sequence[Point]) -> tuple[list[float], list[float]]:
-        ranked = sorted(points, key=lambda point: point.edges)
-        heights = [point.prompts - point.agreed if is_missed else point.margin for point in ranked]
-        return [point.edges * aside for point in ranked], heights
+        ranked = sorted(points, key=lambda point: len(point.circuit))
+        gates = [point.gate for point in ranked]
+        heights = [gate.prompts - gate.agreed if is_missed else gate.worst_margin for gate in gates]
+        return [len(point.circuit) * aside for point in ranked], heights
 
     colour, shape = COLOURS[place % len(COLOURS)], _SHAPES[place % len(_SHAPES)]
-    nested = [point for point in trial.points if point.is_nested]
-    swept = [point for point in trial.points if not point.is_nested]
-    label = f"{legible(trial.generation)}: {swept[0].prompts} fresh prompts"
-    axes.plot(*spots(nested), ":", color=colour, marker=".", markersize=3, linewidth=0.9)
+    label = f"{legible(trial.generation)}: {trial.trial.gate.prompts} fresh prompts"
+    axes.plot(*spots(trial.nested), ":", color=colour, marker=".", markersize=3, linewidth=0.9)
     parted = {"markeredgecolor": "white", "markeredgewidth": 0.5}
-    axes.plot(*spots(swept), shape, color=colour, markersize=5.2, label=label, **parted)
-    chosen = spots([point for point in swept if point.is_selected])
+    axes.plot(*spots(trial.points), shape, color=colour, markersize=5.2, label=label, **parted)
+    chosen = spots([trial.trial])
     axes.scatter(*chosen, s=60, facecolors="none", edgecolors=colour, zorder=3)
 
 
-def _scale(missed: "Axes", margin: "Axes", trials: Sequence[Trial]) -> None:
+def _scale(missed: "Axes", margin: "Axes", trials: Sequence[Outcome]) -> None:
     """Give both rows an axis that shows zero and sizes of all orders."""
-    points = [point for trial in trials for point in trial.points]
-    most = max(1, *(point.prompts - point.agreed for point in points))
+    gates = [point.gate for trial in trials for point in (*trial.points, *trial.nested)]
+    most = max(1, *(gate.prompts - gate.agreed for gate in gates))
     _orders_axis(missed, 0, most, 1)
     missed.set_ylabel("gate prompts missed")
-    sizes = sorted(abs(point.margin) for point in points if point.margin) or [1.0]
+    sizes = sorted(abs(gate.worst_margin) for gate in gates if gate.worst_margin) or [1.0]
     least = 10.0 ** floor(log10(sizes[len(sizes) // 2] / 2))
-    margins = [point.margin for point in points]
+    margins = [gate.worst_margin for gate in gates]
     _orders_axis(margin, min(0, *margins), max(0, *margins), least)
     margin.set_ylabel("worst margin on the gate")
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM
 from circuitproof.errors import InputError
+from circuitproof.lab.records.audit import State, read_states
+from circuitproof.lab.records.gate import GATE, Outcome, load_outcome
+from circuitproof.lab.records.migration import MIGRATION, read_lesions
 from circuitproof.lab.reports.changes import COMPARISON, draw_changes, read_changes
 from circuitproof.lab.reports.circuit import draw_circuit, sketch_of
 from circuitproof.lab.reports.encoding import draw_encodings, read_encodings
@@ -17,8 +20,6 @@ from circuitproof.lab.reports.style import Drawing, refuse_undrawable, write_dra
 from circuitproof.lab.reports.timeline import draw_timeline
 from circuitproof.text.canonical import refuse_existing, write_directory
 from circuitproof.text.reading import read_fields
-from circuitproof.view.run import GATE, MIGRATION, Trial, read_lesions, read_trial
-from circuitproof.view.rungs import Rung, read_rungs
 from circuitproof.view.story import Story, Unjudged, tell
 
 COST, STUDY = "cost.json", "study.json"
@@ -115,15 +116,15 @@ def _modes(sources: Sequence[Source]) -> Exhibit:
     return Exhibit("modes", "all", draw_modes(stories, lessons))
 
 
-def trials_in(run: Path) -> tuple[Trial, ...]:
+def trials_in(run: Path) -> tuple[Outcome, ...]:
     """Return the trials of a protocol, in the order of its gates."""
     files = sorted(run.glob(f"*/*/{GATE}"))  # GENERATION/TASK/gate.result.json
-    return tuple(sorted(map(read_trial, files), key=lambda trial: trial.seen))
+    return tuple(sorted((load_outcome(file)[0] for file in files), key=lambda trial: trial.seen))
 
 
-def rungs_in(run: Path) -> tuple[Rung, ...]:
+def states_in(run: Path) -> tuple[State, ...]:
     """Return the steps of all artifacts of a construction."""
-    return tuple(rung for file in sorted(run.glob(f"*/{_FIRST_STATE}")) for rung in read_rungs(file.parent))
+    return tuple(one for file in sorted(run.glob(f"*/{_FIRST_STATE}")) for one in read_states(file.parent))
 
 
 def _runs(source: Source, name: str, depth: int) -> tuple[Path, ...]:
@@ -137,8 +138,8 @@ def _of_runs(source: Source) -> Iterator[Exhibit]:
         yield Exhibit("timeline", run, draw_timeline(trials))
         yield Exhibit("frontier", run, draw_frontier(trials))
     for run in _runs(source, _FIRST_STATE, 1):
-        if rungs := rungs_in(run):
-            yield Exhibit("lesions", run, draw_lesions(ladder_panels(rungs)))
+        if states := states_in(run):
+            yield Exhibit("lesions", run, draw_lesions(ladder_panels(states)))
     for run in _runs(source, MIGRATION, 2):
         files = sorted(run.glob(f"*/*/{MIGRATION}"))  # SEED/ROUND/migration.json
         lesions = [one for file in files for one in read_lesions(file, run)]

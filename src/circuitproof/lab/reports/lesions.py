@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from circuitproof.lab.records.audit import LADDER, State
+from circuitproof.lab.records.migration import PlacedLesion
 from circuitproof.lab.reports.style import INK, PALE, WIDTH, Drawing, centred, legible
-from circuitproof.view.run import Lesion
-from circuitproof.view.rungs import Rung
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _DARK = 0.65
 """From this share on a tile is so dark that its number is written in white."""
-_LADDER = ("base", "installed", "scalar", "diagonal", "readout")
 _ROUNDS = ("unhealed", "plain", "ablation_aware", "core_aware", "chase")
 _CONDITIONS = (
     "model",
@@ -39,15 +38,15 @@ class Panel:
     prompts: int
 
 
-def ladder_panels(rungs: Sequence[Rung]) -> tuple[Panel, ...]:
+def ladder_panels(states: Sequence[State]) -> tuple[Panel, ...]:
     """Return a panel per artifact: each step of its construction, from the base on."""
     conditions = ("model", "circuit", "program heads\nsilenced", "circuit's\nedges gone")
     panels: list[Panel] = []
-    ranked = sorted(rungs, key=lambda one: (one.task, _rank(one.state, _LADDER)))
+    ranked = sorted(states, key=lambda one: (one.task, _rank(one.name, LADDER)))
     for task, group in groupby(ranked, key=lambda one: one.task):
-        steps = tuple(group)
-        right = tuple((one.model, one.circuit, one.without_heads, one.without_circuit) for one in steps)
-        panels.append(Panel(task, conditions, tuple(one.state for one in steps), right, steps[0].prompts))
+        names, audits = zip(*((one.name, one.audit) for one in group), strict=True)
+        right = tuple((one.model, one.circuit, one.without_heads, one.without_circuit) for one in audits)
+        panels.append(Panel(task, conditions, names, right, audits[0].prompts))
     return tuple(panels)
 
 
@@ -56,33 +55,34 @@ def _rank(name: str, order: Sequence[str]) -> int:
     return order.index(name) if name in order else len(order)
 
 
-def migration_panels(lesions: Sequence[Lesion]) -> tuple[Panel, ...]:
+def migration_panels(lesions: Sequence[PlacedLesion]) -> tuple[Panel, ...]:
     """Return a panel per task: each round of healing, with all programs and with fewer."""
     panels: list[Panel] = []
     for task, group in groupby(sorted(lesions, key=_round), key=lambda one: one.task):
-        rounds: dict[str, list[Lesion]] = {}
+        rounds: dict[str, list[PlacedLesion]] = {}
         for one in group:
             rounds.setdefault(f"{one.place} ({one.fate})", []).append(one)
-        prompts = next(iter(rounds.values()))[0].prompts
+        prompts = next(iter(rounds.values()))[0].lesion.prompts
         panels.append(Panel(task, _CONDITIONS, tuple(rounds), tuple(map(_counts, rounds.values())), prompts))
     return tuple(panels)
 
 
-def _round(lesion: Lesion) -> tuple[str, str, int]:
+def _round(lesion: PlacedLesion) -> tuple[str, str, int]:
     """Rank by task, by seed, and by the order in which rounds follow each other."""
     seed, _, name = lesion.place.rpartition("/")
     return lesion.task, seed, _rank(name, _ROUNDS)
 
 
-def _counts(lesions: Sequence[Lesion]) -> tuple[int | None, ...]:
+def _counts(lesions: Sequence[PlacedLesion]) -> tuple[int | None, ...]:
     """Return what is right in model and circuit: with all programs, without any, without the least missed.
 
     Only programs that the circuit reads count: each of them was silenced alone in the circuit too.
     """
-    core = {one.silenced for one in lesions if one.where == "circuit" and len(one.silenced) == 1}
+    found = [one.lesion for one in lesions]
+    core = {one.silenced for one in found if one.where == "circuit" and len(one.silenced) == 1}
     counts: list[int | None] = []
     for where in ("model", "circuit"):
-        here = {one.silenced: one.right for one in lesions if one.where == where}
+        here = {one.silenced: one.right for one in found if one.where == where}
         alone = [here[head] for head in core if head in here]
         counts += [here.get(()), here[max(here, key=len)], max(alone, default=None)]
     return tuple(counts)

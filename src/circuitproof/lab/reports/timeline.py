@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from circuitproof.lab.records.gate import Outcome
 from circuitproof.lab.reports.style import COLOURS, PALE, WIDTH, Drawing, legend_below, legible
 from circuitproof.text.printing import plural
-from circuitproof.view.run import Trial
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,16 +14,16 @@ _THIN = 0.012
 """A miss is drawn at least as wide as this share of the axis: one of 512 must be seen."""
 
 
-def draw_timeline(trials: Sequence[Trial]) -> Drawing:
+def draw_timeline(trials: Sequence[Outcome]) -> Drawing:
     """Return a row per generation and task, in the order in which gates were burned."""
     return Drawing(WIDTH, 1.1 + 0.3 * len(trials), lambda figure: _paint(figure, trials))
 
 
-def _paint(figure: "Figure", trials: Sequence[Trial]) -> None:
+def _paint(figure: "Figure", trials: Sequence[Outcome]) -> None:
     axes = figure.subplots()
-    whole = max(trial.seen + trial.selected.prompts for trial in trials)
+    whole = max(trial.seen + trial.trial.gate.prompts for trial in trials)
     for row, trial in enumerate(trials):
-        chosen = trial.selected
+        chosen, edges = trial.trial.gate, len(trial.trial.circuit)
         missed = chosen.prompts - chosen.agreed
         wide = max(missed, _THIN * whole) if missed else 0
         axes.barh(row, trial.seen, color=PALE, label="looked at before: development data")
@@ -32,7 +32,7 @@ def _paint(figure: "Figure", trials: Sequence[Trial]) -> None:
         look: dict[str, Any] = {"color": COLOURS[1], "hatch": "////", "edgecolor": "white"}
         label = "the gate: missed" if missed else "_"
         axes.barh(row, wide, left=end - wide, label=label, **look)
-        said = f"{chosen.agreed}/{chosen.prompts}, {plural(chosen.edges, 'edge')}"
+        said = f"{chosen.agreed}/{chosen.prompts}, {plural(edges, 'edge')}"
         axes.text(end + 0.01 * whole, row, said, va="center", fontsize=7)
     labels = [f"{legible(trial.generation)}  {legible(trial.task)}" for trial in trials]
     axes.set_yticks(range(len(trials)), labels)

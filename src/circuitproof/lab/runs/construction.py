@@ -13,53 +13,21 @@ from circuitproof.declare.circuits.graph import Head
 from circuitproof.errors import InputError, NumericError
 from circuitproof.forward.declaration import NO_PROGRAMS, Declaration, readout_tensors
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.distill.audit import Audit, audit
+from circuitproof.lab.distill.audit import audit
 from circuitproof.lab.distill.calibrate import Rung, calibrate, worst_radius
 from circuitproof.lab.distill.frozen import share_below
 from circuitproof.lab.distill.install import install, replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.runs.artifact_proof import ArtifactProof, prove_artifact
+from circuitproof.lab.records.audit import CHOSEN, Audit, Chosen, Losses, State
 from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size
-from circuitproof.text.canonical import write_file
-from circuitproof.text.codec import Positive
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Losses:
-    """What a model loses on a text, and what it loses there under each lesion of the audit."""
-
-    model: Positive
-    without_heads: Positive
-    without_each: tuple[Positive, ...]
-    without_circuit: Positive
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """The model at one point of the construction, measured in floats."""
-
-    name: str
-    audit: Audit
-    radius: float
-    """The smallest radius of the circuit's decisions; not positive where one is wrong."""
-    losses: Losses | None
-    """On the text of the quality gate, if there is one."""
-    seconds: Positive
-    passes: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The rung that became the model of record."""
-
-    record: Rung
-    why: str
-    """Why it is that one, in one sentence."""
-
+from circuitproof.lab.runs.stages.measure_proof import ProofMeasures, measure_proof
+from circuitproof.lab.runs.stages.prove import CircuitClaim, Proof, prove_circuit
+from circuitproof.text.canonical import Json, write_file
+from circuitproof.text.codec import record_to_json, to_json
 
 _RULES: Mapping[Choice, tuple[Callable[[State], float], str]] = {
     Choice.FIRST: (lambda _: 0, "trains the least"),
@@ -83,7 +51,33 @@ class Artifact:
     why: str
     """Why it is that one, in one sentence."""
     model: Path
-    proof: ArtifactProof
+    proof: Proof
+    measures: ProofMeasures
+
+    def to_json(self) -> Json:
+        return {
+            "task": self.task,
+            "states": to_json(self.states),
+            "record": self.record,
+            "why": self.why,
+            "model": str(self.model),
+            "proof": _proof_to_json(self.proof, self.measures),
+        }
+
+
+def _proof_to_json(proof: Proof, measures: ProofMeasures) -> Json:
+    battery = proof.battery
+    return {
+        "verdict": str(proof.verdict),
+        "answers": [{**answer.to_json(), "obligations": answer.obligations} for answer in battery.answers],
+        "prompts": battery.claim.task.size,
+        "cells": battery.cells,
+        "edges": [str(edge) for edge in battery.claim.circuit],
+        "declared_edges": proof.declared_edges,
+        "verification_seconds": proof.seconds,
+        **record_to_json(measures),
+        "bundle": str(proof.bundle),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +92,11 @@ class _Site:
     @property
     def behaviour(self) -> Behaviour:
         return Behaviour(self.blueprint.task, self.blueprint.circuit)
+
+    def claim(self, model: Path) -> CircuitClaim:
+        """Return what is to be proved of a calibrated model: it is the base but for its program heads."""
+        epsilon = self.construction.epsilon
+        return CircuitClaim(model=model, behaviour=self.behaviour, epsilon=epsilon, base=self.base)
 
 
 def construct(construction: Construction, out: Path, tell: Tell = silent) -> tuple[Artifact, ...]:
@@ -153,14 +152,17 @@ def _build(site: _Site) -> Artifact:
         *(_state(site, rung, partial(_rung, site, installed, rung)) for rung in site.construction.rungs),
     ]
     _refuse_broken_identity(states)
-    chosen = site.run.record("chosen.json", Chosen, lambda: _choose(site, states[2:]))
+    chosen = site.run.record(CHOSEN, Chosen, lambda: _choose(site, states[2:]))
 
     def save(path: Path) -> None:
-        save_model(path, StoredModel(_rung(site, installed, chosen.record), stored.alphabet))
+        save_model(path, StoredModel(_rung(site, installed, Rung(chosen.record)), stored.alphabet))
 
     model = site.run.stage("model", save)
-    proof = prove_artifact(site.run.within("proof"), model, site.base, site.behaviour, site.construction)
-    return Artifact(site.blueprint.task.name, tuple(states), chosen.record, chosen.why, model, proof)
+    proof = prove_circuit(site.run.within("proof"), site.claim(model))
+    task, anchors = site.blueprint.task.name, site.construction.anchors
+    site.run.tell(f"evaluating {anchors} anchors of {task}")
+    measures = measure_proof(model, proof.battery, anchors)
+    return Artifact(task, tuple(states), chosen.record, chosen.why, model, proof, measures)
 
 
 def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
@@ -175,6 +177,7 @@ def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
         quality = site.construction.quality
         losses = None if quality is None else _losses(model, site.behaviour, heads, quality)
         return State(
+            task=site.blueprint.task.name,
             name=name,
             audit=found,
             radius=radius,
@@ -236,7 +239,7 @@ def _choose(site: _Site, rungs: list[State]) -> Chosen:
             "raise the steps, or lower the target or the demands"
         )
     rank, reason = _RULES[site.construction.choice]
-    record, passing = Rung(min(good, key=rank).name), ", ".join(state.name for state in good)
+    record, passing = min(good, key=rank).name, ", ".join(state.name for state in good)
     return Chosen(record, f"{record} is of record: of the rungs that pass ({passing}) it {reason}")
 
 

@@ -24,15 +24,18 @@ from circuitproof.lab.distill.migrate import Fate, Migration, migration_of
 from circuitproof.lab.distill.synthesise import synthesise
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.decisions import score_circuits
-from circuitproof.lab.runs.distillation_proof import Proof, prove_circuit
+from circuitproof.lab.records.migration import MIGRATION, RoundRecord
 from circuitproof.lab.runs.distillation_recipe import DistillationRecipe
 from circuitproof.lab.runs.extraction import find_circuits, write_extraction
 from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.stages.final_proof import FinalProof, prove_final
+from circuitproof.lab.runs.stages.prove import CircuitClaim
 from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
 from circuitproof.lab.train.loop import Watcher, fit
-from circuitproof.text.canonical import Json, readable_json, write_file
+from circuitproof.text.canonical import Json, readable_json
 from circuitproof.text.codec import record_to_json, to_json
+from circuitproof.text.records import write_record
 
 UNHEALED, CHASE = "unhealed", "chase"
 _SYNTHESIS = "synthesis.json"
@@ -57,16 +60,20 @@ class Round:
         """Return the worst fate of a behaviour."""
         return min((migration.fate for migration in self.migrations), key=list(Fate).index)
 
+    def record(self) -> RoundRecord:
+        """Return what is written down of it."""
+        return RoundRecord(
+            name=self.name,
+            fate=self.fate,
+            model=str(self.model),
+            programs={str(head): to_text(program) for head, program in self.programs.items()},
+            scoring_parameters=self.scoring.with_programs,
+            scoring_parameters_before=self.scoring.without_programs,
+            behaviours=tuple(migration.record() for migration in self.migrations),
+        )
+
     def to_json(self) -> Json:
-        return {
-            "round": self.name,
-            "fate": str(self.fate),
-            "model": str(self.model),
-            "programs": {str(head): to_text(program) for head, program in self.programs.items()},
-            "scoring_parameters": self.scoring.with_programs,
-            "scoring_parameters_before": self.scoring.without_programs,
-            "behaviours": [migration.to_json() for migration in self.migrations],
-        }
+        return to_json(self.record())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +84,7 @@ class SeedReport:
     stopped: str | None = None
     """Why the seed ended early, in one sentence: a gate not met, a number that is none. Nothing is proved."""
     rounds: tuple[Round, ...]
-    proofs: tuple[Proof, ...] = ()
+    proofs: tuple[FinalProof, ...] = ()
 
     @property
     def is_held(self) -> bool:
@@ -215,7 +222,7 @@ def _examine(job: _Seed, name: str, path: Path, behaviours: tuple[Behaviour, ...
         for behaviour, now in zip(behaviours, found, strict=True)
     )
     done = Round(name, path, model.programs, scoring_parameters(model), migrations)
-    job.run.within(name).stage("migration.json", lambda file: write_file(file, readable_json(done.to_json())))
+    job.run.within(name).stage(MIGRATION, lambda file: write_record(file, done.record()))
     return done
 
 
@@ -237,11 +244,10 @@ def _new_heads(programs: ProgramHeads, behaviours: Sequence[Behaviour]) -> tuple
     return tuple(sorted(heads, key=lambda head: head.place))
 
 
-def _prove(job: _Seed, last: Round) -> tuple[Proof, ...]:
+def _prove(job: _Seed, last: Round) -> tuple[FinalProof, ...]:
     """Prove the four properties of the final circuits, unless the model does not even decide right."""
     if last.fate is Fate.FAILED:
         return ()
-    return tuple(
-        prove_circuit(job.run.within("proofs", one.task.name), last.model, one, job.recipe.epsilon)
-        for one in _found(last)
-    )
+    epsilon = job.recipe.epsilon
+    claims = [CircuitClaim(model=last.model, behaviour=one, epsilon=epsilon) for one in _found(last)]
+    return tuple(prove_final(job.run.within("proofs", one.behaviour.task.name), one) for one in claims)

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.generator import deal
@@ -17,7 +16,9 @@ from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.choices import Order, Removal
 from circuitproof.lab.discover.objective import Meter
 from circuitproof.lab.discover.parts import Part, nested, parts_of
+from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.lab.records.gate import GATE, Outcome, Point, load_outcome
 from circuitproof.lab.runs.extraction import (
     find_circuits,
     load_candidates,
@@ -25,7 +26,6 @@ from circuitproof.lab.runs.extraction import (
     refuse_senseless,
     write_extraction,
 )
-from circuitproof.lab.runs.frontier import Outcome, Point, load_outcome
 from circuitproof.lab.runs.ledger import Ledger
 from circuitproof.lab.runs.manifest import Development, Gate, Split
 from circuitproof.lab.runs.prompts import Prompts
@@ -33,13 +33,10 @@ from circuitproof.lab.runs.protocol import BUNDLES, TRAINING, TRIMMED, Protocol
 from circuitproof.lab.runs.recipe import Recipe
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.stages.prove import CircuitClaim, Proof, prove_circuit
 from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
-from circuitproof.lab.runs.trimming import trimmed
 from circuitproof.lab.train.loop import Watcher
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.catalogue import four_properties
-from circuitproof.prove.verdict import Battery, Verdict, worst
+from circuitproof.prove.verdict import Verdict, worst
 from circuitproof.text.canonical import Digest, Json, readable_json, refuse_unwritable, write_file
 from circuitproof.text.codec import to_json
 from circuitproof.text.reading import about
@@ -83,46 +80,38 @@ class _Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """What was proved of a task's last circuit over everything that was looked at."""
-
-    battery: Battery
-    selected_edges: int
-    """How many edges the last generation's circuit had before it was trimmed."""
-    bundle: Path
-
-    def to_json(self) -> Json:
-        claim = self.battery.claim
-        return {
-            "task": claim.task.name,
-            "prompts": claim.task.size,
-            "edges": len(claim.circuit),
-            "selected_edges": self.selected_edges,
-            "answers": [answer.to_json() for answer in self.battery.answers],
-            "bundle": str(self.bundle),
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Localisation:
     """All generations that were run, and the proofs at their end."""
 
     outcomes: tuple[Outcome, ...]
     proofs: tuple[Proof, ...]
+    """Of each task's last circuit over everything that was looked at."""
     ledger_head: Digest
 
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on all final circuits together."""
-        return worst([proof.battery.verdict for proof in self.proofs])
+        return worst([proof.verdict for proof in self.proofs])
 
     def to_json(self) -> Json:
         return {
             "outcomes": to_json(self.outcomes),
             "verdict": str(self.verdict),
-            "proofs": to_json(self.proofs),
+            "proofs": [_proof_to_json(proof) for proof in self.proofs],
             "ledger_head": str(self.ledger_head),
         }
+
+
+def _proof_to_json(proof: Proof) -> Json:
+    claim = proof.battery.claim
+    return {
+        "task": claim.task.name,
+        "prompts": claim.task.size,
+        "edges": len(claim.circuit),
+        "selected_edges": proof.declared_edges,
+        "answers": [answer.to_json() for answer in proof.battery.answers],
+        "bundle": str(proof.bundle),
+    }
 
 
 def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
@@ -209,7 +198,7 @@ def _generation(job: _Job, place: int, rounds: Rounds) -> Outcome:
         write_file(path, readable_json({**outcome.to_json(), "ledger_head": str(job.ledger.last)}))
 
     circuit = run.stage("circuit.json", extract, f"{generation.name}: extracting {task}")
-    opened = run.stage("gate.result.json", open_gate, f"{generation.name}: opening the gate of {task}")
+    opened = run.stage(GATE, open_gate, f"{generation.name}: opening the gate of {task}")
     outcome, head = load_outcome(opened)
     job.ledger.require(head)
     return outcome
@@ -257,16 +246,14 @@ def _by_importance(job: _Job, meter: Meter, circuit: Path) -> tuple[Part, ...]:
 
 
 def _prove(job: _Job, generation: int, rounds: Rounds) -> Proof:
-    """Prove the four properties on all that was looked at, and write the bundle.
-
-    The last circuit is first trimmed of edges that no decision there depends on: a rule that prefers large
-    margins keeps edges that are not necessary.
-    """
+    """Prove the four properties of the last circuit on all that was looked at, and write the bundle."""
     last, task = job.protocol.generations[generation], rounds.everything(generation)
-    frozen = open_model(job.model)
     selected = load_circuit(job.run.folder / last.name / task.name / "circuit.json")
-    circuit = trimmed(job.run.within(TRIMMED), f"{task.name}.json", frozen, task, selected)
-    job.run.tell(f"proving {task.name}")
-    battery = prove(Claim(frozen, circuit, task, four_properties(job.protocol.epsilon)))
-    bundle = job.run.within(BUNDLES).stage(task.name, lambda path: write_bundle(path, battery))
-    return Proof(battery, len(selected), bundle)
+    asked = CircuitClaim(
+        model=job.model,
+        behaviour=Behaviour(task, selected),
+        epsilon=job.protocol.epsilon,
+        circuit_file=f"{TRIMMED}/{task.name}.json",
+        bundle_folder=f"{BUNDLES}/{task.name}",
+    )
+    return prove_circuit(job.run, asked)

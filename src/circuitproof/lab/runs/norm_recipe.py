@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 from circuitproof.lab.runs.recipe import Recipe, codec_in, read_seed
-from circuitproof.lab.train.fold_norm import FoldLimits
 from circuitproof.lab.train.loop import TrainingPlan
+from circuitproof.lab.train.measures import FoldLimits
 from circuitproof.lab.train.norm_schedule import Schedule
 from circuitproof.text.canonical import Digest, digest_file, digest_together
 from circuitproof.text.codec import FolderName, Key

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
 
 from circuitproof.declare.architecture import Architecture
 from circuitproof.declare.operators import LayerNorm
@@ -19,24 +18,25 @@ from circuitproof.lab.model.checkpoint import (
     save_model,
 )
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.records.norms import FOLD, REMOVAL, Attenuation, FadedNorm, Fold
 from circuitproof.lab.runs.norm_recipe import NormRecipe
 from circuitproof.lab.runs.recipe import TasksSource
-from circuitproof.lab.runs.run import Run, begin_run, read_record
+from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
-from circuitproof.lab.train.fold_norm import FoldError, FoldLimits, compare, fold
-from circuitproof.lab.train.loop import Evaluation, Watcher, fit
-from circuitproof.lab.train.norm_schedule import Schedule, all_sites
+from circuitproof.lab.train.fold_norm import compare, fold
+from circuitproof.lab.train.loop import Watcher, fit
+from circuitproof.lab.train.measures import Evaluation
+from circuitproof.lab.train.norm_schedule import all_sites
 from circuitproof.lab.train.remove_norm import Deviations, Fading, deviations_of, fix_norms, make_fading
-from circuitproof.text.canonical import Digest, Json, digest_json, readable_json
-from circuitproof.text.codec import Key, Positive, record_to_json, to_json
+from circuitproof.text.canonical import Json, digest_json, readable_json
+from circuitproof.text.codec import record_to_json, to_json
 from circuitproof.text.reading import about, read_bytes
+from circuitproof.text.records import read_record
 from circuitproof.text.sealed import check_seal, read_manifest, write_sealed
 
 SOURCE = "source"
 ATTENUATED = "attenuated"
-FOLD = "fold.json"
-_REMOVAL = "removal.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,44 +45,6 @@ class Watchers:
 
     source: Watcher = field(default_factory=Watcher)
     removal: Watcher = field(default_factory=Watcher)
-
-
-@dataclass(frozen=True, slots=True)
-class FadedNorm:
-    """One norm: when it faded, and the deviation at which it is fixed."""
-
-    name: Annotated[str, Key("norm")]
-    first: int
-    last: int
-    deviation: Positive
-
-
-@dataclass(frozen=True, slots=True)
-class Attenuation:
-    """How the norms of a model faded, as a recipe asked, and how it did meanwhile."""
-
-    recipe: str
-    recipe_digest: Digest
-    schedule: Schedule
-    norms: tuple[FadedNorm, ...]
-    """By depth, from the one that is nearest to the tokens."""
-    evaluations: tuple[Evaluation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """What folding changed, and what it cost."""
-
-    limits: FoldLimits
-    """What it was allowed to cost."""
-    error: FoldError
-    unties: bool
-    """The output embedding was the token embedding, and is its own now."""
-    adds_biases: bool
-    adds_logit_bias: bool
-    source: Evaluation
-    """Of the model with norms, before anything faded."""
-    folded: Evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +123,7 @@ def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
         evaluations=tuple(trained.evaluations),
     )
     weights = model_files(StoredModel(model, None))[WEIGHTS]
-    write_sealed(path, {WEIGHTS: weights, _REMOVAL: readable_json(to_json(attenuation))})
+    write_sealed(path, {WEIGHTS: weights, REMOVAL: readable_json(to_json(attenuation))})
 
 
 def _faded(recipe: NormRecipe, model: Transformer, deviations: Deviations) -> tuple[FadedNorm, ...]:
@@ -174,8 +136,8 @@ def _faded(recipe: NormRecipe, model: Transformer, deviations: Deviations) -> tu
 
 def _read_attenuated(path: Path, source: Transformer) -> tuple[Attenuation, Transformer]:
     """Read what `_attenuate` wrote: the report, and the model with its norms fixed."""
-    check_seal(path, frozenset({WEIGHTS, _REMOVAL}))
-    attenuation = read_record(path / _REMOVAL, Attenuation)
+    check_seal(path, frozenset({WEIGHTS, REMOVAL}))
+    attenuation = read_record(path / REMOVAL, Attenuation)
     shapes = {name: tuple(view.shape) for name, view in source.named_slices().items()}
     model = build_model(source.architecture, source.programs, load_tensors(path / WEIGHTS, shapes))
     found = {norm.name: norm.deviation for norm in attenuation.norms}
@@ -189,8 +151,8 @@ def _folded(job: _Job, attenuated: Transformer) -> Fold:
     folded = fold(attenuated, deviations_of(attenuated)).float()
     found = job.run.record(FOLD, Fold, lambda: _compared(job, attenuated, folded))
     job.recipe.limits.refuse_breach(found.error)
-    removal = read_bytes(job.run.folder / ATTENUATED / _REMOVAL)
-    extra = {FOLD: read_bytes(job.run.folder / FOLD), _REMOVAL: removal, **job.material.files}
+    removal = read_bytes(job.run.folder / ATTENUATED / REMOVAL)
+    extra = {FOLD: read_bytes(job.run.folder / FOLD), REMOVAL: removal, **job.material.files}
     job.run.stage(MODEL, lambda path: save_model(path, StoredModel(folded, job.source.alphabet), extra))
     return found
 

@@ -8,21 +8,20 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from circuitproof.errors import CircuitproofError, InputError
-from circuitproof.text.canonical import Digest, nearest_folder, readable_json, refuse_unwritable, write_file
-from circuitproof.text.codec import Codec, to_json
+from circuitproof.text.canonical import Digest, nearest_folder, refuse_unwritable
 from circuitproof.text.locked import locked
-from circuitproof.text.reading import read_json, reading
+from circuitproof.text.records import read_record, write_record
 
 Made = TypeVar("Made")
 Tell: TypeAlias = Callable[[str], None]
 """Who is told which stage begins."""
 
-_MARK = "run.json"
-_LOCK = f".{_MARK}.lock"
+MARK = "run.json"
+_LOCK = f".{MARK}.lock"
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class Mark:
     """Which recipe began a run, by name and by the digest of all that the run depends on."""
 
     recipe: str
@@ -74,7 +73,7 @@ def begin_run(
     `size` is what the whole run writes, in bytes. While it goes on, no other process can go on in its folder;
     where it is refused before anything was made, the folder is free again.
     """
-    mark = folder / _MARK
+    mark = folder / MARK
     _refuse_occupied(folder)
     refuse_unwritable(mark)
     if not mark.exists():
@@ -82,9 +81,9 @@ def begin_run(
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / _LOCK, f"another run goes on in {folder}; wait for it or choose another place"):
         if not mark.exists():
-            write_record(mark, _Mark(name, digest))
+            write_record(mark, Mark(name, digest))
         _refuse_full_disk(folder, size - sum(file.lstat().st_size for file in folder.rglob("*")))
-        begun = read_record(mark, _Mark)
+        begun = read_record(mark, Mark)
         if begun.recipe_digest != digest:
             raise InputError(
                 f"{folder} was begun with recipe {begun.recipe!r} of another content; "
@@ -97,35 +96,24 @@ def begin_run(
             raise
 
 
-def write_record(path: Path, record: object) -> None:
-    """Write a dataclass, or whatever has a JSON form of its own, as JSON for people and whoever reads it."""
-    write_file(path, readable_json(to_json(record)))
-
-
-def read_record(path: Path, kind: type[Made]) -> Made:
-    """Read a dataclass that `write_record` wrote."""
-    with reading(read_json(path), str(path)) as fields:
-        return Codec().record(kind, fields)
-
-
 def _refuse_occupied(folder: Path) -> None:
     """Refuse a place where no run may begin; a kill can have left there what comes before the mark."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file, want a folder; choose another place")
     names = [path.name for path in folder.iterdir()] if folder.exists() else []
-    if _MARK not in names and not all(name.startswith(f".{_MARK}.") for name in names):
+    if MARK not in names and not all(name.startswith(f".{MARK}.") for name in names):
         raise InputError(f"{folder} is not empty and no run of ours; choose another place")
 
 
 def _leave(folder: Path) -> None:
     """Take the claim of a folder back in which nothing was made: a refused run is in nobody's way."""
-    if {path.name for path in folder.iterdir()} <= {_MARK, _LOCK}:
+    if {path.name for path in folder.iterdir()} <= {MARK, _LOCK}:
         shutil.rmtree(folder)
 
 
 def _refuse_full_disk(folder: Path, size: int) -> None:
     """Refuse a run that its disk has no room for."""
-    free = shutil.disk_usage(nearest_folder(folder / _MARK)).free
+    free = shutil.disk_usage(nearest_folder(folder / MARK)).free
     if size > free:
         raise InputError(
             f"{folder} would grow by about {size / 1e6:,.0f} MB, but {free / 1e6:,.0f} MB are free; "

@@ -26,18 +26,24 @@ from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model
+from circuitproof.lab.records.audit import QUALITY, BaseQuality
+from circuitproof.lab.records.checked import Checked
+from circuitproof.lab.records.gate import Outcome
+from circuitproof.lab.records.healing import Healed
+from circuitproof.lab.records.limits import Beyond
+from circuitproof.lab.records.viability import VIABILITY, Viability
 from circuitproof.lab.runs.construction import Artifact, construct
 from circuitproof.lab.runs.construction_recipe import Blueprint, Construction, Quality
 from circuitproof.lab.runs.extraction import find_circuits, write_extraction
-from circuitproof.lab.runs.frontier import Outcome
 from circuitproof.lab.runs.localisation import open_gates, rounds_of
 from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
 from circuitproof.lab.runs.prompts import Prompts, TaskPrompts
 from circuitproof.lab.runs.protocol import Protocol, Templates
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
-from circuitproof.lab.runs.study_healing import Healed, Therapist
-from circuitproof.lab.runs.study_limits import Beyond, beyond
+from circuitproof.lab.runs.stages.check import check_bundle
+from circuitproof.lab.runs.stages.limits import prove_beyond
+from circuitproof.lab.runs.study_healing import Therapist
 from circuitproof.lab.runs.study_programs import Installed, extract_again, find_programs
 from circuitproof.lab.runs.study_recipe import ListedTask, Study
 from circuitproof.lab.runs.training import CORPUS, MODEL, material_of
@@ -49,27 +55,7 @@ from circuitproof.lab.train.windows import Windows
 from circuitproof.prove.properties.catalogue import four_properties
 from circuitproof.prove.verdict import EXIT_CODES, Verdict, worst
 from circuitproof.text.canonical import digest_file, digest_together
-from circuitproof.text.codec import Positive
 from circuitproof.text.sealed import MANIFEST
-from circuitproof.view.study import Viability
-from circuitproof_check.main import check
-
-
-@dataclass(frozen=True, slots=True)
-class BaseQuality:
-    """The base on held-out text, and what an artifact of it may lose there."""
-
-    loss: Positive
-    budget: Positive
-    """The largest loss; its exponential is the largest perplexity."""
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What the independent checker says of a bundle."""
-
-    outcome: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +94,7 @@ class StudyReport:
 
 
 def _verdict(report: TaskReport) -> Verdict:
-    if report.artifact is None or report.checked is None or report.checked.outcome != "valid":
+    if report.artifact is None or report.checked is None or not report.checked.is_valid:
         return Verdict.UNDECIDED
     return report.artifact.proof.verdict
 
@@ -139,7 +125,7 @@ def run_study(
         corpus = open_corpus(study.corpus, out / CORPUS)
         made = base or _make_base(study, run, watchers or Watchers())
         site = _site(study, run, made, corpus)
-        found = run.record("base.json", BaseQuality, lambda: _base_quality(site))
+        found = run.record(QUALITY, BaseQuality, lambda: _base_quality(site))
         site = replace(site, quality=replace(site.quality, budget=found.budget))
         return StudyReport(made, found, _tasks(site, corpus))
 
@@ -189,7 +175,7 @@ def _pool(site: _Site, task: Templates | ListedTask, corpus: TokenisedCorpus) ->
 def _viability(site: _Site, pool: Prompts) -> Viability:
     rule, run = site.study.domain, site.run.within(pool.task)
     measure = partial(viability_of, site.stored.model, pool, rule.narrow, rule.least, site.study.prompts)
-    return run.record("viability.json", Viability, measure, f"{pool.task}: does the model do it?")
+    return run.record(VIABILITY, Viability, measure, f"{pool.task}: does the model do it?")
 
 
 def _protocol(site: _Site, pools: Sequence[Prompts]) -> Protocol:
@@ -242,10 +228,12 @@ def _build(
         artifact = _constructed(site, run, behaviour, programs)
     except InputError as error:  # no rung passes: that is a result
         return replace(report, stopped=str(error))
-    report = replace(report, artifact=artifact, checked=_checked(site, run, artifact))
+    telling = f"{artifact.task}: checking the bundle"
+    checked = check_bundle(run, artifact.proof.bundle, artifact.model, site.base, telling)
+    report = replace(report, artifact=artifact, checked=checked)
     claim = artifact.proof.battery.claim
     four = replace(claim, properties=four_properties(study.epsilon))
-    return replace(report, beyond=beyond(run.within("beyond"), four, study.longest, study.deadline))
+    return replace(report, beyond=prove_beyond(run.within("beyond"), four, study.longest, study.deadline))
 
 
 def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
@@ -276,13 +264,3 @@ def _constructed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramH
     )
     (artifact,) = construct(construction, run.folder / "artifact", run.tell)
     return artifact
-
-
-def _checked(site: _Site, run: Run, artifact: Artifact) -> Checked:
-    """Let the independent checker judge the bundle beside the artifact and its base."""
-
-    def ask() -> Checked:
-        outcome, reason = check(artifact.proof.bundle, artifact.model, site.base)
-        return Checked(outcome.name.lower(), reason)
-
-    return run.record("checked.json", Checked, ask, f"{artifact.task}: checking the bundle")

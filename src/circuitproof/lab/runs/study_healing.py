@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.forward.declaration import ProgramHeads
-from circuitproof.lab.distill.audit import Audit, audit
+from circuitproof.lab.distill.audit import audit
 from circuitproof.lab.distill.heal import Healing, TextTerm
 from circuitproof.lab.distill.install import install
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.distill.migrate import LesionGates
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
+from circuitproof.lab.records.healing import HEALED, Healed
 from circuitproof.lab.runs.construction_recipe import Quality
 from circuitproof.lab.runs.run import Run
 from circuitproof.lab.runs.study_recipe import CoreHealing
@@ -17,21 +18,9 @@ from circuitproof.lab.runs.training import MODEL
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.loop import Watcher, fit
 from circuitproof.text.canonical import readable_json
-from circuitproof.text.codec import Positive, to_json
+from circuitproof.text.codec import to_json
 
 _HISTORY = "healing.json"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Healed:
-    """A healed model: what it decides, what it loses on text, and whether it needs its programs."""
-
-    steps: int
-    audit: Audit
-    loss: Positive
-    within_budget: bool
-    uses_programs: bool
-    """Whether silencing all programs takes more than the declared share of right decisions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +45,13 @@ class Therapist:
             save_model(path, StoredModel(healed.model, stored.alphabet), {_HISTORY: history})
 
         place = run.stage(MODEL, train, f"{behaviour.task.name}: healing for {plan.steps} steps")
-        return run.record("healed.json", Healed, lambda: self._examine(place, behaviour))
+        return run.record(HEALED, Healed, lambda: self._examine(place, behaviour))
 
     def _examine(self, place: Path, behaviour: Behaviour) -> Healed:
         model = load_model(place).model
         found, loss = audit(model, behaviour, tuple(model.programs)), self.quality.loss(model)
         return Healed(
+            task=behaviour.task.name,
             steps=self.healing.plan.steps,
             audit=found,
             loss=loss,

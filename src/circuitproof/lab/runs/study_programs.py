@@ -28,36 +28,16 @@ from circuitproof.lab.distill.record import record
 from circuitproof.lab.distill.synthesise import freeze
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.records.programs import ACCEPTED, AGAIN, Accepted, HeadSearch
 from circuitproof.lab.runs.prompts import TaskPrompts
-from circuitproof.lab.runs.run import Run, write_record
+from circuitproof.lab.runs.run import Run
 from circuitproof.prove.fold import fold
-from circuitproof.text.codec import Count, Positive
+from circuitproof.text.records import write_record
 
 _ANY_DIVERGENCE = 1e9
 """Nothing but decisions is kept, so that any rise of the divergence is allowed."""
 _STRIDE = 13
 """A candidate is first asked about one prompt in so many."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadSearch:
-    """What became of the search for one head's program."""
-
-    layer: int
-    index: int
-    program: tuple[str, ...] | None
-    """The first with which the circuit decides every prompt right, the other heads as they are."""
-    overlap: float | None
-    """Of its support with the head's own attention; that decides nothing."""
-    mean_support: float
-    """At how many positions the head itself looks, in the mean."""
-    meanings: int
-    tried: int
-    seconds: Positive
-
-    @property
-    def head(self) -> Head:
-        return Head(self.layer, self.index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +69,6 @@ class Installed:
         return {head: program for head, program in self.programs.items() if head in nodes}
 
 
-@dataclass(frozen=True, slots=True)
-class _Accepted:
-    exact: int
-    prompts: Count
-
-
 def find_programs(
     run: Run, model: Transformer, behaviour: Behaviour, grammar: Grammar, deadline: float
 ) -> Installed:
@@ -112,15 +86,15 @@ def find_programs(
     if not found.programs:
         return found
 
-    def decide() -> _Accepted:
+    def decide() -> Accepted:
         circuit = found.circuit_of(behaviour)
         frozen = freeze(install(model, found.programs))
         folds = fold(frozen, task.candidates, [circuit], task.prompts).of(circuit)
         pairs = zip(folds, task.decisions(), strict=True)
         right = sum(one.decision == frozenset({wanted}) for one, wanted in pairs)
-        return _Accepted(right, task.size)
+        return Accepted(right, task.size)
 
-    accepted = run.record("accepted.json", _Accepted, decide, f"{task.name}: deciding exactly")
+    accepted = run.record(ACCEPTED, Accepted, decide, f"{task.name}: deciding exactly")
     return replace(found, exact=accepted.exact)
 
 
@@ -138,7 +112,7 @@ def extract_again(run: Run, model: Transformer, behaviour: Behaviour, installed:
         write_record(path, _pruned(meter, order, start))
 
     telling = f"{behaviour.task.name}: extracting again among the programs"
-    return load_circuit(run.stage("programs.circuit.json", write, telling))
+    return load_circuit(run.stage(AGAIN, write, telling))
 
 
 def _pruned(meter: Meter, order: Sequence[Part], circuit: Circuit) -> Circuit:

@@ -11,12 +11,12 @@ from circuitproof.lab.discover.choices import Rule
 from circuitproof.lab.distill.calibrate import Calibration, Rung
 from circuitproof.lab.distill.heal import TERMS, Draw, Treatment, Weighing
 from circuitproof.lab.distill.migrate import LesionGates
+from circuitproof.lab.records.viability import Narrowing
 from circuitproof.lab.runs.construction_recipe import Choice, read_rungs
 from circuitproof.lab.runs.extraction import Method
 from circuitproof.lab.runs.norm_recipe import NormRecipe, load_norm_recipe
 from circuitproof.lab.runs.protocol import Generation, Templates
 from circuitproof.lab.runs.recipe import codec_in
-from circuitproof.lab.runs.viability import Narrowing
 from circuitproof.lab.train.loop import TrainingPlan
 from circuitproof.lab.train.tokenised import Bytes, CorpusSource
 from circuitproof.text.canonical import Digest, digest_file, digest_together

@@ -12,7 +12,7 @@ from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.runs.extraction import Method, find_circuits, write_extraction
-from circuitproof.lab.runs.run import Run, Tell, begin_run, silent, write_record
+from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.surrogate_recipe import (
     StoredTeacher,
@@ -35,6 +35,7 @@ from circuitproof.solvers.find import find_solver
 from circuitproof.text.canonical import Json, readable_json, write_file
 from circuitproof.text.codec import to_json
 from circuitproof.text.reading import read_json, reading, reading_part
+from circuitproof.text.records import write_record
 from circuitproof.text.sealed import read_manifest
 
 MODEL, CIRCUIT, TEACHER = "model", "circuit.json", "teacher.json"

@@ -10,15 +10,17 @@ from circuitproof.errors import InputError
 from circuitproof.forward.declaration import NO_PROGRAMS, Declaration
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.runs.recipe import Recipe, TasksSource
-from circuitproof.lab.runs.run import Tell, begin_run, read_record, silent
+from circuitproof.lab.runs.run import Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData, Data, TaskData
-from circuitproof.lab.train.loop import Evaluation, Watcher, train
+from circuitproof.lab.train.loop import Watcher, train
+from circuitproof.lab.train.measures import Evaluation
 from circuitproof.lab.train.tokenised import CorpusSource, TokenisedCorpus, open_corpus
 from circuitproof.lab.train.workers import together
 from circuitproof.text.canonical import Digest, readable_json
 from circuitproof.text.codec import to_json
+from circuitproof.text.records import read_record
 
 MODEL = "model"
 CORPUS = "corpus"

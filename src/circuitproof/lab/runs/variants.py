@@ -9,7 +9,7 @@ from typing import TypeAlias
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.reports.changes import COMPARISON
 from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
-from circuitproof.lab.runs.run import Run, begin_run, write_record
+from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.training import CORPUS, MODEL, material_of, train_recipe
 from circuitproof.lab.runs.variants_recipe import Removal, Reported, Variant, VariantsRecipe
@@ -17,6 +17,7 @@ from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json, to_json
+from circuitproof.text.records import write_record
 
 Watch: TypeAlias = Callable[[str, int], Watcher]
 """Who watches a training of so many steps under its title."""

@@ -2,22 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
 
 from circuitproof.declare.tasks.generator import GeneratedPrompt
 from circuitproof.lab.model.decisions import answer_margins, score_of, task_logits
 from circuitproof.lab.model.transformer import Transformer
+from circuitproof.lab.records.viability import Narrowing, Stratum, Viability
 from circuitproof.lab.runs.prompts import Prompts
-from circuitproof.view.study import Stratum, Viability
-
-
-class Narrowing(StrEnum):
-    """What becomes of prompts that a model decides wrong; written down before its decisions are seen."""
-
-    NOTHING = "nothing"
-    """One wrong decision ends it."""
-    STRATA = "strata"
-    """Where one decision is wrong, all prompts of its stratum go."""
 
 
 def viability_of(

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import cos, isfinite, pi
+from math import cos, pi
 from pathlib import Path
 from typing import Annotated, Protocol, TypeAlias, runtime_checkable
 
@@ -19,6 +19,7 @@ from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tens
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.data import Data
+from circuitproof.lab.train.measures import Evaluation
 from circuitproof.lab.train.memory import freed_memory_kept
 from circuitproof.lab.train.precision import Computation, Precision
 from circuitproof.lab.train.windows import next_token_loss
@@ -77,21 +78,6 @@ class TrainingPlan:
     @property
     def computation(self) -> Computation:
         return Computation(self.precision, self.compile)
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """Measures of the model after so many steps."""
-
-    step: int
-    measures: Mapping[str, float]
-
-    def __post_init__(self) -> None:
-        for name, value in self.measures.items():
-            if not isfinite(value):
-                raise NumericError(
-                    f"training: {name} is {value} after step {self.step}; lower the learning rate"
-                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,11 @@
 """What a run has proved: the circuit of each bundle, its verdicts, and the whole of its page below."""
 
+from collections.abc import Sequence
+
 from circuitproof.text.printing import shown_text
 from circuitproof.view.drawings.circuit import draw_still
 from circuitproof.view.elements import Element, el
+from circuitproof.view.judged import Judged
 from circuitproof.view.parts.circuit import brought
 from circuitproof.view.parts.heading import size_words
 from circuitproof.view.parts.section import (
@@ -14,7 +17,6 @@ from circuitproof.view.parts.section import (
     section,
     verdict_badge,
 )
-from circuitproof.view.run import Judged, RunStory
 
 _LONGEST = 120
 """How much of the path of a bundle is shown."""
@@ -25,15 +27,15 @@ def bundle_prefix(number: int) -> str:
     return f"bundle-{number}-"
 
 
-def bundles(run: RunStory) -> Element | None:
+def bundles(judged: Sequence[Judged]) -> Element | None:
     """Return the circuit of each bundle, its verdicts, and what the checker says of it."""
-    if not run.bundles:
+    if not judged:
         return None
     told = note(
         "The number on an edge is its share of the margin on the prompt of the least margin. "
         "circuitproof show BUNDLE tells all of one of them."
     )
-    shown = (_bundle(number, one) for number, one in enumerate(run.bundles))
+    shown = (_bundle(number, one) for number, one in enumerate(judged))
     return section("bundles", "Circuits and verdicts", *shown, told)
 
 

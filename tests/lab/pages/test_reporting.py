@@ -12,12 +12,12 @@ from circuitproof.cli.main import app
 from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.lab.pages.folder import read_run
+from circuitproof.lab.pages.parts import RUN_PARTS
+from circuitproof.lab.pages.reporting import ShownRun
 from circuitproof.view.data import page_data
-from circuitproof.view.page import run_page
-from circuitproof.view.parts.of_runs import RUN_PARTS
 from circuitproof.view.plain import WIDTH
-from circuitproof.view.reporting import report_on
-from circuitproof.view.run import tell_run
+from circuitproof.view.reporting import look_at
 from circuitproof_check.main import Beside, Outcome
 from hand_models import quote_model
 from page_reader import read
@@ -38,9 +38,9 @@ def folder(tmp_path):
 
 def test_a_run_has_every_part_that_its_files_are_for(folder):
     """Files are found by what they are, so that new kinds of runs need no new page."""
-    run = tell_run(folder)
+    run = read_run(folder)
     assert all(part(run) is not None for part in RUN_PARTS)
-    reader = read(run_page(run))
+    reader = read(ShownRun(run).page())
     said = " ".join(reader.text)
     assert "15/16" in said
     assert "proof/bundle" in said
@@ -57,8 +57,11 @@ def test_programs_found_show_their_tokens_where_a_model_of_the_run_names_them(fo
     file.write_text(json.dumps({**json.loads(file.read_text()), "program": lines}))
     text = " ".join(" ".join(read(cp.report(folder).html).text).split())
     assert "add 1 when key_token in {9, 10} # 9 ', 10 \"" in text
-    (found,) = tell_run(folder).study.programs
-    assert [one.told == one.program for one in found.searches] == [False, True]
+    (found,) = read_run(folder).study.programs
+    assert [lines == one.program for one, lines in zip(found.searches, found.lines, strict=True)] == [
+        False,
+        True,
+    ]
     told = json.loads(run_command("show", folder, "--json").output)
     assert told["study"]["programs"][0]["searches"][0]["program"] == lines
 
@@ -84,28 +87,32 @@ def test_page_terminal_json_and_api_say_what_a_study_wrote(folder):
     study = told["study"]
     assert study["viabilities"][0]["strata"] == FILES["quotes/viability.json"]["strata"]
     assert study["beyonds"][0]["verdicts"] == FILES["quotes/beyond/beyond.json"]["verdicts"]
-    assert study["programs"][0]["exact"] == FILES["quotes/accepted.json"]["exact"]
+    assert study["programs"][0]["accepted"] == FILES["quotes/accepted.json"]
     assert told["rungs"][0]["errors"] == {"wrong": 2, "uncovered": 7, "both": 1}
-    (judged,) = tell_run(folder).bundles
+    (judged,) = read_run(folder).bundles
     assert told["bundles"][0]["reason"] == judged.report.reason
     assert max(map(len, page.text.splitlines())) <= WIDTH
 
 
-def test_what_an_older_run_did_not_write_down_is_not_guessed(folder):
-    """Neither the rule of the domain, nor the names of heads, nor the rung of record."""
-    for name, keys in (("quotes/viability.json", ("narrowing", "least")), ("quotes/exact.json", ("losses",))):
-        content = {key: value for key, value in FILES[name].items() if key not in keys}
-        (folder / name).write_text(json.dumps(content))
+def test_a_run_that_has_not_chosen_yet_has_no_rung_of_record(folder):
+    """What was not written down is not guessed."""
     (folder / "quotes" / "chosen.json").unlink()
-    text = " ".join(report_on(folder, Beside()).text.split())
-    assert "not written down by this run" in text
-    assert "of record" not in text
+    assert "of record" not in " ".join(look_at(folder, Beside()).text().split())
+
+
+@pytest.mark.parametrize("key", ["narrowing", "least"])
+def test_a_record_without_one_of_its_keys_is_one_sentence(folder, key):
+    """A page shows what a stage wrote, all of it or nothing."""
+    left = {name: value for name, value in FILES["quotes/viability.json"].items() if name != key}
+    (folder / "quotes" / "viability.json").write_text(json.dumps(left))
+    with pytest.raises(InputError, match=rf"viability\.json.*{key}"):
+        read_run(folder)
 
 
 def test_the_page_of_a_run_has_the_parts_of_its_bundles(folder):
     """Closed until somebody opens them; names are unique, and each has the data of its own page."""
-    (one,) = tell_run(folder).bundles
-    reader = read(run_page(tell_run(folder)))
+    (one,) = read_run(folder).bundles
+    reader = read(ShownRun(read_run(folder)).page())
     names = [value["id"] for _, value in reader.tags if "id" in value]
     assert len(names) == len(set(names))
     assert {"proofs", "bundle-0-verdicts", "bundle-0-circuit", "bundle-0-prompts"} <= set(names)
@@ -117,7 +124,7 @@ def test_the_page_of_a_run_has_the_parts_of_its_bundles(folder):
 def test_an_empty_run_has_a_heading_and_nothing_else(tmp_path):
     """A part without data is not there."""
     (tmp_path / "run.json").write_text(json.dumps(FILES["run.json"]))
-    assert [part for part in RUN_PARTS if part(tell_run(tmp_path)) is not None] == [RUN_PARTS[0]]
+    assert [part for part in RUN_PARTS if part(read_run(tmp_path)) is not None] == [RUN_PARTS[0]]
 
 
 @pytest.fixture
@@ -169,16 +176,16 @@ def test_a_run_without_bundles_is_compared_with_nothing(tmp_path):
 
 def test_a_run_with_a_broken_bundle_is_invalid(folder):
     """A run is no better than its proofs."""
-    assert report_on(folder, Beside()).exit_code == Outcome.REFUTED
+    assert look_at(folder, Beside()).outcome == Outcome.REFUTED
     (folder / "proof" / "bundle" / "claim.json").write_text("{}")
-    assert report_on(folder, Beside()).exit_code == Outcome.INVALID
+    assert look_at(folder, Beside()).outcome == Outcome.INVALID
 
 
 def test_a_file_that_is_not_what_it_should_be_is_one_sentence(folder):
     """The sentence names the file and the key."""
     (folder / "A" / "quotes" / "gate.result.json").write_text(json.dumps({"points": 3}))
     with pytest.raises(InputError, match=r"gate.result.json.*points"):
-        tell_run(folder)
+        read_run(folder)
 
 
 @pytest.mark.parametrize(
@@ -191,18 +198,18 @@ def test_what_is_told_of_some_program_heads_only_is_one_sentence(folder, part, k
     broken = {**state, part: {**state[part], key: each}}
     (folder / "quotes" / "exact.json").write_text(json.dumps(broken))
     with pytest.raises(InputError, match=r"exact\.json.*program heads"):
-        tell_run(folder)
+        read_run(folder)
 
 
 def test_the_page_of_a_run_begins_with_circuits_and_verdicts(folder):
     """Whoever opens it wants to know what was proved; the recipe's digest and the charts come later."""
-    run = tell_run(folder)
-    html = run_page(run)
+    run = read_run(folder)
+    html = ShownRun(run).page()
     (one,) = run.bundles
     assert one.story is not None
     marks = ('id="bundles"', 'class="badge', "<svg", 'id="frontier"', run.digest)
     places = [html.index(mark) for mark in marks]
     assert places == sorted(places)
-    text = " ".join(report_on(folder, Beside()).text.split())
+    text = " ".join(look_at(folder, Beside()).text().split())
     assert text.index("Circuits and verdicts") < text.index(str(one.story.bundle.answers[0].prop.kind))
     assert text.index(str(one.story.bundle.answers[0].prop.kind)) < text.index("The localisation frontier")

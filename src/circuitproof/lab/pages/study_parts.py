@@ -1,19 +1,36 @@
 """The parts of a study's page: does the model do it, programs, healing, what lies beyond the domain."""
 
 from collections.abc import Iterable, Iterator
+from math import exp
+from typing import assert_never
 
+from circuitproof.lab.pages.folder import RunFolder
+from circuitproof.lab.pages.study import Programs
+from circuitproof.lab.records.healing import Healed
+from circuitproof.lab.records.limits import Beyond
+from circuitproof.lab.records.programs import HeadSearch
+from circuitproof.lab.records.viability import Narrowing, Stratum, Viability
 from circuitproof.text.printing import plural, shown_text
+from circuitproof.text.reading import long_numbers, scientific
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar, verdict_badge
-from circuitproof.view.run import RunStory
-from circuitproof.view.study import Beyond, Healing, Programs, SearchedHead, Stratum, Viability
-from circuitproof.view.words import perplexity_text
 
 _LONG = 400
 """How much is shown of a program, a pattern or a part of one."""
+_MOST = 700
+"""A loss beyond this is none that was measured; its exponential is still a float."""
 
 
-def viability(run: RunStory) -> Element | None:
+def perplexity_text(loss: float | None) -> str:
+    """Return four digits of the perplexity of a loss, which a file may claim to be anything, or a dash.
+
+    >>> perplexity_text(2.5), perplexity_text(None)
+    ('12.18', '–')
+    """
+    return "–" if loss is None else f"{exp(min(loss, _MOST)):#.4g}"
+
+
+def viability(run: RunFolder) -> Element | None:
     """Return for each task whether the model itself does it, and which prompts went by which rule."""
     about = (
         "The model is asked for every prompt of the pool, in floats, before anything else is done. What "
@@ -47,14 +64,12 @@ def _viable(one: Viability) -> Iterator[Element]:
 
 def _rule(one: Viability) -> str:
     match one.narrowing:
-        case None:
-            rule = "not written down by this run"
-        case "strata":
+        case Narrowing.STRATA:
             rule = "where one decision is wrong, its whole stratum goes"
-        case _:
+        case Narrowing.NOTHING:
             rule = "one wrong decision ends the task"
-    if one.least is None:
-        return rule
+        case _:
+            assert_never(one.narrowing)
     return f"{rule}; a template with fewer than {one.least} prompts of one of its openers left goes too"
 
 
@@ -64,7 +79,7 @@ def _why(gone: Stratum) -> str:
     return "all right, but not enough is left beside it"
 
 
-def programs(run: RunStory) -> Element | None:
+def programs(run: RunFolder) -> Element | None:
     """Return the programs that were found, and what the searches tried."""
     about = (
         "For each head that the circuit reads, programs are tried in floats, those first that overlap most "
@@ -75,7 +90,8 @@ def programs(run: RunStory) -> Element | None:
 
 def _programs(one: Programs) -> tuple[Element, ...]:
     columns = ("head", "program", "in the end", "overlap#", "tried#", "seconds#")
-    rows = [_search(one, search) for search in sorted(one.searches, key=lambda x: not one.is_read(x))]
+    told = zip(one.searches, one.lines, strict=True)
+    rows = [_search(one, *pair) for pair in sorted(told, key=lambda pair: not one.is_read(pair[0]))]
     made = scrolled(columns, rows, class_="stacked", tall=True)
     return el("h3", name(one.task)), facts(*_ends(one)), made
 
@@ -85,18 +101,18 @@ def _ends(one: Programs) -> list[tuple[str, Child]]:
     known: list[tuple[str, Child]] = [("heads", share_bar(found, len(one.searches), "have a program"))]
     if one.extracted is not None:
         known.insert(0, ("circuit", f"{plural(one.extracted, 'edge')} extracted on the whole domain"))
-    if one.exact is not None and one.prompts is not None:
-        known.append(("with them", share_bar(one.exact, one.prompts, "right, in exact arithmetic")))
+    if (right := one.accepted) is not None:
+        known.append(("with them", share_bar(right.exact, right.prompts, "right, in exact arithmetic")))
     if one.again is not None:
         listed = shown_text(", ".join(one.again), most=_LONG)
         known.append(("in the end", f"{plural(len(one.again), 'edge')}, extracted again: {listed}"))
     return known
 
 
-def _search(one: Programs, search: SearchedHead) -> tuple[Child, ...]:
+def _search(one: Programs, search: HeadSearch, lines: tuple[str, ...]) -> tuple[Child, ...]:
     return (
-        name(search.head),
-        el("code", _shown_lines(search.told), class_="lines"),
+        name(str(search.head)),
+        el("code", _shown_lines(lines), class_="lines"),
         "read" if one.is_read(search) else "not read",
         "–" if search.overlap is None else f"{search.overlap:.2f}",
         f"{search.tried:,}/{search.meanings:,}",
@@ -105,11 +121,11 @@ def _search(one: Programs, search: SearchedHead) -> tuple[Child, ...]:
 
 
 def _shown_lines(lines: Iterable[str]) -> str:
-    """Return a stranger's lines, in each of which signs that do not print are spelled out."""
+    """Return lines that somebody wrote, in each of which signs that do not print are spelled out."""
     return "\n".join(shown_text(part, most=_LONG) for line in lines for part in line.split("\n"))
 
 
-def healing(run: RunStory) -> Element | None:
+def healing(run: RunFolder) -> Element | None:
     """Return what became of models that were trained as a whole to use their programs."""
     rows = [_healed(one, run) for one in run.study.healings]
     if not rows:
@@ -122,7 +138,7 @@ def healing(run: RunStory) -> Element | None:
     return section("healing", "The limit of healing", about, scrolled(columns, rows, class_="stacked"))
 
 
-def _healed(one: Healing, run: RunStory) -> tuple[Child, ...]:
+def _healed(one: Healed, run: RunFolder) -> tuple[Child, ...]:
     counts = (one.audit.model, one.audit.circuit, one.audit.without_heads)
     quality = run.study.quality
     budget = "the budget" if quality is None else perplexity_text(quality.budget)
@@ -130,12 +146,12 @@ def _healed(one: Healing, run: RunStory) -> tuple[Child, ...]:
         name(one.task),
         f"{one.steps:,}",
         *(share_bar(count, one.audit.prompts) for count in counts),
-        f"{perplexity_text(one.perplexity)}, {'within' if one.is_within_budget else 'over'} {budget}",
+        f"{perplexity_text(one.loss)}, {'within' if one.within_budget else 'over'} {budget}",
         "used" if one.uses_programs else "bypassed",
     )
 
 
-def beyond(run: RunStory) -> Element | None:
+def beyond(run: RunFolder) -> Element | None:
     """Return what is proved of every prompt of a pattern, beyond the domain that programs were found on."""
     about = (
         "The properties that were proved on the declared domain, asked of every prompt of a pattern. What "
@@ -148,10 +164,15 @@ def _beyond(one: Beyond) -> tuple[Element, ...]:
     verdicts = [(name(kind), verdict_badge(shown_text(verdict))) for kind, verdict in one.verdicts.items()]
     known: list[tuple[str, Child]] = [
         ("pattern", name(one.pattern, most=_LONG)),
-        ("prompts", one.prompts),
+        ("prompts", _prompts(one)),
         ("work", f"{plural(one.cells, 'cell')} in {one.seconds:.1f} s"),
     ]
     if one.failing:
         known.append(("fails on", plural(one.failing, "cell")))
     known += [("holds on", name(part, most=_LONG)) for part in one.proved_parts]
     return el("h3", name(one.task)), facts(*known), scrolled(("property", "verdict"), verdicts)
+
+
+def _prompts(one: Beyond) -> str:
+    with long_numbers():
+        return scientific(int(one.prompts))

@@ -1,19 +1,19 @@
 """The parts of a run's page: circuits and verdicts first, then gates, calibration, audits, norms, cost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from circuitproof.lab.pages.folder import RunFolder, Rung
+from circuitproof.lab.pages.study_parts import beyond, healing, perplexity_text, programs, viability
+from circuitproof.lab.records.gate import Outcome, Point
+from circuitproof.lab.records.norms import Fold
 from circuitproof.text.printing import plural, shown_text
 from circuitproof.view.drawings.charts import Dot, draw_dots, draw_spans
 from circuitproof.view.elements import Child, Element, el
 from circuitproof.view.parts.of_bundles import bundles
-from circuitproof.view.parts.of_studies import beyond, healing, programs, viability
 from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar
-from circuitproof.view.run import Folding, Point, RunStory, Trial
-from circuitproof.view.rungs import Lesioned, Rung
-from circuitproof.view.words import perplexity_text
 
 
-def run_heading(run: RunStory) -> Element:
+def run_heading(run: RunFolder) -> Element:
     """Return the name of the run, and what its numbers are."""
     return el(
         "header",
@@ -22,7 +22,7 @@ def run_heading(run: RunStory) -> Element:
     )
 
 
-def frontier(run: RunStory) -> Element | None:
+def frontier(run: RunFolder) -> Element | None:
     """Return for each gate how many edges it takes to decide with what margin, measured in floats."""
     if not run.trials:
         return None
@@ -36,55 +36,58 @@ def frontier(run: RunStory) -> Element | None:
     return section("frontier", "The localisation frontier", about, figures, made)
 
 
-def _trial(trial: Trial) -> Element:
-    title = f"generation {shown_text(trial.generation)}, {shown_text(trial.task)}"
-    dots = [_dot(point) for point in sorted(trial.points, key=lambda point: point.is_selected)]
+def _trial(gate: Outcome) -> Element:
+    """Draw every circuit that a gate measured, the selected one over the others."""
+    title = f"generation {shown_text(gate.generation)}, {shown_text(gate.task)}"
+    dots = [_dot(point) for point in gate.points if point is not gate.trial]
+    dots += [*(_dot(point, "nested") for point in gate.nested), _dot(gate.trial, "selected")]
     drawn = draw_dots(dots, f"frontier of {title}", ("edges", "worst margin"))
     return el("figure", drawn, el("figcaption", el("bdi", title)))
 
 
-def _dot(point: Point) -> Dot:
-    title = f"{shown_text(point.origin)}: {plural(point.edges, 'edge')}, worst margin {point.margin:.4g}"
-    kind = "selected" if point.is_selected else "nested" if point.is_nested else ""
-    return Dot(point.edges, point.margin, title, kind)
+def _dot(point: Point, kind: str = "") -> Dot:
+    edges, margin = len(point.circuit), point.gate.worst_margin
+    title = f"{shown_text(point.origin)}: {plural(edges, 'edge')}, worst margin {margin:.4g}"
+    return Dot(edges, margin, title, kind)
 
 
-def _selected(trial: Trial) -> tuple[Child, ...]:
-    point = trial.selected
-    names = map(shown_text, (trial.generation, trial.task, point.origin))
-    return (*names, f"{point.edges}", share_bar(point.agreed, point.prompts), f"{point.margin:.4g}")
+def _selected(gate: Outcome) -> tuple[Child, ...]:
+    edges, found = len(gate.trial.circuit), gate.trial.gate
+    names = map(shown_text, (gate.generation, gate.task, gate.trial.origin))
+    return (*names, f"{edges}", share_bar(found.agreed, found.prompts), f"{found.worst_margin:.4g}")
 
 
-def calibration(run: RunStory) -> Element | None:
+def calibration(run: RunFolder) -> Element | None:
     """Return the rungs of calibrations: what model and circuit decide right, perplexity and radius."""
     if not run.rungs:
         return None
     columns = ("rung", "model", "circuit", "perplexity#", "radius#", "passes")
     about = note(f"Prompts decided right, measured in floats.{_budget(run)}")
     made = scrolled(columns, [_rung(one) for one in run.rungs], class_="stacked")
-    why = (el("p", shown_text(f"{one.task}: {one.why}", most=400)) for one in run.rungs if one.why)
+    why = (el("p", shown_text(f"{one.state.task}: {one.why}", most=400)) for one in run.rungs if one.why)
     return section("calibration", "The calibration ladder", about, made, *why)
 
 
-def _budget(run: RunStory) -> str:
+def _budget(run: RunFolder) -> str:
     if (quality := run.study.quality) is None:
         return ""
-    has, may = perplexity_text(quality.perplexity), perplexity_text(quality.budget)
+    has, may = perplexity_text(quality.loss), perplexity_text(quality.budget)
     return f" The base has perplexity {has} on held-out text; an artifact may have {may}."
 
 
 def _rung(one: Rung) -> tuple[Child, ...]:
+    state, audit = one.state, one.state.audit
     return (
         name(one.place),
-        share_bar(one.model, one.prompts),
-        share_bar(one.circuit, one.prompts),
-        perplexity_text(one.perplexity),
-        f"{one.radius:.4g}",
-        ("yes, of record" if one.why else "yes") if one.passes else "no",
+        share_bar(audit.model, audit.prompts),
+        share_bar(audit.circuit, audit.prompts),
+        perplexity_text(None if state.losses is None else state.losses.model),
+        f"{state.radius:.4g}",
+        ("yes, of record" if one.why else "yes") if state.passes else "no",
     )
 
 
-def audit(run: RunStory) -> Element | None:
+def audit(run: RunFolder) -> Element | None:
     """Return what is left at each rung without program heads or circuit, and where the model errs."""
     if not run.rungs:
         return None
@@ -92,7 +95,7 @@ def audit(run: RunStory) -> Element | None:
         "Prompts decided right without something, measured in floats. What is right without the program "
         "heads takes another route; that this route is no product of calibration shows in the base."
     )
-    left = [_lesioned(rung, one) for rung in run.rungs for one in rung.lesions]
+    left = [row for rung in run.rungs for row in _without(rung)]
     columns = ("rung", "without", "model", "perplexity#", "circuit")
     sets = ("rung", "wrong#", "not right without heads#", "both#")
     return section(
@@ -105,26 +108,40 @@ def audit(run: RunStory) -> Element | None:
     )
 
 
-def _lesioned(rung: Rung, one: Lesioned) -> tuple[Child, ...]:
-    circuit = "" if one.circuit is None else share_bar(one.circuit, rung.prompts)
-    shares = share_bar(one.model, rung.prompts), perplexity_text(one.perplexity), circuit
-    return (name(rung.place), name(one.without), *shares)
+def _without(rung: Rung) -> Iterator[tuple[Child, ...]]:
+    """Return all program heads together, each alone where there are several, and the circuit's edges."""
+    audit, losses = rung.state.audit, rung.state.losses
+
+    def row(without: str, right: int, loss: float | None, circuit: int | None = None) -> tuple[Child, ...]:
+        beside = "" if circuit is None else share_bar(circuit, audit.prompts)
+        shares = share_bar(right, audit.prompts), perplexity_text(loss), beside
+        return (name(rung.place), name(without), *shares)
+
+    together = None if losses is None else losses.without_heads
+    each = (None,) * len(audit.heads) if losses is None else losses.without_each
+    if len(audit.heads) == 1:
+        yield row(audit.heads[0], audit.without_heads, together, audit.circuit_without_each[0])
+    else:
+        yield row("all program heads", audit.without_heads, together)
+        yield from map(row, audit.heads, audit.without_each, each, audit.circuit_without_each)
+    yield row("the circuit", audit.without_circuit, None if losses is None else losses.without_circuit)
 
 
 def _errors(one: Rung) -> tuple[Child, ...]:
-    return (name(one.place), f"{one.errors.wrong:,}", f"{one.errors.uncovered:,}", f"{one.errors.both:,}")
+    errors = one.state.audit.errors
+    return (name(one.place), f"{errors.wrong:,}", f"{errors.uncovered:,}", f"{errors.both:,}")
 
 
-def lesions(run: RunStory) -> Element | None:
+def lesions(run: RunFolder) -> Element | None:
     """Return what is left of each behaviour when program heads are silenced."""
     rows = [
         (
             name(one.place, most=120),
             name(f"{one.task}: {one.fate}"),
-            shown_text(one.where),
-            name(", ".join(one.silenced) or "nothing", most=200),
-            share_bar(one.right, one.prompts),
-            f"{one.margin:.4g}",
+            shown_text(one.lesion.where),
+            name(", ".join(one.lesion.silenced) or "nothing", most=200),
+            share_bar(one.lesion.right, one.lesion.prompts),
+            f"{one.lesion.worst_margin:.4g}",
         )
         for one in run.lesions
     ]
@@ -139,7 +156,7 @@ def lesions(run: RunStory) -> Element | None:
     return section("lesions", "Lesion audit", about, made)
 
 
-def norms(run: RunStory) -> Element | None:
+def norms(run: RunFolder) -> Element | None:
     """Return when each norm was faded out, and what that changed."""
     rows = [
         (shown_text(one.name), f"{one.first}", f"{one.last}", f"{one.deviation:.4g}") for one in run.norms
@@ -156,28 +173,32 @@ def norms(run: RunStory) -> Element | None:
     )
 
 
-def _folding(found: Folding) -> tuple[Element, ...]:
-    rows = [(shown_text(name), f"{before:.4g}", f"{after:.4g}") for name, before, after in found.measures]
+def _folding(found: Fold) -> tuple[Element, ...]:
+    error, after = found.error, found.folded.measures
+    rows = [
+        (shown_text(name), f"{before:.4g}", f"{after[name]:.4g}" if name in after else "–")
+        for name, before in found.source.measures.items()
+    ]
     said = (
-        f"Folded into the weights; compared in floats at {found.positions:,} positions: the largest error of "
-        f"a logit is {found.largest_error:.3g}, the best token agrees at {found.agreement:.4%} of them."
+        f"Folded into the weights; compared in floats at {error.positions:,} positions: the largest error of "
+        f"a logit is {error.largest_error:.3g}, the best token agrees at {error.agreement:.4%} of them."
     )
     return (el("p", said), scrolled(("measure", "with norms#", "folded#"), rows))
 
 
-def run_cost(run: RunStory) -> Element | None:
+def run_cost(run: RunFolder) -> Element | None:
     """Return the recipe's digest, and what the run took: seconds of calibration, bytes of bundles."""
     pairs: list[tuple[str, Child]] = [
-        (shown_text(one.place), f"{one.seconds:.3g} s of calibration") for one in run.rungs if one.seconds
+        (shown_text(one.place), f"{one.state.seconds:.3g} s of calibration") for one in run.rungs
     ]
     pairs += [(shown_text(one.place), f"{one.size:,} bytes of evidence") for one in run.bundles]
     recipe = ("recipe", shown_text(run.digest, most=64))
     return section("cost", "What it is made of, and what it costs", facts(recipe, *pairs)) if pairs else None
 
 
-RUN_PARTS: tuple[Callable[[RunStory], Element | None], ...] = (
+RUN_PARTS: tuple[Callable[[RunFolder], Element | None], ...] = (
     run_heading,
-    bundles,
+    lambda run: bundles(run.bundles),
     viability,
     frontier,
     programs,

@@ -9,8 +9,9 @@ from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.runs.distillation_proof import prove_circuit
 from circuitproof.lab.runs.run import Run
+from circuitproof.lab.runs.stages.final_proof import prove_final
+from circuitproof.lab.runs.stages.prove import CircuitClaim
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.verdict import Verdict
 from circuitproof_check.main import Outcome
@@ -25,8 +26,8 @@ def proof_of(folder, model, circuit, epsilon=Fraction(1, 100)):
     if not (folder / "model").exists():
         save_model(folder / "model", StoredModel(model, toy_quotes().alphabet))
     told: list[str] = []
-    behaviour = Behaviour(toy_quotes(), circuit)
-    proof = prove_circuit(Run(folder / "proof", told.append), folder / "model", behaviour, epsilon)
+    asked = CircuitClaim(model=folder / "model", behaviour=Behaviour(toy_quotes(), circuit), epsilon=epsilon)
+    proof = prove_final(Run(folder / "proof", told.append), asked)
     return proof, told
 
 

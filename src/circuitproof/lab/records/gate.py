@@ -1,4 +1,4 @@
-"""The localisation frontier: how many edges it takes to be right on prompts that nobody selected by."""
+"""The record of a gate: how many edges it takes to be right on prompts that nobody selected by."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +6,12 @@ from pathlib import Path
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.spelling import parse_circuit
-from circuitproof.lab.discover.objective import Measure
+from circuitproof.lab.discover.measure import Measure
 from circuitproof.text.canonical import Digest, Json
 from circuitproof.text.codec import Codec, record_to_json
 from circuitproof.text.reading import read_json, reading
+
+GATE = "gate.result.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ class Outcome:
     def trial(self) -> Point:
         """Return the selected circuit's point."""
         return next(point for point in self.points if point.circuit == self.selected)
+
+    @property
+    def seen(self) -> int:
+        """Return how many prompts had been looked at before the gate was opened."""
+        return self.trial.development.prompts
 
     @property
     def is_exact(self) -> bool:

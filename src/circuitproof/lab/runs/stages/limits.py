@@ -1,8 +1,7 @@
-"""Beyond the declared domain: the artifact's circuit on every prompt of a pattern with one opener."""
+"""The stage that finds limits: the artifact's circuit on every prompt of a pattern with one opener."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from circuitproof.bundle.files import write_bundle
@@ -10,33 +9,17 @@ from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.rules import OnlyOpener
 from circuitproof.declare.tasks.task import Task
+from circuitproof.lab.records.limits import BEYOND, Beyond
 from circuitproof.lab.runs.run import Run
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.verdict import Verdict
-from circuitproof.text.codec import Positive
 from circuitproof.text.reading import write_rational
 from circuitproof.verbs.limits import limits_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beyond:
-    """What is proved of all prompts up to a length that hold just one opener, and where that ends."""
-
-    pattern: str
-    prompts: str
-    """How many there are."""
-    verdicts: Mapping[str, str]
-    cells: int
-    failing: int
-    """Cells on which the claim is false."""
-    proved_parts: tuple[str, ...]
-    """Parts of the pattern on which it is true."""
-    seconds: Positive
-
-
-def beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | None:
+def prove_beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | None:
     """Ask the properties of a proved claim on a pattern; nothing for neural heads and tables of answers."""
     task = _pattern_task(proved.task, longest)
     if task is None or any(head not in proved.frozen.programs for head in proved.circuit.heads()):
@@ -49,6 +32,7 @@ def beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | N
         found = limits_of(battery, effort) if battery.verdict is Verdict.REFUTED else None
         run.stage("bundle", lambda path: write_bundle(path, battery))
         return Beyond(
+            task=task.name,
             pattern=f"any{{1..{longest}}} with exactly 1 opener",
             prompts=write_rational(Fraction(task.size)),
             verdicts={str(answer.prop.kind): str(answer.verdict) for answer in battery.answers},
@@ -58,7 +42,7 @@ def beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | N
             seconds=time.perf_counter() - begin,
         )
 
-    return run.record("beyond.json", Beyond, ask, f"{task.name}: beyond the domain")
+    return run.record(BEYOND, Beyond, ask, f"{task.name}: beyond the domain")
 
 
 def _pattern_task(task: Task, longest: int) -> Task | None:

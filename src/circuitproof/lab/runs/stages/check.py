@@ -1,0 +1,19 @@
+"""The stage that checks: the independent checker judges a bundle beside what it must be about."""
+
+from pathlib import Path
+
+from circuitproof.lab.records.checked import CHECKED, Checked
+from circuitproof.lab.runs.run import Run
+from circuitproof_check.main import check
+
+
+def check_bundle(
+    run: Run, bundle: Path, model: Path, base: Path | None = None, telling: str | None = None
+) -> Checked:
+    """Return what the checker says of a bundle about a model, asked once."""
+
+    def ask() -> Checked:
+        outcome, reason = check(bundle, model, base)
+        return Checked(outcome.name.lower(), reason)
+
+    return run.record(CHECKED, Checked, ask, telling)
