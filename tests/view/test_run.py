@@ -91,15 +91,31 @@ def test_page_terminal_json_and_api_say_what_a_study_wrote(folder):
     assert max(map(len, page.text.splitlines())) <= WIDTH
 
 
-def test_what_an_older_run_did_not_write_down_is_not_guessed(folder):
-    """Neither the rule of the domain, nor the names of heads, nor the rung of record."""
-    for name, keys in (("quotes/viability.json", ("narrowing", "least")), ("quotes/exact.json", ("losses",))):
-        content = {key: value for key, value in FILES[name].items() if key not in keys}
-        (folder / name).write_text(json.dumps(content))
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("quotes/viability.json", ("narrowing",)),
+        ("quotes/viability.json", ("least",)),
+        ("quotes/exact.json", ("losses",)),
+        ("quotes/exact.json", ("audit", "heads")),
+    ],
+)
+def test_a_file_that_does_not_say_all_is_refused_with_what_it_lacks(folder, name, keys):
+    """Nothing is guessed of it."""
+    content = part = json.loads(json.dumps(FILES[name]))
+    *within, last = keys
+    for key in within:
+        part = part[key]
+    part.pop(last)
+    (folder / name).write_text(json.dumps(content))
+    with pytest.raises(InputError, match=rf"{name}.*{last}"):
+        tell_run(folder)
+
+
+def test_a_ladder_without_a_choice_has_no_rung_of_record(folder):
+    """A run may have been ended before it."""
     (folder / "quotes" / "chosen.json").unlink()
-    text = " ".join(report_on(folder, Beside()).text.split())
-    assert "not written down by this run" in text
-    assert "of record" not in text
+    assert "of record" not in " ".join(report_on(folder, Beside()).text.split())
 
 
 def test_the_page_of_a_run_has_the_parts_of_its_bundles(folder):

@@ -20,8 +20,8 @@ _LADDER = ("base", "installed", "scalar", "diagonal", "readout")
 class Audit:
     """How many prompts are decided right, with nothing and with something taken away, as a run wrote it."""
 
-    heads: tuple[str, ...] = ()
-    """Which heads have or will have programs; what was written before they were told has none."""
+    heads: tuple[str, ...]
+    """Which heads have or will have programs."""
     prompts: Count
     model: int
     circuit: int
@@ -37,14 +37,6 @@ class Audit:
     """The prompts that the backup route covers."""
     wrong: tuple[int, ...]
     """The prompts that the model decides wrong."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the program heads, by their order where an older run did not write them down."""
-        count = len(self.without_each)
-        if len(self.heads) == count:
-            return self.heads
-        return ("the program head",) if count == 1 else tuple(f"program head {n + 1}" for n in range(count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +149,16 @@ def _rung(task: str, fields: Fields, chosen: dict[str, str]) -> Rung:
 def read_audit(fields: Fields) -> Audit:
     """Read what stands at the key `audit`."""
     audit = Codec().record(Audit, fields.fields("audit"))
-    _require_each(fields, len(audit.without_each), len(audit.circuit_without_each))
+    for told in (audit.without_each, audit.circuit_without_each):
+        _require_each(fields, len(audit.heads), len(told))
     return audit
 
 
 def _read_losses(fields: Fields, audit: Audit) -> Losses | None:
-    if not fields.has("losses") or fields.value("losses") is None:
+    if fields.value("losses") is None:
         return None
     losses = Codec().value(Losses, fields, "losses")
-    _require_each(fields, len(audit.without_each), len(losses.without_each))
+    _require_each(fields, len(audit.heads), len(losses.without_each))
     return losses
 
 
@@ -183,18 +176,18 @@ def perplexity(loss: float) -> float:
 def _lesions(audit: Audit, losses: Losses | None) -> Iterator[Lesioned]:
     """Return all program heads together, each alone where there are several, and the circuit's edges."""
     together, *each, gone = _perplexities(audit, losses)
-    if len(audit.names) == 1:
-        yield Lesioned(audit.names[0], audit.without_heads, audit.circuit_without_each[0], together)
+    if len(audit.heads) == 1:
+        yield Lesioned(audit.heads[0], audit.without_heads, audit.circuit_without_each[0], together)
     else:
         yield Lesioned("all program heads", audit.without_heads, None, together)
-        counts = zip(audit.names, audit.without_each, audit.circuit_without_each, each, strict=True)
+        counts = zip(audit.heads, audit.without_each, audit.circuit_without_each, each, strict=True)
         yield from (Lesioned(*one) for one in counts)
     yield Lesioned("the circuit", audit.without_circuit, None, gone)
 
 
 def _perplexities(audit: Audit, losses: Losses | None) -> list[float | None]:
     if losses is None:
-        return [None] * (len(audit.names) + 2)
+        return [None] * (len(audit.heads) + 2)
     return [*map(perplexity, (losses.without_heads, *losses.without_each, losses.without_circuit))]
 
 

@@ -51,9 +51,9 @@ class Viability:
     left: int
     """How many prompts stay, as many of each opener or answer."""
     wanted: Count
-    narrowing: str | None = None
-    """The rule by which strata go; what was written before the rule was told has none."""
-    least: Count | None = None
+    narrowing: str
+    """The rule by which strata go."""
+    least: Count
     """With fewer prompts left of one of its openers, a template goes."""
 
     @property

@@ -45,15 +45,9 @@ def _viable(one: Viability) -> Iterator[Element]:
 
 
 def _rule(one: Viability) -> str:
-    match one.narrowing:
-        case None:
-            rule = "not written down by this run"
-        case "strata":
-            rule = "where one decision is wrong, its whole stratum goes"
-        case _:
-            rule = "one wrong decision ends the task"
-    if one.least is None:
-        return rule
+    rule = "one wrong decision ends the task"
+    if one.narrowing == "strata":
+        rule = "where one decision is wrong, its whole stratum goes"
     return f"{rule}; a template with fewer than {one.least} prompts of one of its openers left goes too"
 
 
