@@ -29,7 +29,7 @@ def tokens_a_second() -> float:
     """Return how fast a fresh model without norms trains in this process, by the clock on the wall."""
     torch.manual_seed(0)
     with freed_memory_kept():
-        return TOKENS / step_seconds(architectures()["no norm, softmax"], time.perf_counter)
+        return TOKENS / step_seconds(architectures()["no norm, softmax"], time.perf_counter)[0]
 
 
 def slowest(at_once: int, policy: dict[str, str]) -> float:

@@ -90,7 +90,7 @@ def _of_expressions(node: ast.AST) -> list[tuple[str, Change]]:
         case ast.IfExp():
             found += [(f"choice-{name}", _retest(make)) for name, make in _TESTS.items() if name != "not"]
         case ast.match_case() if node.guard is not None:
-            found.append(("guard-drop", lambda one: setattr(one, "guard", None)))
+            found.append(("guard-drop", _unguarded))
         case ast.comprehension():
             found += [("filter-drop", _without("ifs", k)) for k in range(len(node.ifs))]
         case ast.Compare():
@@ -111,6 +111,11 @@ _TESTS: dict[str, Callable[[ast.expr], ast.expr]] = {
     "true": lambda _: ast.Constant(value=True),
     "not": lambda test: ast.UnaryOp(op=ast.Not(), operand=test),
 }
+
+
+def _unguarded(case: ast.match_case) -> None:
+    """Let a guard always hold; without one, Python refuses cases after a name that matches everything."""
+    case.guard = ast.Constant(value=True)
 
 
 def _retest(make: Callable[[ast.expr], ast.expr]) -> Change:

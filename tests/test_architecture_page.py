@@ -129,13 +129,6 @@ def asked_instances(file):
     return {node.id for one in asked for node in ast.walk(one) if isinstance(node, ast.Name)}
 
 
-def test_what_is_added_often_is_added_in_few_files():
-    """The checker is apart: it is a stranger and decides for itself."""
-    assert all(
-        len(deciders(KINDS[kind])) <= 4 for kind in ("An activation", "A norm", "A feature", "Another atom")
-    )
-
-
 def test_every_file_and_function_that_the_page_names_is_there():
     """Names are looked up, so a renamed function breaks the page."""
     for path in re.findall(r"`([\w/]+/\w+\.(?:py|md|toml))`", PAGE):

@@ -41,11 +41,11 @@ def byte_pairs() -> bytes:
 
 
 def write_text_model(
-    directory: Path, decides: float = 1, *, is_bare: bool = False, context: int = 16
+    directory: Path, decides: float = 1, *, is_bare: bool = False, is_neural: bool = False, context: int = 16
 ) -> FileTokenizer:
     """Write a model that closes quotes after a blank, the double ones by `decides`; return its tokenizer.
 
-    One that is bare has the names of its tokens and no tokenizer.
+    One that is bare has the names of its tokens and no tokenizer; the head of a neural one attends evenly.
     """
     (directory.parent / "tokenizer.json").write_bytes(byte_pairs())
     tokenizer = FileTokenizer(directory.parent / "tokenizer.json")
@@ -60,5 +60,6 @@ def write_text_model(
     }
     sizes = replace(QUOTE_SIZES, vocabulary=SIZE, context=context)
     alphabet = replace(tokenizer.alphabet, encode=None) if is_bare else tokenizer.alphabet
-    save_model(directory, StoredModel(build(weights, sizes, {Head(0, 0): program}), alphabet))
+    programs = {} if is_neural else {Head(0, 0): program}
+    save_model(directory, StoredModel(build(weights, sizes, programs), alphabet))
     return tokenizer

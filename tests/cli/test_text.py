@@ -187,3 +187,20 @@ def test_the_api_gives_logits_of_texts(given):
         cp.logits(model, PROMPTS[0], candidates=["x == y"])
     with pytest.raises(InputError, match="0 tokens, want 1 to 16"):
         cp.logits(model, "")
+
+
+def test_a_program_is_found_for_a_neural_head_of_a_model_that_reads_text(run, given):
+    """What cannot be searched for is refused with what to do: another head, names of tokens."""
+    folder, _ = given
+    asked = ("--task", folder / "task.toml", "--head", "0.0", "--rules", 1, "--out", folder / "program.txt")
+    code, _, err = run("synthesise", "--model", folder / "model", *asked)
+    assert code == 3
+    assert "want a neural head, of which this model has none" in err
+    write_text_model(folder / "neural", is_neural=True)
+    code, out, _ = run("synthesise", "--model", folder / "neural", *asked)
+    assert code == 0
+    assert f"{folder / 'program.txt'} holds the program" in out
+    write_text_model(folder / "bare", is_bare=True)
+    code, _, err = run("synthesise", "--model", folder / "bare", *asked, "--force")
+    assert code == 3
+    assert "write each prompt as a list of names of tokens" in err

@@ -41,7 +41,6 @@ GIVEN = {
     "extract": QUOTES,
     "synthesise": (*QUOTES, "--head", "0.0", "--rules", 1, "--members", 1),
     "verify": (*QUOTES, "--circuit", "circuit.json"),
-    "verify-pattern": ("--model", "model", "--task-file", "pattern.toml", "--circuit", "circuit.json"),
     "minimal": ("--model", "model", "--task", "quotes", "--most", 2),
     "install": ("--model", "model", "--program", "0.0=quotes.program"),
     "report": ("bundle",),
@@ -68,7 +67,6 @@ READ = {
     "--base",
     "--against",
     "--task",
-    "--task-file",
     "--bundle",
     "--weights",
     "--compare",
@@ -211,7 +209,7 @@ def test_what_is_no_product_of_the_command_is_never_replaced(here, run, name, fl
     (here / "notes").mkdir()
     (here / "notes" / "diary.txt").write_text("mine")
     (here / "loop").symlink_to("loop")
-    other = "model" if name in {"verify", "verify-pattern", "minimal"} else "bundle"
+    other = "model" if name in {"verify", "minimal"} else "bundle"
     before = contents(here)
     for place in ("notes", other, "loop", "."):
         for force in forces(name):

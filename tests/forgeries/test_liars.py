@@ -3,13 +3,15 @@
 `python tests/liars.py --out build/liars` runs all liars; here is a sample of them, the same each time.
 """
 
+import ast
+
 import pytest
 
 from circuitproof_check.patterns.rows import token_tests
 from circuitproof_check.patterns.runs import World
 from circuitproof_check.programs import Compare
 from liars import CORPUS, HOLES, asks_for, hunt, insisting, tell
-from mutants import all_mutants, is_swappable, lying, mutated, placed
+from mutants import all_mutants, changes, is_swappable, lying, mutated, placed
 from random_claims import known_ask
 from rule_removal import without
 
@@ -110,6 +112,21 @@ def test_liars_have_names_of_their_own():
     """A name must lead back to one change of one place."""
     names = [mutant.name for mutant in all_mutants()]
     assert len(set(names)) == len(names) > 2000
+
+
+@pytest.mark.parametrize("pattern", ["name", "_", "int() | _", "int() as name", "[name, *_]"])
+def test_a_guard_is_dropped_from_any_pattern(pattern):
+    """Also from a name that matches everything, after which Python allows no further case."""
+    tree = ast.parse(
+        f"match value:\n    case {pattern} if value == 0:\n        x = 1\n    case _:\n        x = 2"
+    )
+    (case,) = (one for one in ast.walk(tree) if isinstance(one, ast.match_case) and one.guard is not None)
+    ((kind, change),) = changes(case)
+    assert kind == "guard-drop"
+    assert change(case) is None
+    names = {"value": [3] if pattern.startswith("[") else 3}
+    exec(compile(ast.fix_missing_locations(tree), "", "exec"), names)  # noqa: S102  # just written above
+    assert names["x"] == 1
 
 
 def test_nearly_all_liars_can_be_applied():

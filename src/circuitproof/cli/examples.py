@@ -16,8 +16,6 @@ EXAMPLES = {
     "run": "circuitproof run recipes/code-lm.toml",
     "verify": "circuitproof verify --model run/model --task quotes --circuit quotes.json "
     "--epsilon 1/1000 --out bundle",
-    "verify-pattern": "circuitproof verify-pattern --model run/model --task-file "
-    "recipes/toy-quotes-pattern.toml --circuit quotes.json",
     "radius": "circuitproof radius --model run/model --task quotes --circuit quotes.json",
     "minimal": "circuitproof minimal --model run/model --task quotes --out bundle",
     "cost": "circuitproof cost --model run/model --task quotes --circuit quotes.json",

@@ -18,7 +18,7 @@ GROUPS = {
     "Output": ("deadline", "measure_floats", "out", "as_json", "force", "help"),
 }
 """The options of the commands that have many, by what they are about."""
-_GROUPED = ("verify", "verify-pattern")
+_GROUPED = "verify"
 
 
 class GroupedCommand(TyperCommand):
@@ -26,7 +26,7 @@ class GroupedCommand(TyperCommand):
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # noqa: ANN401  # it has no public name
         """Write the options of each group."""
-        if self.name not in _GROUPED:
+        if self.name != _GROUPED:
             super().format_options(ctx, formatter)
             return
         records = {param.name: param.get_help_record(ctx) for param in self.get_params(ctx)}

@@ -35,7 +35,6 @@ COMMANDS = {
     "synthesise": Entry("synthesis", _FIND),
     "run": Entry("study", _FIND, resumes=True),
     "verify": Entry("proving", _PROVE),
-    "verify-pattern": Entry("proving", _PROVE),
     "radius": Entry("proving", _PROVE),
     "minimal": Entry("proving", _PROVE),
     "claims": Entry("claims", _PROVE, resumes=True),

@@ -142,39 +142,6 @@ def _show_answers(
     raise Exit(EXIT_CODES[found.verdict])
 
 
-def verify_pattern(  # noqa: PLR0913, PLR0917  # a claim has these parts
-    context: Context,
-    model: ModelOption,
-    task: Annotated[Path, Option("--task-file", help="A task file.")],
-    pattern: PatternText = None,
-    circuit: CircuitFile = None,
-    properties: Properties = None,
-    epsilon: Epsilon = None,
-    limits: Limits = False,
-    regions: Regions = 4096,
-    listed: Listed = 1024,
-    deadline: Deadline = None,
-    out: BundleOut = None,
-    as_json: AsJson = False,
-) -> None:
-    """Prove or refute what a circuit does on every prompt of a pattern: the same as verify --task FILE."""
-    verify(
-        context,
-        model,
-        str(task),
-        circuit,
-        properties,
-        epsilon,
-        pattern=pattern,
-        limits=limits,
-        regions=regions,
-        listed=listed,
-        deadline=deadline,
-        out=out,
-        as_json=as_json,
-    )
-
-
 def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     context: Context,
     model: ModelOption,

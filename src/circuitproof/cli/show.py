@@ -11,6 +11,7 @@ import typer
 
 from circuitproof.text.canonical import readable_json
 from circuitproof.text.codec import to_json
+from circuitproof.text.columns import column_widths
 from circuitproof.text.printing import printable
 
 if TYPE_CHECKING:
@@ -54,10 +55,12 @@ def fitting_table(
     console: "Console", title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> "Table":
     """Return a table; where a terminal is too narrow for its words, each row as a list of its own."""
+    from rich.cells import cell_len
     from rich.table import Table
 
     titles = [column.removesuffix("#") for column in columns]
-    widths = _widths(list(zip(titles, *rows, strict=True)), console.width - 3 * len(columns) - 1)
+    room = console.width - 3 * len(columns) - 1
+    widths = column_widths(list(zip(titles, *rows, strict=True)), room, cell_len)
     if widths is None:
         return _listed(title, titles, rows)
     table = Table(title=title, title_justify="left", title_style="bold")
@@ -71,22 +74,6 @@ def fitting_table(
 
 def _spelled(cells: Sequence[str]) -> Sequence[str]:
     return tuple(map(printable, cells))
-
-
-def _widths(cells: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """Return how wide columns of cells are in some room: as their longest words, the rest shared out."""
-    from rich.cells import cell_len
-
-    widths = [max(cell_len(word) for cell in column for word in cell.split() or "-") for column in cells]
-    wishes = [max(map(cell_len, column)) - width for column, width in zip(cells, widths, strict=True)]
-    spare = room - sum(widths)
-    if spare < 0:
-        return None
-    for done, place in enumerate(sorted(range(len(cells)), key=wishes.__getitem__)):
-        share = min(wishes[place], spare // (len(cells) - done))
-        widths[place] += share
-        spare -= share
-    return widths
 
 
 def _listed(title: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":

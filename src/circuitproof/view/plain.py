@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from textwrap import wrap
 
+from circuitproof.text.columns import column_widths
 from circuitproof.view.elements import Child, Element
 
 WIDTH = 80
 _ROWS = 41
 """How many rows of a table are written, its titles included."""
-_LEAST = 6
-"""No column is narrower."""
 _SILENT = frozenset({"svg", "script", "style", "head", "nav", "button", "input", "label", "select"})
 
 
@@ -70,31 +69,29 @@ def _rows(element: Element) -> Iterator[Element]:
 
 
 def _table(element: Element) -> Iterator[str]:
-    """Lay cells out in columns as wide as they need, the widest narrowed until all fit."""
+    """Lay cells out in columns; where a word has no room there, each row is a list of its own."""
     lines = list(_rows(element))
     rows = [[words(cell) for cell in line.children] for line in lines]
     rights = [isinstance(cell, Element) and "number" in cell.attribute("class") for cell in lines[0].children]
-    widths = _widths(list(zip(*rows, strict=True)))
+    widths = column_widths(list(zip(*rows, strict=True)), WIDTH - 2 * (len(rights) - 1))
     is_titled = element.attribute("class") != "facts"
-    for number, row in enumerate(rows[:_ROWS]):
-        yield from _row(row, widths, rights)
-        if number == 0 and is_titled:
-            yield "  ".join("-" * width for width in widths)
+    if widths is None:
+        yield from _listed(rows[:_ROWS], is_titled=is_titled)
+    else:
+        for number, row in enumerate(rows[:_ROWS]):
+            yield from _row(row, widths, rights)
+            if number == 0 and is_titled:
+                yield "  ".join("-" * width for width in widths)
     if len(rows) > _ROWS:
         yield f"… and {len(rows) - _ROWS} more rows"
 
 
-def _widths(columns: list[tuple[str, ...]]) -> list[int]:
-    """Return how wide columns are: as they need, else the widest narrowed, words broken only at the last."""
-    widths = [max(map(len, column)) for column in columns]
-    words = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
-    for least in (words, [_LEAST] * len(columns)):
-        while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
-            spare = [width if width > at_least else 0 for width, at_least in zip(widths, least, strict=True)]
-            if not any(spare):
-                break
-            widths[spare.index(max(spare))] -= 1
-    return widths
+def _listed(rows: list[list[str]], *, is_titled: bool) -> Iterator[str]:
+    """Return rows as lists, of the columns' titles and what stands there."""
+    titles = [f"{title}: " for title in rows[0]] if is_titled else [""] * len(rows[0])
+    for row in rows[is_titled:]:
+        for place, (title, cell) in enumerate(zip(titles, row, strict=True)):
+            yield from _wrapped(f"{title}{cell}", "  " if place else "- ")
 
 
 def _row(row: list[str], widths: list[int], rights: list[bool]) -> Iterator[str]:

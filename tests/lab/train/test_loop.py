@@ -207,6 +207,36 @@ def test_training_of_a_given_model_stopped_after_any_step_ends_with_the_same_bit
     assert fit_programmed(tmp_path / "stopped", PROGRAMS) == expected
 
 
+class OnlyTokens:
+    """A goal that the embedding of tokens alone serves, so that nothing else has a gradient."""
+
+    def losses(self, model, _step):
+        yield model.token.square().mean()
+
+    def evaluate(self, _model):
+        return {}
+
+
+def test_what_has_no_gradient_stays_and_is_kept_in_checkpoints(tmp_path):
+    """It is not even made smaller, before and after a kill."""
+
+    def trained(checkpoints, stop_after=None):
+        def on_step(step, _loss):
+            if step == stop_after:
+                raise Killed
+
+        model = random_model(tiny_architecture())
+        return fit(model, OnlyTokens(), PLAN, checkpoints, Watcher(on_step=on_step)).model
+
+    with pytest.raises(Killed):
+        trained(tmp_path / "killed", stop_after=5)
+    before, whole = random_model(tiny_architecture()), trained(tmp_path / "whole")
+    resumed = trained(tmp_path / "killed")
+    for name, tensor in before.named_parameters():
+        assert torch.equal(tensor, whole.get_parameter(name)) == (name != "token")
+        assert torch.equal(resumed.get_parameter(name), whole.get_parameter(name))
+
+
 def test_a_checkpoint_of_other_programs_is_refused(tmp_path):
     """The architecture is the same; the model that came out would attend elsewhere."""
     with pytest.raises(Killed):

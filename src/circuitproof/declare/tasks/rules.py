@@ -1,6 +1,6 @@
 """What a task says of its prompts: the right answer P and the relation R, by tables or by openers."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -16,6 +16,10 @@ class AnswerTable:
     tag: ClassVar[str] = "table"
     answers: tuple[int, ...]
 
+    def only(self, places: Sequence[int]) -> "AnswerTable":
+        """Return the table of some of the prompts."""
+        return AnswerTable(tuple(self.answers[place] for place in places))
+
 
 @dataclass(frozen=True, slots=True)
 class OnlyOpener:
@@ -28,6 +32,10 @@ class OnlyOpener:
     def __post_init__(self) -> None:
         _refuse_repeated_openers([opener for opener, _ in self.answers], "answer")
 
+    def only(self, _places: Sequence[int]) -> "OnlyOpener":
+        """Return the rule, which holds of any prompts."""
+        return self
+
     def opener(self, prompt: Prompt) -> int:
         return _only_opener(prompt, dict(self.answers), "answer")
 
@@ -39,6 +47,10 @@ class ClassTable:
     tag: ClassVar[str] = "table"
     classes: tuple[Whole, ...]
 
+    def only(self, places: Sequence[int]) -> "ClassTable":
+        """Return the table of some of the prompts."""
+        return ClassTable(tuple(self.classes[place] for place in places))
+
 
 @dataclass(frozen=True, slots=True)
 class SameOpener:
@@ -49,6 +61,10 @@ class SameOpener:
 
     def __post_init__(self) -> None:
         _refuse_repeated_openers(self.openers, "relation")
+
+    def only(self, _places: Sequence[int]) -> "SameOpener":
+        """Return the rule, which holds of any prompts."""
+        return self
 
     def opener(self, prompt: Prompt) -> int:
         return _only_opener(prompt, self.openers, "relation")

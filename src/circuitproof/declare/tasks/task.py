@@ -1,7 +1,7 @@
 """A task: tokens, the candidates T, a list or a pattern of prompts, the right answer P and the relation R."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import assert_never
@@ -157,6 +157,15 @@ class Task:
         each = -(-count // len(by_answer))
         chosen = [place for places in by_answer for place in places[:: -(-len(places) // each)]]
         return tuple(sorted(chosen)[:count])
+
+    def only(self, places: Sequence[int]) -> "Task":
+        """Return the task on some of the listed prompts, with what its tables say of them."""
+        listed = self.listed
+        domain = Domain(
+            tuple(listed.prompts[place] for place in places), tuple(listed.strata[place] for place in places)
+        )
+        answer, relation = self.answer.only(places), self.relation.only(places)
+        return replace(self, domain=domain, answer=answer, relation=relation)
 
     def answers_by_class(self) -> Mapping[int, frozenset[int]]:
         """Return for each class of R, by any name, the right answers of its prompts."""

@@ -44,7 +44,8 @@ def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
     if asked == _TEXT and model.encode is None:
         raise InputError(
             f"{fields.path('alphabet')} is {asked!r}, but the model comes without a tokenizer; put its "
-            "tokenizer.json beside its model.json, or write names of tokens"
+            "tokenizer.json beside its model.json (a model of bytes has none: train one of byte pairs), or "
+            "leave the alphabet out and write each prompt as a list of names of tokens"
         )
     return model
 

@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.optim import AdamW
 
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Head
@@ -24,7 +25,6 @@ from circuitproof.lab.distill.heal import TextTerm
 from circuitproof.lab.distill.install import replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.memory import freed_memory_kept
 from circuitproof.lab.train.windows import generator_of, next_token_loss
 from circuitproof.text.codec import Count, Positive
@@ -78,7 +78,7 @@ def calibrate(
     if model.architecture.has_norm:
         raise DeclarationError("calibration wants a model without norms; remove them first")
     readouts, decider = _Readouts(model, rung), _Decider(model)
-    optimizer = AdamW(readouts.parameters, plan.learning_rate)
+    optimizer = AdamW(readouts.parameters, lr=plan.learning_rate, weight_decay=0.0)
     with _frozen(model), freed_memory_kept():
         for step in range(plan.steps):
             loss = _loss(decider, readouts, behaviour, plan, _places(behaviour.task, plan, step))
@@ -88,7 +88,7 @@ def calibrate(
                 raise NumericError(
                     f"calibration: the loss is {loss.item()} at step {step}; lower the learning rate"
                 )
-            optimizer.forget_gradients()
+            optimizer.zero_grad()
             loss.backward()
             optimizer.step()
     return replace_tensors(model, readouts.tensors())

@@ -29,11 +29,14 @@ from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.lab.distill.demand import Demand
 from circuitproof.lab.distill.ground import Bytes, Ground
+from circuitproof.lab.distill.meanings import Meanings
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import Fold
 
 _NOWHERE = Program(Fraction(0), (), Otherwise.NOWHERE)
 """Holds the place of a candidate where the engine only asks whether a head is a program."""
+_SCREEN = 15
+"""On so many prompts all candidates are decided together, before each goes on alone."""
 _VARIANTS_AT_ONCE = 48
 """Attention scores are computed for all pairs of rows at once, so that few variants together cost least."""
 
@@ -92,6 +95,12 @@ class Decider:
                 break
         self._order.sort(key=lambda place: -kills[place])
         return found
+
+    def refutations(self, meanings: Meanings, places: Sequence[int]) -> Iterator[Refutation | None]:
+        """Yield for each candidate a decision that is wrong, or nothing; all are screened together first."""
+        rows = meanings.rows(places)
+        for spot, screened in enumerate(self.refute(rows, _SCREEN)):
+            yield screened or self.refute(rows[spot : spot + 1])[0]
 
     def read_queries(self, demand: int, prompt: int) -> list[Prompt]:
         """Return the prefixes of a prompt at which some circuit reads the head."""

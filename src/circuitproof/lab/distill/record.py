@@ -53,7 +53,12 @@ def record(model: Transformer, head: Head, ground: Ground) -> Record:
     if head not in model.graph:
         raise InputError(f"there is no {head} in {model.graph.layers} layers of {model.graph.heads} heads")
     if head in model.programs:
-        raise InputError(f"{head} is a program already; there are no scores to record")
+        heads = (one for layer in range(model.graph.layers) for one in model.graph.heads_of(layer))
+        neural = [str(one) for one in heads if one not in model.programs]
+        raise InputError(
+            f"{head} is a program already, so that it has no attention to search near; want a neural head, "
+            f"{', '.join(neural) if neural else 'of which this model has none'}"
+        )
     weights = np.zeros(ground.nothing().shape, dtype=np.float32)
     support = ground.nothing()
     for prompts, columns in ground.groups():

@@ -74,7 +74,7 @@ class Effort:
     tried: int
     """Meanings that were decided, accepted or refuted."""
     decisions: int
-    """Exact decisions that were computed for it: the forward passes, each a row of logits."""
+    """Decisions that were computed for it: the forward passes, each a row of logits."""
 
 
 @dataclass(frozen=True, slots=True)

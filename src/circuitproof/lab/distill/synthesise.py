@@ -10,10 +10,7 @@ Candidates are ranked by how their support overlaps with the head's own on all q
 only an order: a candidate is accepted when the whole model and the circuit, each with it in the place of the
 head, decide as wanted on every prompt of every task, in exact arithmetic; a tie is not as wanted.
 
-The whole bounded language is ranked at once, or it grows (`Growth.GUIDED`): the search then begins without
-any token, position or distance to speak of, and as long as every program over its words is refuted, the best
-of them shows which word it lacks: counterexample-guided inductive synthesis (CEGIS). Guided search finds a
-program of few words, the other one of large overlap. At the end of both stands the whole language and a
+The search itself is `search.ProgramSearch`. At its end stands a program, or the whole language and a
 certificate that nothing in it will do.
 """
 
@@ -23,22 +20,18 @@ from tempfile import TemporaryDirectory
 
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.candidates import Language, Word, words_of
 from circuitproof.declare.programs.syntax import Program
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import DeclarationError, InputError, OverdueError, UsageError
+from circuitproof.errors import DeclarationError, InputError, UsageError
 from circuitproof.forward.frozen import Frozen, open_model
-from circuitproof.lab.distill.choices import Growth, Scope
-from circuitproof.lab.distill.decide import Decider, Refutation, growing, with_program
+from circuitproof.lab.distill.choices import Scope
+from circuitproof.lab.distill.decide import Decider, with_program
 from circuitproof.lab.distill.demand import Demand, demands_of
 from circuitproof.lab.distill.ground import Ground
-from circuitproof.lab.distill.meanings import Meanings
-from circuitproof.lab.distill.record import Record, record
-from circuitproof.lab.distill.separate import separating_word
+from circuitproof.lab.distill.record import record
+from circuitproof.lab.distill.search import ProgramSearch
 from circuitproof.lab.distill.synthesis import (
     Bounds,
-    Effort,
-    Leader,
     Outcome,
     Realised,
     Synthesis,
@@ -49,11 +42,6 @@ from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.effort import UNHURRIED, Pace
 from circuitproof.prove.fold import fold
-
-_FIRST_BLOCK, _LARGEST_BLOCK = 64, 4096
-_SCREEN = 15
-"""On so many prompts all candidates of a block are decided together, before each goes on alone."""
-_LEADERS = 10
 
 
 def synthesise(  # noqa: PLR0913  # what is searched for, and until when
@@ -73,15 +61,44 @@ def synthesise(  # noqa: PLR0913  # what is searched for, and until when
     demands = demands_of(frozen, tasks, asked, bounds.objective)
     ground = Ground(tuple(prompt for task in tasks for prompt in task.prompts))
     decider = Decider(frozen, head, demands, ground, pace)
-    search = _ProgramSearch(frozen, decider, record(model, head, ground), bounds)
-    outcome = search.run()
+    search = ProgramSearch(decider, record(model, head, ground), bounds)
     return Synthesis(
         head=head,
         bounds=bounds,
-        outcome=outcome,
+        outcome=_outcome(search, search.run(), frozen, decider),
         record=search.record,
         effort=search.effort(),
         leaders=search.leaders(),
+    )
+
+
+def _outcome(search: ProgramSearch, reason: str | None, frozen: Frozen, decider: Decider) -> Outcome:
+    """Return what a search came to: a program, a bound that was met, or that everything is refuted."""
+    if search.accepted is not None:
+        return _realised(frozen, decider, search.meanings.program(search.accepted))
+    return _certificate(search, frozen, decider) if reason is None else Unfinished(reason)
+
+
+def _realised(frozen: Frozen, decider: Decider, program: Program) -> Realised:
+    """Accept a program that the engine accepts as it would anywhere else, prompt by prompt."""
+    if not accepts(frozen, decider.head, program, decider.demands):
+        raise DeclarationError("a candidate was accepted, its program is not: a mistake in the search")
+    return Realised(program)
+
+
+def _certificate(search: ProgramSearch, frozen: Frozen, decider: Decider) -> Unrealisable:
+    meanings, demands = search.meanings, decider.demands
+    return Unrealisable(
+        model=model_digest(frozen),
+        head=decider.head,
+        objective=search.bounds.objective,
+        tasks=tuple(demand.task.digest for demand in demands),
+        circuits=tuple(demand.circuits for demand in demands),
+        language=meanings.language,
+        digest=meanings.digest,
+        refuted=tuple(
+            RefutedMeaning(meanings.program(place), search.refuted[place]) for place in range(len(meanings))
+        ),
     )
 
 
@@ -111,124 +128,3 @@ def _asked(frozen: Frozen, circuit: Circuit | None, scope: Scope) -> tuple[Circu
     if circuit is None:
         raise UsageError("circuits alone are to accept programs, but a task has none; give its circuit")
     return (circuit,) if scope is Scope.CIRCUIT else (everything, circuit)
-
-
-class _ProgramSearch:
-    """A search while it goes on."""
-
-    def __init__(self, frozen: Frozen, decider: Decider, seen: Record, bounds: Bounds) -> None:
-        self.frozen, self.head, self.demands = frozen, decider.head, decider.demands
-        self.record, self.bounds, self.decider = seen, bounds, decider
-        self.meanings = Meanings(seen.ground, bounds.grammar, seen.support)
-        self.refuted: dict[int, Refutation] = {}
-        self.accepted: int | None = None
-        self.rounds = 0
-        self.formed = 0
-        words = words_of(seen.ground.prompts, bounds.grammar) if bounds.words is None else bounds.words
-        self._pending = list(dict.fromkeys(words))
-
-    def run(self) -> Outcome:
-        """Walk through the language until a program is accepted, none is left, or time is over."""
-        try:
-            return self._walk()
-        except OverdueError:
-            refuted, formed = len(self.refuted), len(self.meanings)
-            return Unfinished(f"the work was ended with {refuted} of {formed} meanings refuted")
-
-    def _walk(self) -> Outcome:
-        """Take words in one by one, or all at once, and decide the programs that they allow."""
-        fresh: list[Word] = []
-        if self.bounds.growth is not Growth.GUIDED:
-            fresh, self._pending = self._pending, []
-        while (reason := self._learn(fresh)) is None:
-            self.rounds += 1
-            self.accepted = self._try(self.meanings.grow(self.decider.pace))
-            if self.accepted is not None:
-                return self._realised(self.meanings.program(self.accepted))
-            if not self._pending:
-                return self._ended()
-            fresh = [self._lacking()]
-            self._pending.remove(fresh[0])
-        return Unfinished(reason)
-
-    def effort(self) -> Effort:
-        return Effort(
-            rounds=self.rounds,
-            words=len(self.meanings.words),
-            programs=self.meanings.language.program_count(),
-            meanings=len(self.meanings),
-            tried=len(self.refuted) + (self.accepted is not None),
-            decisions=self.decider.decisions,
-        )
-
-    def leaders(self) -> tuple[Leader, ...]:
-        """Return the candidates nearest to the head's attention, and the accepted one."""
-        places = sorted(range(len(self.meanings)), key=self.meanings.rank)[:_LEADERS]
-        if self.accepted is not None and self.accepted not in places:
-            places.append(self.accepted)
-        return tuple(
-            Leader(self.meanings.program(place), self.meanings.overlaps[place], place == self.accepted)
-            for place in places
-        )
-
-    def _learn(self, words: Sequence[Word]) -> str | None:
-        """Take in words; return why not, if the programs they allow are too many."""
-        language = Language(self.bounds.grammar, (*self.meanings.words, *words))
-        if language.rule_count() > self.bounds.budget:
-            return self._too_many(language.rule_count(), "rules", language)
-        self.formed += self.meanings.learn(words)
-        if self.formed > self.bounds.budget:
-            return self._too_many(self.formed, "programs", language)
-        return None
-
-    def _too_many(self, count: int, what: str, language: Language) -> str:
-        words, most = len(language.words), self.bounds.budget
-        return f"{count} {what} over {words} words, more than {most}; want smaller bounds or a larger budget"
-
-    def _try(self, places: Iterable[int]) -> int | None:
-        """Decide candidates in order of rank; return the first that is accepted."""
-        near = [place for place in places if self.meanings.overlaps[place] >= self.bounds.overlap]
-        for block in growing(sorted(near, key=self.meanings.rank), _FIRST_BLOCK, 4, _LARGEST_BLOCK):
-            self.decider.pace.hear("meanings", len(self.refuted), len(self.meanings))
-            rows = self.meanings.rows(block)
-            screened = self.decider.refute(rows, _SCREEN)
-            for spot, place in enumerate(block):
-                refutation = screened[spot] or self.decider.refute(rows[spot : spot + 1])[0]
-                if refutation is None:
-                    return place
-                self.refuted[place] = refutation
-        return None
-
-    def _realised(self, program: Program) -> Realised:
-        """Accept a program that the engine accepts as it would anywhere else, prompt by prompt."""
-        if not accepts(self.frozen, self.head, program, self.demands):
-            raise DeclarationError("a candidate was accepted, its program is not: a mistake in the search")
-        return Realised(program)
-
-    def _lacking(self) -> Word:
-        """Return the word that the best candidate so far lacks."""
-        best = min(range(len(self.meanings)), key=self.meanings.rank)
-        at = self.refuted.get(best)
-        read = self.record.ground.prefixes if at is None else self.decider.read_queries(at.demand, at.prompt)
-        return separating_word(self.meanings, self.record, best, read, self._pending)
-
-    def _ended(self) -> Outcome:
-        if passed := len(self.meanings) - len(self.refuted):
-            return Unfinished(
-                f"{len(self.refuted)} meanings are refuted, {passed} overlap less than {self.bounds.overlap} "
-                "with the head and were passed over; want a smaller least overlap"
-            )
-        return self._certificate()
-
-    def _certificate(self) -> Unrealisable:
-        places = range(len(self.meanings))
-        return Unrealisable(
-            model=model_digest(self.frozen),
-            head=self.head,
-            objective=self.bounds.objective,
-            tasks=tuple(demand.task.digest for demand in self.demands),
-            circuits=tuple(demand.circuits for demand in self.demands),
-            language=self.meanings.language,
-            digest=self.meanings.digest,
-            refuted=tuple(RefutedMeaning(self.meanings.program(p), self.refuted[p]) for p in places),
-        )

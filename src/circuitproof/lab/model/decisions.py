@@ -52,10 +52,13 @@ def score_of(margins: Float[Tensor, " prompt"], task: str) -> Score:
 
 def answer_margins(task: Task, logits: CandidateLogits) -> Float[Tensor, "circuit prompt"]:
     """Return by how much the right answer leads the best other candidate."""
-    places = torch.tensor(task.decisions())
-    is_right = torch.nn.functional.one_hot(places, len(task.candidates)).bool()
-    right = logits[:, is_right]
-    return right - logits.masked_fill(is_right, -torch.inf).amax(-1)
+    return leads(logits, task.decisions())
+
+
+def leads(logits: CandidateLogits, wanted: Sequence[int]) -> Float[Tensor, "circuit prompt"]:
+    """Return by how much the wanted candidate of each prompt, given by its place, leads the best other."""
+    is_wanted = torch.nn.functional.one_hot(torch.tensor(wanted), logits.shape[-1]).bool()
+    return logits[:, is_wanted] - logits.masked_fill(is_wanted, -torch.inf).amax(-1)
 
 
 def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None) -> CandidateLogits:

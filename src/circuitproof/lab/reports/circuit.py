@@ -1,18 +1,19 @@
 """A verified circuit as a figure: nodes in the order of computation, what edges are needed for, programs."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any
 
 from circuitproof.bundle.opening import Answered
 from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Edge, Embed, Head, Logits, Mlp, Node
+from circuitproof.declare.circuits.graph import Edge, Head
 from circuitproof.lab.reports.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
 from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.text.printing import plural
-from circuitproof.view.drawings.layout import Layout, Sizes, lay_out
+from circuitproof.view.drawings.circuit import FEW, PAGE_WIDTH, draw_sideways
+from circuitproof.view.elements import Element
 from circuitproof.view.numbers import Numbers
 from circuitproof.view.story import Story
 from circuitproof.view.words import program_line
@@ -21,14 +22,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FEW = 16
-"""Up to so many edges, each has a label."""
-_NUMBER = (0.34, 0.13)
-"""How large a number on an edge is at most, in inches."""
-_SIDE = 0.15
+_SIDE = 0.06
 """The room at either side of the circuit, in inches."""
-_LARGE = Sizes(along=0.62, across=0.26, step=1.0, lane=0.17, apart=0.12)
-_SMALL = Sizes(along=0.32, across=0.17, step=0.5, lane=0.05, apart=0.05, tick=0.1, is_shared=True)
+_PIXEL = (WIDTH - 2 * _SIDE) / PAGE_WIDTH
+"""How many inches one of the page's pixels is: a drawing as wide as a page's text is so on paper too."""
+_POINTS = 72 * _PIXEL
+_FONTS = {"port": 9.0, "brings": 12.5, "many": 9.5, "": 14.0}
+"""How high letters are, in pixels: those of ports, numbers, small nodes and other nodes, as on the page."""
+_PIECE = re.compile(r"[MC]([^MCZ]+)")
+"""The points of a piece of a path: where it starts, a curve, or the corners of an arrow's head."""
 _TIED = "\N{NO-BREAK SPACE}"
 _LINE = 0.15
 _SIGNS = 110
@@ -53,7 +55,7 @@ def sketch_of(story: Story) -> Sketch:
     bundle, circuit = story.bundle, story.bundle.circuit
     needs = story.numbers.needs if isinstance(story.numbers, Numbers) else {}
     lines = _lines_of([_answer_line(one) for one in bundle.answers])
-    if needs and len(circuit) <= _FEW:
+    if needs and len(circuit) <= FEW:
         lines.append("on an edge: prompts decided otherwise, or tied, without it")
     programs = {head: one for head, one in bundle.frozen.programs.items() if head in circuit.nodes()}
     domain = "a pattern" if bundle.pattern is not None else plural(len(bundle.domain.prompts), "prompt")
@@ -80,29 +82,22 @@ def _lines_of(answers: Sequence[str]) -> list[str]:
 
 
 def draw_circuit(sketch: Sketch) -> Drawing:
-    """Return the circuit from left to right."""
-    layout = _layout(sketch.circuit)
-    height = 0.75 + _LINE * len(_printed(sketch)) + max(0.4, layout.breadth)
-    return Drawing(
-        max(WIDTH, layout.length + 2 * _SIDE), height, lambda figure: _paint(figure, sketch, layout)
-    )
+    """Return the circuit from left to right, as the page draws it."""
+    numbers = {edge: f"{count:,}" for edge, count in sketch.needed.items()}
+    drawn = draw_sideways(sketch.circuit, frozenset(sketch.programs), numbers)
+    _, _, wide, high = map(float, drawn.attribute("viewBox").split())
+    height = 0.6 + _LINE * len(_printed(sketch)) + high * _PIXEL
+    width = max(WIDTH, wide * _PIXEL + 2 * _SIDE)
+    return Drawing(width, height, lambda figure: _paint(figure, sketch, drawn))
 
 
-def _layout(circuit: Circuit) -> Layout:
-    """Return where the circuit stands, in inches: as wide as the text of a page, or wider if it must."""
-    sizes = _LARGE if len(circuit) <= _FEW else _SMALL
-    columns = len({node.place[:2] for node in circuit.nodes()})
-    step = max(sizes.step, (WIDTH - 2 * _SIDE - sizes.along) / max(1, columns - 1))
-    return lay_out(circuit, replace(sizes, step=step))
-
-
-def _paint(figure: "Figure", sketch: Sketch, layout: Layout) -> None:
+def _paint(figure: "Figure", sketch: Sketch, drawn: Element) -> None:
     axes = canvas(figure)
     height = axes.get_ylim()[1]
     axes.text(0.12, height - 0.2, legible(sketch.title, 100), va="center", fontsize=9)
     for place, line in enumerate(reversed(_printed(sketch))):
         axes.text(0.12, 0.15 + _LINE * place, line, va="center", fontsize=6.5, color=INK)
-    _graph(axes, sketch, layout, height - 0.4)
+    _Painter(axes, height - 0.35, is_small="many" in drawn.attribute("class")).paint(drawn)
 
 
 def _printed(sketch: Sketch) -> list[str]:
@@ -115,62 +110,75 @@ def _program_lines(head: Head, text: str) -> list[str]:
     return wrap(legible(f"{head}: {text}", 1000), _SIGNS, subsequent_indent="    ")
 
 
-def _graph(axes: "Axes", sketch: Sketch, layout: Layout, top: float) -> None:
-    """Draw edges, what they are needed for, and nodes, below `top`."""
-    from matplotlib.patches import FancyBboxPatch
+@dataclass(frozen=True, slots=True)
+class _Painter:
+    """Paints the elements of the page's drawing on a figure, below `top`."""
 
-    sizes, is_few = layout.sizes, len(sketch.circuit) <= _FEW
-    for route in layout.routes.values():
-        _arrow(axes, [(_SIDE + along, top - across) for along, across in route.points], is_few=is_few)
-    if is_few and sketch.needed:
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-        for edge, (along, across) in layout.labels(*_NUMBER).items():
-            number = f"{sketch.needed[edge]:,}"
-            centred(axes, _SIDE + along, top - across, number, fontsize=6.5, color=COLOURS[1], bbox=box)
-    for node, (along, across) in layout.nodes.items():
-        colour = COLOURS[0] if node in sketch.programs else GREY
-        face, ink = (colour, "white") if node in sketch.programs else ("white", INK)
-        corner = (_SIDE + along - sizes.along / 2, top - across - sizes.across / 2)
+    axes: "Axes"
+    top: float
+    is_small: bool
+
+    def paint(self, element: Element, inside: str = "") -> None:
+        """Paint an element and what stands in it; what has no shape, such as a title, is passed over."""
+        kind = element.attribute("class") or inside
+        match element.tag:
+            case "path":
+                self._path(element.attribute("d"), is_head=kind == "head")
+            case "rect":
+                self._box(element, is_program="program" in kind)
+            case "text":
+                self._text(element, kind)
+            case _:
+                for child in element.children:
+                    if isinstance(child, Element):
+                        self.paint(child, kind)
+
+    def _spot(self, x: float, y: float) -> tuple[float, float]:
+        return _SIDE + x * _PIXEL, self.top - y * _PIXEL
+
+    def _path(self, way: str, *, is_head: bool) -> None:
+        """Paint a curve, or the filled head of an arrow."""
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        start, *rest = (self._points(piece) for piece in _PIECE.findall(way))
+        step = Path.CURVE4 if "C" in way else Path.LINETO
+        corners = [*start, *(point for points in rest for point in points)]
+        kinds = [Path.MOVETO, *[step] * (len(corners) - 1)]
+        look: dict[str, Any] = {"fc": INK, "lw": 0} if is_head else {"fc": "none", "lw": self._line_width}
+        alpha = 0.5 if self.is_small else 1.0
+        self.axes.add_patch(PathPatch(Path(corners, kinds), ec=INK, alpha=alpha, **look))
+
+    def _points(self, piece: str) -> list[tuple[float, float]]:
+        numbers = [float(number) for number in piece.split()]
+        return [self._spot(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+
+    @property
+    def _line_width(self) -> float:
+        return (1.0 if self.is_small else 2.0) * _POINTS
+
+    def _box(self, element: Element, *, is_program: bool) -> None:
+        from matplotlib.patches import FancyBboxPatch
+
+        x, y, wide, high = (float(element.attribute(name)) for name in ("x", "y", "width", "height"))
+        colour = COLOURS[0] if is_program else GREY
         shape = FancyBboxPatch(
-            corner,
-            sizes.along,
-            sizes.across,
-            boxstyle="round,pad=0,rounding_size=0.05",
-            fc=face,
+            self._spot(x, y + high),
+            wide * _PIXEL,
+            high * _PIXEL,
+            boxstyle="round,pad=0,rounding_size=0.04",
+            fc=colour if is_program else "white",
             ec=colour,
             zorder=3,
         )
-        axes.add_patch(shape)
-        name, size = (str(node), 7) if is_few else (_short(node), 5.5)
-        centred(axes, _SIDE + along, top - across, name, fontsize=size, zorder=4, color=ink)
+        self.axes.add_patch(shape)
 
-
-def _arrow(axes: "Axes", points: list[tuple[float, float]], *, is_few: bool) -> None:
-    """Draw an edge through points, from each of which it leaves to the right; thin where there are many."""
-    from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path
-
-    corners, codes = [points[0]], [Path.MOVETO]
-    for (a, c), (b, d) in pairwise(points):
-        corners += [((a + b) / 2, c), ((a + b) / 2, d), (b, d)]
-        codes += [Path.CURVE4] * 3
-    look: dict[str, Any] = {"linewidth": 0.4, "alpha": 0.5, "mutation_scale": 4}
-    if is_few:
-        look = {"linewidth": 1.1, "mutation_scale": 8}
-    path = Path(corners, codes)
-    axes.add_patch(FancyArrowPatch(path=path, arrowstyle="-|>", shrinkA=0, shrinkB=0, color=INK, **look))
-
-
-def _short(node: Node) -> str:
-    """Return a short name, for where there are many."""
-    match node:
-        case Head(layer, index):
-            return f"{layer}.{index}"
-        case Mlp(layer):
-            return f"m{layer}"
-        case Embed():
-            return "in"
-        case Logits():
-            return "out"
-        case _:
-            assert_never(node)
+    def _text(self, element: Element, kind: str) -> None:
+        """Write a text of the page, whose height is that of its letters' feet."""
+        size = _FONTS.get(kind, _FONTS["many" if self.is_small else ""])
+        x, y = self._spot(float(element.attribute("x")), float(element.attribute("y")) - 0.36 * size)
+        look: dict[str, Any] = {"color": "white" if "program" in kind else INK}
+        if kind == "brings":
+            look = {"color": COLOURS[1], "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.8}}
+        text = "".join(child for child in element.children if isinstance(child, str))
+        centred(self.axes, x, y, text, fontsize=size * _POINTS, zorder=4, **look)

@@ -1,19 +1,10 @@
 """Prompts of a declared task, dealt out as a generator deals its own: balanced, hashed, without repeats."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias, assert_never
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.generator import GeneratedPrompt, Generator, in_turn, vocabulary_digest
-from circuitproof.declare.tasks.rules import (
-    AnswerRule,
-    AnswerTable,
-    ClassTable,
-    OnlyOpener,
-    RelationRule,
-    SameOpener,
-)
 from circuitproof.declare.tasks.task import Task
 from circuitproof.text.canonical import Digest, digest_json
 
@@ -62,38 +53,14 @@ class TaskPrompts:
         return TaskPrompts(self.make_task(rows), self.salt)
 
     def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
-        """Return the task on some of the prompts, with what its tables say of them; rules hold of any."""
-        listed = self.declared.listed
-        places = {prompt: place for place, prompt in enumerate(listed.prompts)}
-        kept = [places[row.prompt] for row in rows]
-        domain = Domain(tuple(row.prompt for row in rows), tuple(listed.strata[place] for place in kept))
-        answer, relation = _answer_on(self.declared.answer, kept), _relation_on(self.declared.relation, kept)
-        return replace(self.declared, domain=domain, answer=answer, relation=relation)
+        """Return the task on the prompts of some rows."""
+        places = {prompt: place for place, prompt in enumerate(self.declared.prompts)}
+        return self.declared.only([places[row.prompt] for row in rows])
 
     def _rows(self) -> list[GeneratedPrompt]:
         task, names = self.declared, self.declared.tokens.names
         listed = zip(task.prompts, task.answers(), task.listed.strata, strict=True)
         return [GeneratedPrompt(prompt, names[answer], group, group) for prompt, answer, group in listed]
-
-
-def _answer_on(answer: AnswerRule, kept: Sequence[int]) -> AnswerRule:
-    match answer:
-        case AnswerTable(answers):
-            return AnswerTable(tuple(answers[place] for place in kept))
-        case OnlyOpener():
-            return answer
-        case _:
-            assert_never(answer)
-
-
-def _relation_on(relation: RelationRule, kept: Sequence[int]) -> RelationRule:
-    match relation:
-        case ClassTable(classes):
-            return ClassTable(tuple(classes[place] for place in kept))
-        case SameOpener():
-            return relation
-        case _:
-            assert_never(relation)
 
 
 Prompts: TypeAlias = Generator | TaskPrompts

@@ -1,5 +1,6 @@
 """Programs for the heads of a circuit: floats propose them one by one, exact decisions accept them."""
 
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,24 +21,22 @@ from circuitproof.lab.discover.choices import Objective, Order
 from circuitproof.lab.discover.objective import Meter, Tolerance
 from circuitproof.lab.discover.parts import Part
 from circuitproof.lab.discover.prune import prune
-from circuitproof.lab.distill.ground import Ground
+from circuitproof.lab.distill.choices import Scope
+from circuitproof.lab.distill.demand import Demand
 from circuitproof.lab.distill.install import install
 from circuitproof.lab.distill.lesion import Behaviour, silence
-from circuitproof.lab.distill.meanings import Meanings
-from circuitproof.lab.distill.record import record
+from circuitproof.lab.distill.propose import propose
+from circuitproof.lab.distill.synthesis import Bounds
 from circuitproof.lab.distill.synthesise import freeze
-from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.records.programs import ACCEPTED, AGAIN, Accepted, HeadSearch
-from circuitproof.lab.runs.prompts import TaskPrompts
 from circuitproof.lab.runs.run import Run
+from circuitproof.prove.effort import Pace
 from circuitproof.prove.fold import fold
 from circuitproof.text.records import write_record
 
 _ANY_DIVERGENCE = 1e9
 """Nothing but decisions is kept, so that any rise of the divergence is allowed."""
-_STRIDE = 13
-"""A candidate is first asked about one prompt in so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,25 +124,19 @@ def _pruned(meter: Meter, order: Sequence[Part], circuit: Circuit) -> Circuit:
 def _search(
     model: Transformer, behaviour: Behaviour, head: Head, grammar: Grammar, deadline: float
 ) -> HeadSearch:
-    """Try programs in floats, those first that overlap most with the head's attention, until one is right."""
+    """Let floats propose a program with which the circuit decides every prompt right."""
     begin, task = time.perf_counter(), behaviour.task
-    ground = Ground(task.prompts)
-    seen = record(model, head, ground)
-    meanings = Meanings(ground, grammar, seen.support)
-    meanings.learn(_words(task, grammar))
-    places, found, tried = sorted(meanings.grow(), key=meanings.rank), None, 0
-    while found is None and tried < len(places) and time.perf_counter() < begin + deadline:
-        if _is_right(install(model, {head: meanings.program(places[tried])}), behaviour):
-            found = places[tried]
-        tried += 1
+    bounds = Bounds(scope=Scope.CIRCUIT, budget=sys.maxsize, grammar=grammar, words=_words(task, grammar))
+    demand = Demand(task, (behaviour.circuit,), task.decisions())
+    found = propose(model, [demand], head, bounds, Pace(begin + deadline, time.perf_counter))
     return HeadSearch(
         layer=head.layer,
         index=head.index,
-        program=None if found is None else tuple(to_lines(meanings.program(found))),
-        overlap=None if found is None else meanings.overlaps[found],
-        mean_support=seen.mean_support,
-        meanings=len(places),
-        tried=tried,
+        program=None if found.program is None else tuple(to_lines(found.program)),
+        overlap=found.overlap,
+        mean_support=found.record.mean_support,
+        meanings=found.effort.meanings,
+        tried=found.effort.tried,
         seconds=time.perf_counter() - begin,
     )
 
@@ -159,13 +152,3 @@ def _words(task: Task, grammar: Grammar) -> tuple[Word, ...]:
     openers = {Word(WordKind.TOKEN, opener) for opener, _ in task.answer.answers}
     near = {WordKind.POSITION: 1, WordKind.DISTANCE: 3, WordKind.TOKEN: 0}
     return tuple(word for word in every if word in openers or word.number < near[word.kind])
-
-
-def _is_right(model: Transformer, behaviour: Behaviour) -> bool:
-    """Say whether the circuit decides every prompt right in floats, asked of a few prompts first."""
-    task, prompts = behaviour.task, TaskPrompts(behaviour.task, "")
-    for some in (prompts.make_task(prompts.order()[::_STRIDE]), task):
-        (score,) = score_circuits(model, some, [behaviour.circuit])
-        if score.right < score.prompts:
-            return False
-    return True

@@ -10,12 +10,12 @@ import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.optim import AdamW
 
 from circuitproof.errors import InputError, NumericError
 from circuitproof.exact.grid import grid_of_float32
 from circuitproof.lab.surrogate.network import Network, Shape, build_network, measure_fidelity, one_hot
 from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.loop import Rate
 from circuitproof.text.codec import Count
 
@@ -79,13 +79,13 @@ def _train(relation: Relation, shape: Shape, fitting: Fitting, seed: int) -> Map
     inputs = torch.from_numpy(one_hot(tuple(relation.words), relation.words)).float()
     taught = torch.tensor(relation.decided)
     trained = [tensor for pair in maps for tensor in pair]
-    optimizer = AdamW(trained, fitting.learning_rate)
+    optimizer = AdamW(trained, lr=fitting.learning_rate, weight_decay=0.0)
     for _ in range(fitting.steps):
         lead = _leads(_forward(maps, inputs), taught)
         if float(lead.detach().min()) >= _MARGIN:
             break
         loss = functional.relu(2 * _MARGIN - lead).square().mean()
-        optimizer.forget_gradients()
+        optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     tensors = {name: tensor.detach() for name, tensor in zip(shape.tensors(), trained, strict=True)}

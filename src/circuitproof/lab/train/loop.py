@@ -12,12 +12,12 @@ from typing import Annotated, Protocol, TypeAlias, runtime_checkable
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.optim import AdamW
 
 from circuitproof.declare.architecture import Architecture
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, model_files, save_tensors
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.train.adamw import AdamW
 from circuitproof.lab.train.data import Data
 from circuitproof.lab.train.measures import Evaluation
 from circuitproof.lab.train.memory import freed_memory_kept
@@ -181,8 +181,8 @@ def learning_rate(plan: TrainingPlan, step: int) -> float:
 
 
 def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> float:
-    training.optimizer.learning_rate = learning_rate(plan, training.step)
-    training.optimizer.forget_gradients()
+    training.optimizer.param_groups[0]["lr"] = learning_rate(plan, training.step)
+    training.optimizer.zero_grad()
     total = 0.0
     for loss in plan.precision.through(goal.losses(training.model, training.step)):
         if not loss.isfinite():
@@ -215,7 +215,8 @@ def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
 def _resume(model: Transformer, plan: TrainingPlan, checkpoints: Path) -> _Training:
     """Return a run as its newest checkpoint has it, or as it begins if there is none."""
     betas = (plan.betas.gradient, plan.betas.square)
-    training = _Training(model, AdamW(model.parameters(), plan.learning_rate, betas, plan.weight_decay))
+    rates = {"lr": plan.learning_rate, "betas": betas, "weight_decay": plan.weight_decay}
+    training = _Training(model, AdamW(model.parameters(), **rates))
     if stored := _stored(checkpoints):
         _restore(training, stored[-1])
     return training
@@ -235,8 +236,8 @@ def _restore(training: _Training, path: Path) -> None:
     _restore_model(model, found, path)
     shapes = {name: tuple(tensor.shape) for name, tensor in _optimizer_state(training).items()}
     tensors = load_tensors(path / _OPTIMIZER, shapes)
-    for index, moments in enumerate(training.optimizer.moments):
-        moments.restore({name: tensors[f"{index}.{name}"] for name in moments.tensors()})
+    for index, parameter in enumerate(model.parameters()):
+        training.optimizer.state[parameter] = {name: tensors[f"{index}.{name}"] for name in _fresh(parameter)}
     with reading(read_json(path / _PROGRESS), str(path / _PROGRESS)) as fields:
         training.step = fields.integer("step")
         training.evaluations.extend(Codec().value(tuple[Evaluation, ...], fields, "evaluations"))
@@ -257,11 +258,18 @@ def _stored(checkpoints: Path) -> list[Path]:
 
 
 def _optimizer_state(training: _Training) -> Mapping[str, Tensor]:
+    state = training.optimizer.state
     return {
         f"{index}.{name}": tensor
-        for index, moments in enumerate(training.optimizer.moments)
-        for name, tensor in moments.tensors().items()
+        for index, parameter in enumerate(training.model.parameters())
+        for name, tensor in (state[parameter] or _fresh(parameter)).items()
     }
+
+
+def _fresh(parameter: Tensor) -> dict[str, Tensor]:
+    """Return what AdamW remembers of the gradients of a tensor that had none yet."""
+    mean, square = torch.zeros_like(parameter), torch.zeros_like(parameter)
+    return {"step": torch.tensor(0.0), "exp_avg": mean, "exp_avg_sq": square}
 
 
 @contextmanager

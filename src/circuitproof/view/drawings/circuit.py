@@ -15,7 +15,7 @@ from circuitproof.view.elements import Element, el
 
 FEW = 60
 """Up to so many edges, each has its line and number and can be reached with the tabulator key."""
-_WIDE = 1060
+PAGE_WIDTH = 1060
 """How wide a drawing is made: as the text of a page on a desk."""
 _EDGE = 8
 """The room around a drawing."""
@@ -73,20 +73,28 @@ def draw_still(
     return _graph(circuit, {}, programs, numbers or {})
 
 
+def draw_sideways(circuit: Circuit, programs: frozenset[Head], numbers: Mapping[Edge, str]) -> Element:
+    """Return the drawing of a wide page alone, of which nothing can be chosen."""
+    return _drawn(_sideways(circuit), {}, programs, numbers)
+
+
 def _graph(
     circuit: Circuit, titles: Mapping[Edge, str], programs: frozenset[Head], numbers: Mapping[Edge, str]
 ) -> Element:
-    if len(circuit) > FEW:
-        sheets = [_Sheet(_stretched(circuit, _SMALL))]
-    else:
-        sheets = [_Sheet(_stretched(circuit, _SIDEWAYS)), _Sheet(lay_out(circuit, _UPWARDS), is_upwards=True)]
+    sheets = [_sideways(circuit)]
+    if len(circuit) <= FEW:
+        sheets.append(_Sheet(lay_out(circuit, _UPWARDS), is_upwards=True))
     return el("div", *(_drawn(sheet, titles, programs, numbers) for sheet in sheets), class_="graph")
+
+
+def _sideways(circuit: Circuit) -> _Sheet:
+    return _Sheet(_stretched(circuit, _SMALL if len(circuit) > FEW else _SIDEWAYS))
 
 
 def _stretched(circuit: Circuit, sizes: Sizes) -> Layout:
     """Return a layout that is as wide as the page, or wider if it must."""
     columns = len({node.place[:2] for node in circuit.nodes()})
-    step = max(sizes.step, (_WIDE - sizes.along) / max(1, columns - 1))
+    step = max(sizes.step, (PAGE_WIDTH - sizes.along) / max(1, columns - 1))
     return lay_out(circuit, replace(sizes, step=step))
 
 

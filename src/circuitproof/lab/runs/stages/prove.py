@@ -13,8 +13,8 @@ from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.runs.run import Run
 from circuitproof.prove.battery import prove, prove_also
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.lesion_identity import identity_with
 from circuitproof.prove.properties.catalogue import four_properties
+from circuitproof.prove.properties.lesion_identity import identity_with
 from circuitproof.prove.trim import trim
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.records import write_record

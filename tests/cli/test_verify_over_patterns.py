@@ -26,12 +26,12 @@ SIZE = sum(2 * length * 30 ** (length - 1) for length in range(1, 7))
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Return what runs `circuitproof verify-pattern` in this process, just as the entry point does."""
+    """Return what runs `circuitproof verify` in this process, just as the entry point does."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # the test runner keeps its own Ctrl-C
     monkeypatch.setenv("COLUMNS", "300")
 
     def run_command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["circuitproof", "verify-pattern", *map(str, arguments)])
+        monkeypatch.setattr(sys, "argv", ["circuitproof", "verify", *map(str, arguments)])
         with pytest.raises(SystemExit) as end:
             main()
         return end.value.code, *capsys.readouterr()
@@ -45,7 +45,7 @@ def given(folder, changes=None, edges=QUOTE_EDGES):
     (folder / "circuit.json").write_bytes(readable_json(circuit_of(edges).to_json()))
     (folder / "task.toml").write_text(TASK)
     named = ["--model", folder / "model", "--circuit", folder / "circuit.json"]
-    return [*named, "--task-file", folder / "task.toml"]
+    return [*named, "--task", folder / "task.toml"]
 
 
 def test_a_proof_says_how_many_prompts_it_is_about(run, tmp_path):
