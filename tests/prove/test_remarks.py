@@ -229,9 +229,13 @@ grounds_of = st.builds(
     circuit=st.sampled_from([circuit_of(DIRECT), circuit_of(ADDED)]),
     programs=st.just(NO_PROGRAMS),
     is_equivalent=st.booleans(),
-    shared_biases=st.sampled_from([(), tuple(circuit_of(DIRECT))]),
+    shared_biases=st.sampled_from(
+        [(), *(tuple((edge, known) for edge in circuit_of(DIRECT)) for known in (True, False, NOT_KNOWN))]
+    ),
     unreached=st.integers(0, 2),
-    unedged=st.lists(st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1})])).map(tuple),
+    unedged=st.lists(
+        st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1}), NOT_KNOWN])
+    ).map(tuple),
     of_ablation=st.sampled_from([(), (SingleMean(2), Plain.AS_MODEL), (OwnPartner(1),)]),
     is_whole=st.booleans(),
     listed=st.integers(0, 2),

@@ -1,5 +1,6 @@
 """The battery: every property of a claim answered by the engine of its domain, with remarks on the proofs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -10,9 +11,11 @@ from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
+from circuitproof.prove.enclosed import Decision, Ternary
 from circuitproof.prove.evidence import decisions
-from circuitproof.prove.fold import Folded, changes_nothing, fold
+from circuitproof.prove.fold import CandidateLogits, Folded, fold
 from circuitproof.prove.identity import answer_identity
+from circuitproof.prove.known import all_of, changes_nothing, same_logits
 from circuitproof.prove.lists import answer_list
 from circuitproof.prove.properties import (
     Equivalence,
@@ -22,7 +25,7 @@ from circuitproof.prove.properties import (
     Robustness,
     SubsetMinimality,
 )
-from circuitproof.prove.remarks import Decisions, Grounds, Remark, remarks, remarks_on_ablation
+from circuitproof.prove.remarks import Grounds, Remark, remarks, remarks_on_ablation
 from circuitproof.prove.silence import is_whole_model
 from circuitproof.prove.verdict import Answer, Battery, Verdict
 
@@ -84,13 +87,13 @@ def _of_base(claim: Claim, prop: LesionIdentity) -> list[Head]:
     return sorted(same, key=lambda head: head.place)
 
 
-def _unedged(battery: Battery) -> Decisions:
+def _unedged(battery: Battery) -> Sequence[Decision]:
     """Return what the circuit without any edge decides: of one prompt, if cut edges carry nothing."""
     claim = battery.claim
     none = replace(claim.circuit, edges=frozenset[Edge]())
     prompts = battery.shown.prompts[:1] if isinstance(none.ablation, Zero) else battery.shown.prompts
-    found = fold(claim.frozen, claim.task.candidates, [none], prompts).of(none)
-    return tuple(one.decision for one in found)
+    folded = fold(claim.frozen, claim.task.candidates, [none], prompts, arithmetic=claim.arithmetic)
+    return tuple(one.decision for one in folded.of(none))
 
 
 def _of_ablation(battery: Battery) -> tuple[Remark, ...]:
@@ -99,13 +102,14 @@ def _of_ablation(battery: Battery) -> tuple[Remark, ...]:
     if isinstance(claim.circuit.ablation, Zero):
         return ()
     model = whole(claim.frozen.graph)
-    folded = fold(claim.frozen, claim.task.candidates, [claim.circuit, model], prompts)
-    is_as_model = folded.of(claim.circuit) == folded.of(model)
+    circuits = [claim.circuit, model]
+    folded = fold(claim.frozen, claim.task.candidates, circuits, prompts, arithmetic=claim.arithmetic)
+    is_as_model = all_of(map(same_logits, folded.of(claim.circuit), folded.of(model)))
     return remarks_on_ablation(claim.circuit.ablation, prompts, is_as_model=is_as_model)
 
 
-def _shared_biases(claim: Claim, folded: Folded) -> tuple[Edge, ...]:
-    """Return the edges that change no decision as long as a shared bias is kept."""
+def _shared_biases(claim: Claim, folded: Folded[CandidateLogits]) -> tuple[tuple[Edge, Ternary], ...]:
+    """Say whether edges change no decision as long as a shared bias is kept, where there is one."""
     kept = [(edge, variant) for edge, variant in claim.kept_biases().items() if folded.has([variant])]
     before = folded.of(claim.circuit) if kept else ()
-    return tuple(edge for edge, variant in kept if changes_nothing(before, folded.of(variant)))
+    return tuple((edge, changes_nothing(before, folded.of(variant))) for edge, variant in kept)

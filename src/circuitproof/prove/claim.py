@@ -19,7 +19,9 @@ from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface, Side, refuse_misplaced
 from circuitproof.forward.reach import refuse_unreached_prompts, unreached
+from circuitproof.prove.arithmetic import EXACT, ClaimArithmetic, ExactNumbers
 from circuitproof.prove.balls.robustness import Directions
+from circuitproof.prove.inexact import inexact_model
 from circuitproof.prove.properties import (
     KNOWN_ON_PATTERNS,
     Equivalence,
@@ -42,6 +44,7 @@ class Claim:
     circuit: Circuit
     task: Task
     properties: tuple[Property, ...]
+    arithmetic: ClaimArithmetic = EXACT
 
     def __post_init__(self) -> None:
         refuse_misfit(self.frozen, self.circuit, self.properties)
@@ -96,6 +99,8 @@ class Claim:
 
     def _refuse_misfit_pattern(self, longest: int) -> None:
         sizes, task = self.frozen.architecture, self.task
+        if not isinstance(self.arithmetic, ExactNumbers):
+            raise InputError(f"{self.arithmetic.kind} arithmetic is not known over patterns; list prompts")
         if not isinstance(self.circuit.ablation, Zero):
             raise InputError(
                 f"{self.circuit.ablation.kind} ablation is not known over patterns; list prompts"
@@ -155,7 +160,7 @@ class Claim:
                 return self.circuit.lesions()
             case SubsetMinimality() | Minimum():
                 return self.smaller_circuits(prop)
-            case Faithfulness() if self.frozen.declaration.inexact_operator is None:
+            case Faithfulness() if inexact_model(self.frozen, self.arithmetic) is None:
                 return (whole(self.frozen.graph),)
             case Equivalence() | Invariance() | Robustness() | Faithfulness() | LesionIdentity():
                 return ()

@@ -10,10 +10,11 @@ from circuitproof.declare.tasks.domain import Domain, Prompt
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface
 from circuitproof.prove.balls.answers import widening
-from circuitproof.prove.balls.disturbed import Point, disturbed_prompts
+from circuitproof.prove.balls.disturbed import Disturbed, Point, disturb
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.enclosed import Decision, EnclosedNumber
 from circuitproof.prove.evidence import OneCircuit, OneEdge, OneTensor, PromptSplit, Replay, shown_prompts
-from circuitproof.prove.fold import Fold, fold
+from circuitproof.prove.fold import CandidateLogits, Fold, fold
 from circuitproof.prove.properties import Faithfulness, Invariance, Necessity, Property, Robustness
 from circuitproof.prove.verdict import Answer, Refuted
 
@@ -25,10 +26,10 @@ class Decided:
     prompt: Prompt
     place: int | None
     """The prompt's place in a list."""
-    wanted: frozenset[int] | None
+    wanted: Decision | None
     """What was to be decided; nothing where only prompts are compared."""
-    decided: frozenset[int]
-    margin: Fraction
+    decided: Decision
+    margin: Fraction | EnclosedNumber
     """By how much the one wanted candidate leads over the best other; without one, the decision over it."""
     eta: Point = ()
     """What was added, where the property allows a perturbation."""
@@ -91,7 +92,8 @@ def _right(claim: Claim, circuit: Circuit, prompt: Prompt) -> Decided:
 
 def _perturbed(claim: Claim, at: Interface, prompt: Prompt, eta: Point) -> Decided:
     """Return what is decided under a perturbation, beside what is decided without."""
-    before, after = perturbed_folds(claim.frozen, claim.task.candidates, claim.circuit, prompt, (at, eta))
+    function, inner = _perturbation(claim.frozen, claim.task.candidates, claim.circuit, prompt, (at, eta))
+    before, after = (function.evaluated(one, claim.arithmetic) for one in (function.zero(), inner))
     return _decided(claim, prompt, before.decision, after, eta)
 
 
@@ -102,22 +104,34 @@ def perturbed_folds(
     prompt: Prompt,
     added: tuple[Interface, Point],
 ) -> tuple[Fold, Fold]:
-    """Return the logits of a prompt without and with what is added at a place."""
+    """Return the exact logits of a prompt without and with what is added at a place."""
+    function, inner = _perturbation(frozen, candidates, circuit, prompt, added)
+    return function.fold(function.zero()), function.fold(inner)
+
+
+def _perturbation(
+    frozen: Frozen,
+    candidates: tuple[int, ...],
+    circuit: Circuit,
+    prompt: Prompt,
+    added: tuple[Interface, Point],
+) -> tuple[Disturbed, Point]:
+    """Return a prompt's logits as a function, and the part that it reads of what is added at a place."""
     at, eta = added
-    (function,) = disturbed_prompts(frozen, candidates, circuit, [prompt], at)
+    function = disturb(frozen, candidates, circuit, prompt, at)
     read = widening(frozen.architecture.width, at, function, len(prompt)).places
-    inner = eta if len(eta) == function.variables else tuple(eta[place] for place in read)
-    return function.fold((Fraction(0),) * function.variables), function.fold(inner)
+    return function, eta if len(eta) == function.variables else tuple(eta[place] for place in read)
 
 
 def _decided(
-    claim: Claim, prompt: Prompt, wanted: frozenset[int] | None, found: Fold, eta: Point = ()
+    claim: Claim, prompt: Prompt, wanted: Decision | None, found: CandidateLogits, eta: Point = ()
 ) -> Decided:
     task = claim.task
     place = task.prompts.index(prompt) if isinstance(task.domain, Domain) else None
-    leader = min(wanted if wanted is not None and len(wanted) == 1 else found.decision)
+    leader = min(wanted) if isinstance(wanted, frozenset) and len(wanted) == 1 else found.leader
     return Decided(prompt, place, wanted, found.decision, found.margin(leader), eta)
 
 
-def _fold(claim: Claim, circuit: Circuit, prompt: Prompt) -> Fold:
-    return fold(claim.frozen, claim.task.candidates, [circuit], [prompt]).of(circuit)[0]
+def _fold(claim: Claim, circuit: Circuit, prompt: Prompt) -> CandidateLogits:
+    folded = fold(claim.frozen, claim.task.candidates, [circuit], [prompt], arithmetic=claim.arithmetic)
+    return folded.of(circuit)[0]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import chain
 from typing import assert_never
 
@@ -9,22 +10,37 @@ from circuitproof.declare.circuits.circuit import whole
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.prove.balls.answers import answer_ball
 from circuitproof.prove.balls.disturbed import Point
-from circuitproof.prove.balls.robustness import radii, violation
+from circuitproof.prove.balls.robustness import Directions, keeps, known_violation, radii, violation
 from circuitproof.prove.claim import Claim, bias_kept
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import (
     EdgeSplit,
     FoldLeaf,
+    Leaf,
     OneEdge,
     Open,
     PromptSplit,
+    Radius,
     Replay,
     Replayed,
+    logits_of,
+    make_leaf,
 )
 from circuitproof.prove.fewest import answer_fewest
 from circuitproof.prove.findings import EdgeWitnesses, Findings
-from circuitproof.prove.fold import Folded, changes_nothing, fold
+from circuitproof.prove.fold import CandidateLogits, Fold, Folded, fold
 from circuitproof.prove.identity import answer_identity
+from circuitproof.prove.inexact import cannot_prove, has_radii
+from circuitproof.prove.known import (
+    Divided,
+    changes_nothing,
+    decides,
+    divide,
+    is_changed,
+    is_clear,
+    open_words,
+    same_decision,
+)
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
@@ -41,7 +57,14 @@ from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted
 
 def answer_list(claim: Claim, effort: Effort) -> Battery:
     task = claim.task
-    folded = fold(claim.frozen, task.candidates, claim.variants(), task.prompts, effort.pace)
+    folded = fold(
+        claim.frozen,
+        task.candidates,
+        claim.variants(),
+        task.prompts,
+        effort.pace,
+        arithmetic=claim.arithmetic,
+    )
     answers = tuple(
         _answer(claim, folded, prop, effort)
         if folded.has(claim.variants_of(prop)) or isinstance(prop, LesionIdentity)
@@ -52,7 +75,7 @@ def answer_list(claim: Claim, effort: Effort) -> Battery:
     return Battery(claim, answers, task.listed, folded, folded.cells.get(claim.circuit, 0), tokens)
 
 
-def _overdue(claim: Claim, folded: Folded, prop: Property) -> Answer:
+def _overdue(claim: Claim, folded: Folded[CandidateLogits], prop: Property) -> Answer:
     """Leave a property open that there was no time for; edges that are known to be needed are counted."""
     count, kept = claim.obligations(prop), claim.kept_biases()
     known = [
@@ -66,7 +89,7 @@ def _overdue(claim: Claim, folded: Folded, prop: Property) -> Answer:
     return Answer(prop, Undecided(Open(why)), count, met, Findings(edges=tuple(known)))
 
 
-def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Answer:
+def _answer(claim: Claim, folded: Folded[CandidateLogits], prop: Property, effort: Effort) -> Answer:
     match prop:
         case Equivalence():
             return _equivalence(claim, folded)
@@ -86,88 +109,127 @@ def _answer(claim: Claim, folded: Folded, prop: Property, effort: Effort) -> Ans
             assert_never(prop)
 
 
-def _equivalence(claim: Claim, folded: Folded) -> Answer:
+def _equivalence(claim: Claim, folded: Folded[CandidateLogits]) -> Answer:
     wanted, found = claim.task.decisions(), folded.of(claim.circuit)
-    wrong = [x for x, fold in enumerate(found) if fold.decision != frozenset({wanted[x]})]
-    return _for_every_prompt(claim, Equivalence(), [FoldLeaf(fold) for fold in found], wrong)
+    right = divide(decides(fold, wanted[x]) for x, fold in enumerate(found))
+    return _for_every_prompt(claim, Equivalence(), [make_leaf(fold) for fold in found], right)
 
 
-def _faithfulness(claim: Claim, folded: Folded) -> Answer:
-    if (operator := claim.frozen.declaration.inexact_operator) is not None:
-        reason = f"the whole model uses {operator}, which has no exact value: this can only be measured"
+def _faithfulness(claim: Claim, folded: Folded[CandidateLogits]) -> Answer:
+    if (reason := cannot_prove(claim, Faithfulness())) is not None:
         return Answer(Faithfulness(), Undecided(Open(reason)), claim.task.size, 0, Findings())
     found, model = folded.of(claim.circuit), folded.of(whole(claim.frozen.graph))
-    leaves = [FoldLeaf(one, model=other) for one, other in zip(found, model, strict=True)]
-    unlike = [x for x, fold in enumerate(found) if fold.decision != model[x].decision]
-    return _for_every_prompt(claim, Faithfulness(), leaves, unlike)
+    leaves = [make_leaf(one, model=other) for one, other in zip(found, model, strict=True)]
+    alike = divide(same_decision(one, other) for one, other in zip(found, model, strict=True))
+    return _for_every_prompt(claim, Faithfulness(), leaves, alike)
 
 
 def _for_every_prompt(
-    claim: Claim, prop: Property, leaves: Sequence[FoldLeaf], failing: Sequence[int], eta: Point | None = None
+    claim: Claim, prop: Property, leaves: Sequence[Leaf], met: Divided, eta: Point | None = None
 ) -> Answer:
     """Answer a property with an obligation per prompt; the first that fails, under `eta`, refutes it."""
     outcome: Outcome = Proved(PromptSplit(tuple(leaves)))
-    if failing:
-        leaf = replace(leaves[failing[0]], radius=None)
-        outcome = Refuted(Replay((Replayed(claim.task.prompts[failing[0]], leaf, eta),)))
-    radii = tuple(leaf.radius for leaf in leaves) if isinstance(prop, Robustness) else ()
-    found = Findings(tuple((x,) for x in failing), radii=radii)
-    return Answer(prop, outcome, len(leaves), len(leaves) - len(failing), found)
+    if met.no:
+        leaf = leaves[met.no[0]]
+        plain = replace(leaf, radius=None) if isinstance(leaf, FoldLeaf) else leaf
+        outcome = Refuted(Replay((Replayed(claim.task.prompts[met.no[0]], plain, eta),)))
+    elif met.open:
+        outcome = _open_prompts(leaves, met.open)
+    radii = tuple(_radius(leaf) for leaf in leaves) if isinstance(prop, Robustness) else ()
+    found = Findings(tuple((x,) for x in met.no), radii=radii)
+    return Answer(prop, outcome, len(leaves), len(met.yes), found)
 
 
-def _invariance(claim: Claim, folded: Folded) -> Answer:
+def _radius(leaf: Leaf) -> Radius | None:
+    return leaf.radius if isinstance(leaf, FoldLeaf) else None
+
+
+def _open_prompts(leaves: Sequence[Leaf], places: Sequence[int]) -> Undecided:
+    """Leave open what enclosed logits do not tell, and say how near the nearest is."""
+    values = chain.from_iterable(logits_of(leaves[place]) for place in places)
+    what = f"{len(places)} of {len(leaves)} prompts are"
+    return Undecided(Open(open_words(f"prompt {places[0]} is" if len(leaves) == 1 else what, values)))
+
+
+def _invariance(claim: Claim, folded: Folded[CandidateLogits]) -> Answer:
     found, classes, prompts = folded.of(claim.circuit), claim.task.classes(), claim.task.prompts
     failing: list[tuple[int, ...]] = []
+    unknown: list[int] = []
     for members in classes:
-        tied = [x for x in members if not found[x].is_clear]
-        unlike = [x for x in members if found[x].decision != found[members[0]].decision]
+        clear = divide(is_clear(found[x].decision) for x in members)
+        tied, known = [members[k] for k in clear.no], [members[k] for k in clear.yes]
+        unlike = [x for x in known if same_decision(found[x], found[known[0]]) is False]
         if tied or unlike:
-            failing.append((tied[0],) if tied else (members[0], unlike[0]))
-    outcome: Outcome = Proved(PromptSplit(tuple(map(FoldLeaf, found))))
+            failing.append((tied[0],) if tied else (known[0], unlike[0]))
+        else:
+            unknown.extend(members[k] for k in clear.open)
+    leaves = tuple(map(make_leaf, found))
+    outcome: Outcome = Proved(PromptSplit(leaves))
     if failing:
-        outcome = Refuted(Replay(tuple(Replayed(prompts[x], FoldLeaf(found[x])) for x in failing[0])))
-    met = len(classes) - len(failing)
+        outcome = Refuted(Replay(tuple(Replayed(prompts[x], leaves[x]) for x in failing[0])))
+    elif unknown:
+        outcome = _open_prompts(leaves, unknown)
+    open_classes = sum(not set(unknown).isdisjoint(members) for members in classes)
+    met = len(classes) - len(failing) - open_classes
     return Answer(Invariance(), outcome, len(classes), met, Findings(tuple(failing)))
 
 
-def _necessity(claim: Claim, folded: Folded) -> Answer:
+def _necessity(claim: Claim, folded: Folded[CandidateLogits]) -> Answer:
     before, prompts = folded.of(claim.circuit), claim.task.prompts
     witnesses = [_witnesses(claim, folded, edge) for edge in claim.circuit]
-    useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
+    needed = [found.is_needed for found in witnesses]
     leaves = [
-        tuple(FoldLeaf(one, lesion=other) for one, other in zip(before, folded.of(lesion), strict=True))
+        tuple(make_leaf(one, lesion=other) for one, other in zip(before, folded.of(lesion), strict=True))
         for lesion in claim.circuit.lesions()
     ]
+    edges = divide(needed)
     outcome: Outcome
-    if useless:
-        outcome = Refuted(OneEdge(useless[0], PromptSplit(leaves[useless[0]])))
+    if edges.no:
+        outcome = Refuted(OneEdge(edges.no[0], PromptSplit(leaves[edges.no[0]])))
+    elif edges.open:
+        values = [one for k in edges.open for x in witnesses[k].open for one in logits_of(leaves[k][x])]
+        outcome = Undecided(Open(open_words(f"{len(edges.open)} of {len(leaves)} edges are", values)))
     else:
         first = [(found.flips + found.ties)[0] for found in witnesses]
         replays = [Replay((Replayed(prompts[x], row[x]),)) for x, row in zip(first, leaves, strict=True)]
         outcome = Proved(EdgeSplit(tuple(replays)))
-    met = len(leaves) - len(useless)
-    return Answer(Necessity(), outcome, len(leaves), met, Findings(edges=tuple(witnesses)))
+    return Answer(Necessity(), outcome, len(leaves), len(edges.yes), Findings(edges=tuple(witnesses)))
 
 
-def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
+def _witnesses(claim: Claim, folded: Folded[CandidateLogits], edge: Edge) -> EdgeWitnesses:
     """Return the prompts whose clear decision is another clear one, or a tie, without an edge."""
     before, after = folded.of(claim.circuit), folded.of(claim.circuit.without(edge))
-    changed = [x for x, fold in enumerate(before) if fold.is_clear and fold.decision != after[x].decision]
-    flips = tuple(x for x in changed if after[x].is_clear)
-    ties = tuple(x for x in changed if not after[x].is_clear)
+    changed = divide(is_changed(one, other) for one, other in zip(before, after, strict=True))
+    flips = tuple(x for x in changed.yes if is_clear(after[x].decision) is True)
+    ties = tuple(x for x in changed.yes if is_clear(after[x].decision) is False)
     kept = bias_kept(claim.frozen, claim.circuit, edge)
-    is_biased = kept is not None and changes_nothing(before, folded.of(kept))
-    return EdgeWitnesses(edge, flips, ties, only_bias=is_biased)
+    is_biased = kept is not None and changes_nothing(before, folded.of(kept)) is True
+    return EdgeWitnesses(edge, flips, ties, only_bias=is_biased, open=changed.open)
 
 
-def _robustness(claim: Claim, folded: Folded, prop: Robustness, effort: Effort) -> Answer:
+def _robustness(claim: Claim, folded: Folded[CandidateLogits], prop: Robustness, effort: Effort) -> Answer:
     """Answer by a formula where nothing bends between perturbation and logits, otherwise by a search."""
-    if claim.frozen.architecture.has_norm or not prop.at.is_final_residual:
+    if (reason := cannot_prove(claim, prop)) is not None:
+        return Answer(prop, Undecided(Open(reason)), claim.task.size, 0, Findings())
+    if not has_radii(claim.frozen, prop):
         return answer_ball(claim, folded, prop, effort)
     rows, found = claim.directions(), folded.of(claim.circuit)
-    clear = [x for x, fold in enumerate(found) if fold.is_clear]
-    sizes = dict(zip(clear, radii([found[x] for x in clear], rows), strict=True))
-    failing = [x for x in range(len(found)) if x not in sizes or not sizes[x].exceeds(prop.epsilon)]
-    leaves = [FoldLeaf(fold, radius=sizes.get(x)) for x, fold in enumerate(found)]
-    eta = violation(found[failing[0]], rows, prop.epsilon) if failing else None
-    return _for_every_prompt(claim, prop, leaves, failing, eta)
+    clear = [fold for fold in found if isinstance(fold, Fold) and fold.is_clear]
+    sizes = dict(zip(clear, radii(clear, rows), strict=True))
+    leaves = [
+        FoldLeaf(fold, radius=sizes.get(fold)) if isinstance(fold, Fold) else make_leaf(fold)
+        for fold in found
+    ]
+    kept = divide(
+        fold in sizes and sizes[fold].exceeds(prop.epsilon)
+        if isinstance(fold, Fold)
+        else keeps(fold, rows, prop.epsilon)
+        for fold in found
+    )
+    eta = _breaking(found[kept.no[0]], rows, prop.epsilon) if kept.no else None
+    return _for_every_prompt(claim, prop, leaves, kept, eta)
+
+
+def _breaking(found: CandidateLogits, rows: Directions, epsilon: Fraction) -> Point | None:
+    is_exact = isinstance(found, Fold)
+    return violation(found, rows, epsilon) if is_exact else known_violation(found, rows, epsilon)

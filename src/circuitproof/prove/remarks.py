@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import TypeAlias, assert_never
 
 from circuitproof.declare.circuits.ablation import Ablation, Counterfactual, Mean, Pooling, Zero
@@ -15,7 +16,12 @@ from circuitproof.declare.circuits.graph import LOGITS, Edge, Head
 from circuitproof.declare.circuits.readers import constant_edges, needs_each_edge_to_read, readers
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.prove.enclosed import Decision, NotKnown, Ternary
+from circuitproof.prove.known import all_of, is_clear, same
 from circuitproof.prove.properties import Kind
+
+PERHAPS = "perhaps "
+"""What stands before a remark of which it is not known whether it applies."""
 
 
 class Plain(StrEnum):
@@ -103,7 +109,19 @@ class OfBase:
         return f"program of the base: {self.head}"
 
 
-Remark: TypeAlias = Plain | SharedBias | ConstantSource | OwnPartner | SingleMean | Tied | Unreached | OfBase
+@dataclass(frozen=True, slots=True)
+class OpenRemark:
+    """A remark of which it is not known whether it applies: a reader must reckon with it."""
+
+    remark: Plain | SharedBias
+
+    def __str__(self) -> str:
+        return f"{PERHAPS}{self.remark}"
+
+
+Remark: TypeAlias = (
+    Plain | SharedBias | ConstantSource | OwnPartner | SingleMean | Tied | Unreached | OfBase | OpenRemark
+)
 Decisions: TypeAlias = Sequence[frozenset[int]]
 """What is decided, as places of candidates: of each prompt of a list, or in each region of a pattern."""
 
@@ -118,13 +136,13 @@ class Grounds:
     programs: ProgramHeads
     is_equivalent: bool
     """Whether equivalence is claimed and proved, by itself or as a part of another property."""
-    shared_biases: tuple[Edge, ...] = ()
-    """The edges that change no decision as long as a shared bias is kept, in order."""
+    shared_biases: Sequence[tuple[Edge, Ternary]] = ()
+    """Whether edges change no decision as long as a shared bias is kept, in order."""
     unreached: int = 0
     """How many listed prompts a perturbation does not reach."""
     has_single_classes: bool = False
     """Whether each prompt is a class of its own."""
-    unedged: Decisions = ()
+    unedged: Sequence[Decision] = ()
     """What the circuit without any edge decides: of each prompt of a list, of any prompt of a pattern."""
     is_whole: bool = False
     """Whether the circuit lacks no edge but those from or to nodes that put out zero."""
@@ -148,7 +166,7 @@ def remarks(kind: Kind, grounds: Grounds, decisions: Decisions = ()) -> tuple[Re
 
 
 def remarks_on_ablation(
-    ablation: Ablation, prompts: Sequence[Prompt], *, is_as_model: bool
+    ablation: Ablation, prompts: Sequence[Prompt], *, is_as_model: Ternary
 ) -> tuple[Remark, ...]:
     """Return where what cut edges carry says less than it seems to."""
     match ablation:
@@ -166,7 +184,14 @@ def remarks_on_ablation(
             found = (OwnPartner(own),) if own else ()
         case _:
             assert_never(ablation)
-    return found + (Plain.AS_MODEL,) * is_as_model
+    return found + _perhaps(Plain.AS_MODEL, is_as_model)
+
+
+def _perhaps(remark: Plain | SharedBias, applies: Ternary) -> tuple[Remark, ...]:
+    """Return a remark if it applies; it warns, so one that may apply is not passed over."""
+    if isinstance(applies, NotKnown):
+        return (OpenRemark(remark),)
+    return (remark,) if applies else ()
 
 
 def _of_property(kind: Kind, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
@@ -189,7 +214,8 @@ def _of_property(kind: Kind, grounds: Grounds, decisions: Decisions) -> tuple[Re
             implied = (Plain.IMPLIED,) * (grounds.is_equivalent and needs_every_edge(grounds))
             is_zero = isinstance(grounds.circuit.ablation, Zero)
             constant = constant_edges(grounds.circuit, grounds.programs) if is_zero else ()
-            return (*implied, *map(SharedBias, grounds.shared_biases), *map(ConstantSource, constant))
+            biases = [_perhaps(SharedBias(edge), applies) for edge, applies in grounds.shared_biases]
+            return (*implied, *chain.from_iterable(biases), *map(ConstantSource, constant))
         case Kind.ROBUSTNESS:
             unreached = (Unreached(grounds.unreached),) if grounds.unreached else ()
             return _constant(grounds, decisions) + unreached
@@ -203,19 +229,20 @@ def _of_property(kind: Kind, grounds: Grounds, decisions: Decisions) -> tuple[Re
             assert_never(kind)
 
 
-def _constant(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
+def _constant(grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
     """Remark that every prompt is decided alike, and that no edge is needed for it."""
     is_alike = len(set(decisions)) == 1 and len(decisions[0]) == 1
     return (Plain.DECISION,) * is_alike + _unedged(grounds, decisions)
 
 
-def _unedged(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
-    if len(grounds.unedged) == 1:
-        is_same = set(decisions) == set(grounds.unedged)
-    else:
-        is_same = tuple(decisions) == tuple(grounds.unedged)
-    are_clear = bool(grounds.unedged) and all(len(decision) == 1 for decision in grounds.unedged)
-    return (Plain.UNEDGED,) * (is_same and are_clear)
+def _unedged(grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+    """Remark that without any edge every prompt is decided so, clearly."""
+    if not decisions or len(grounds.unedged) not in {1, len(decisions)}:
+        return ()
+    unedged = grounds.unedged if len(grounds.unedged) > 1 else [grounds.unedged[0]] * len(decisions)
+    pairs = zip(decisions, unedged, strict=True)
+    alike = [same(one, other) for one, other in pairs]
+    return _perhaps(Plain.UNEDGED, all_of([*alike, *map(is_clear, grounds.unedged)]))
 
 
 def _of_lesion(grounds: Grounds) -> tuple[Remark, ...]:

@@ -14,7 +14,8 @@ from circuitproof.errors import NotExactError, UsageError
 from circuitproof.prove.balls.disturbed import Disturbed, disturbed_prompts
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.fold import Folded, fold
+from circuitproof.prove.fold import Fold, Folded, fold
+from circuitproof.prove.inexact import cannot_prove, refuse_enclosing
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
@@ -77,6 +78,7 @@ class Questions:
     plan: QueryPlan = QueryPlan()
 
     def obligations(self, prop: Property) -> list[Obligation]:
+        refuse_enclosing(self.claim, "solvers compute")
         match prop:
             case Equivalence():
                 return self._equivalence()
@@ -108,7 +110,7 @@ class Questions:
         return tuple(self.places[place] for turn in turns for place in turn if place is not None)
 
     @cached_property
-    def folded(self) -> Folded:
+    def folded(self) -> Folded[Fold]:
         claim = self.claim
         return fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.prompts)
 
@@ -126,8 +128,8 @@ class Questions:
         return self._per_batch(_Sought((circuit,), is_wrong, confirm, said))
 
     def _faithfulness(self) -> list[Obligation]:
-        if (operator := self.claim.frozen.declaration.inexact_operator) is not None:
-            raise NotExactError(f"the whole model uses {operator}, which has no exact value")
+        if (reason := cannot_prove(self.claim, Faithfulness())) is not None:
+            raise NotExactError(reason)
         circuit, model = self.claim.circuit, whole(self.claim.frozen.graph)
 
         def is_unlike(encoding: Encoding, place: int, _: int) -> Formula:

@@ -27,6 +27,7 @@ from circuitproof.prove.properties import (
     Robustness,
     SubsetMinimality,
 )
+from circuitproof.prove.remarks import PERHAPS
 from circuitproof.text.printing import printable
 from circuitproof.text.reading import shown, write_rational
 
@@ -283,5 +284,7 @@ _REMARKS = {
 
 
 def remark_meaning(remark: str) -> str:
-    """Return what a remark means: that a proof tells less than its name."""
-    return _REMARKS[remark.partition(":")[0]]
+    """Return what a remark means: that a proof tells less than its name, or perhaps does."""
+    kind = remark.partition(":")[0]
+    sure = kind.removeprefix(PERHAPS)
+    return _REMARKS[sure] if sure == kind else f"it is not known whether this is so: {_REMARKS[sure]}"

@@ -19,6 +19,7 @@ from circuitproof.prove.anchors import spread_anchors, unshared_logits
 from circuitproof.prove.battery import prove, prove_also
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.identity import identity_with
+from circuitproof.prove.known import exact_folds
 from circuitproof.prove.properties import four_properties
 from circuitproof.prove.verdict import Battery, Verdict
 from circuitproof.text.canonical import Json
@@ -97,7 +98,7 @@ def prove_artifact(
 def _check_anchors(battery: Battery, count: int) -> int:
     """Evaluate some prompts alone, sharing nothing, and demand the very logits of the fold."""
     claim, signs = battery.claim, 0
-    folds = battery.folded.of(claim.circuit)
+    folds = exact_folds(battery.folded.of(claim.circuit))
     for place in spread_anchors(claim.task.size, count):
         prompt = claim.task.prompts[place]
         logits, traced = unshared_logits(claim.frozen, claim.circuit, claim.task.candidates, prompt)
@@ -114,5 +115,6 @@ def _float_forward(path: Path, battery: Battery) -> tuple[float, float]:
     begin = time.perf_counter()
     found = task_logits(model, claim.task, [claim.circuit])[0]
     seconds = time.perf_counter() - begin
-    exact = torch.tensor([list(map(float, fold.logits)) for fold in battery.folded.of(claim.circuit)])
+    folds = exact_folds(battery.folded.of(claim.circuit))
+    exact = torch.tensor([list(map(float, fold.logits)) for fold in folds])
     return float((found - exact).abs().max()), seconds

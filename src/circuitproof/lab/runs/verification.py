@@ -26,6 +26,7 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Counterexample, counterexample
 from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import Open
+from circuitproof.prove.known import exact_folds
 from circuitproof.prove.properties import (
     Equivalence,
     Faithfulness,
@@ -311,7 +312,7 @@ def _measured(battery: Battery) -> Floats:
     model = load_model(claim.frozen.file.path.parent).model
     circuit = task_logits(model, claim.task, [claim.circuit])[0].tolist()
     alone = task_logits(model, claim.task)[0].tolist()
-    exact = [found.logits for found in battery.folded.of(claim.circuit)]
+    exact = [found.logits for found in exact_folds(battery.folded.of(claim.circuit))]
     error = max(
         _distance(number, logit)
         for numbers, logits in zip(circuit, exact, strict=True)
