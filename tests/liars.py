@@ -29,7 +29,7 @@ SECONDS = 2.0
 """How much time of the processor a prover or checker may take; a liar may go on for ever."""
 PEELED = 6
 """How many guards, one after the other, are turned off when an ask is refused."""
-CORPUS = range(560)
+CORPUS = range(720)
 EACH = 16
 """On how many asks each liar is tried."""
 ACCEPTED = ("valid", "refuted")

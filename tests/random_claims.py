@@ -164,9 +164,14 @@ def ask(seed: int) -> Ask:
     return found
 
 
+EXACT_SEEDS = 560
+"""From this seed on, asks may be blurred; golden bundles and pages are of seeds below it."""
+
+
 def blur(draw: Random, asked: Ask) -> None:
     """Let the prover of some lists not know every decision."""
-    if not asked.flaw and not asked.is_pattern and draw.random() < 0.12:
+    is_fit = asked.seed >= EXACT_SEEDS and not asked.flaw and not asked.is_pattern
+    if is_fit and draw.random() < 0.12:
         asked.radius = draw.choice((Fraction(0), Fraction(1, 8), Fraction(1), Fraction(10**6)))
 
 

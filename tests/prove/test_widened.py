@@ -38,7 +38,7 @@ from pattern_claims import random_claim
 from tiny_claims import tiny_claim
 from widened import HUGE, RADII, Widened, disagreements, verdicts, widened
 
-SEEDS = 5 * int(os.environ.get("CIRCUITPROOF_EXAMPLES", "30"))
+SEEDS = 3 * int(os.environ.get("CIRCUITPROOF_EXAMPLES", "30"))
 SIZES = (Equivalence(), Invariance(), Necessity(), SubsetMinimality())
 
 
