@@ -339,9 +339,17 @@ def _evidence(draw: Random, _: Any, __: Any, certificate: Any) -> None:
     answer["evidence"] = json.loads(spelled)
 
 
+def _arithmetic(draw: Random, claim: Any, _: Any, __: Any) -> None:
+    """Name an arithmetic in which a decision may be unknown, or none."""
+    claim["arithmetic"] = draw.choice(
+        ("widened", "enclosure", "Exact", "", None, ["exact"], {"kind": "exact"})
+    )
+
+
 CHANGES: dict[str, Callable[..., None]] = {
     "ablation": _ablation,
     "answers": _answers,
+    "arithmetic": _arithmetic,
     "base": _base,
     "candidates": _candidates,
     "carried": _carried,
@@ -371,6 +379,7 @@ def trial(seed: int) -> dict[str, Any]:
     draw = Random(f"attack {seed}")  # noqa: S311  # attacks, not secrets
     asked = ask(seed)
     record: dict[str, Any] = {"seed": seed, "theme": asked.theme, "flaw": asked.flaw}
+    record["is blurred"] = asked.radius is not None
     liars = drawn_liar(draw)
     peeled = draw.choice((0, 4)) if liars else 0
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
@@ -418,6 +427,7 @@ def tally(records: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[dict[st
         counts["seeds"] += 1
         counts["bundles"] += record["word"] != "no bundle"
         counts[f"outcome: {record['word']}"] += 1
+        counts["blurred bundles"] += record["is blurred"] and record["word"] != "no bundle"
         counts["accepted"] += record["word"] in ACCEPTED
         counts.update(f"property: {kind}" for kind in record.get("kinds", ()))
         counts.update(f"leaf: {leaf}" for leaf in record.get("leaves", ()))
@@ -431,7 +441,7 @@ def tally(records: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[dict[st
 def shortfalls(counts: Counter[str]) -> list[str]:
     """Return what is too rare among the bundles for the attack to say much."""
     wanted = (
-        {"accepted": 10}
+        {"accepted": 10, "blurred bundles": 1}
         | {f"property: {kind}": 1 for kind in KINDS}
         | {f"leaf: {one}": 1 for one in WANTED}
         | dict.fromkeys(CUT, 1)

@@ -898,6 +898,7 @@ def falsehoods(bundle: Path, model: Path | None = None, base: Path | None = None
     except ForbiddenError as error:
         return [f"forbidden: {error}"]
     found = [f"forbidden: {breach}" for breach in statement.breaches]
+    found += ["forbidden: an arithmetic that is not exact"] if claim["arithmetic"] != "exact" else []
     for prop, answer in zip(claim["properties"], certificate["answers"], strict=True):
         if answer["verdict"] != "undecided":
             try:

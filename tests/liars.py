@@ -29,7 +29,7 @@ SECONDS = 2.0
 """How much time of the processor a prover or checker may take; a liar may go on for ever."""
 PEELED = 6
 """How many guards, one after the other, are turned off when an ask is refused."""
-CORPUS = range(560)
+CORPUS = range(720)
 EACH = 16
 """On how many asks each liar is tried."""
 ACCEPTED = ("valid", "refuted")
@@ -261,7 +261,7 @@ def coverage(seeds: Sequence[int] = CORPUS) -> dict[int, Lines]:
     return {int(seed): frozenset((name, line) for name, line in lines) for seed, lines in stored.items()}
 
 
-OWN = ("random_claims.py", "bundle_twin.py", "bundle_maker.py")
+OWN = ("random_claims.py", "bundle_twin.py", "bundle_maker.py", "widened.py")
 """What the asks depend on beside the product."""
 
 

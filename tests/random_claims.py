@@ -75,6 +75,8 @@ class Ask:
     properties: list[dict[str, Any]]
     base: Spelled | None = None
     flaw: str = ""
+    radius: Fraction | None = None
+    """How far logits may be from what the prover is told of them; nothing where it is told them exactly."""
 
     @property
     def is_pattern(self) -> bool:
@@ -158,7 +160,19 @@ def ask(seed: int) -> Ask:
     elif draw.random() < 0.35:
         names = sorted(FLAWS.keys() - OF_LISTS) if theme.is_pattern else sorted(FLAWS)
         spoil(draw, found, draw.choice((*names, *(OFTEN if theme.is_pattern else ()))))
+    blur(Random(f"arithmetic {seed}"), found)  # noqa: S311  # the same
     return found
+
+
+EXACT_SEEDS = 560
+"""From this seed on, asks may be blurred; golden bundles and pages are of seeds below it."""
+
+
+def blur(draw: Random, asked: Ask) -> None:
+    """Let the prover of some lists not know every decision."""
+    is_fit = asked.seed >= EXACT_SEEDS and not asked.flaw and not asked.is_pattern
+    if is_fit and draw.random() < 0.12:
+        asked.radius = draw.choice((Fraction(0), Fraction(1, 8), Fraction(1), Fraction(10**6)))
 
 
 def vary(draw: Random, asked: Ask) -> None:
@@ -1032,6 +1046,7 @@ def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> N
     from circuitproof.bundle.files import write_bundle
     from circuitproof.declare.circuits.spelling import parse_circuit
     from circuitproof.forward.frozen import open_model
+    from circuitproof.prove.arithmetic import EXACT
     from circuitproof.prove.battery import prove
     from circuitproof.prove.claim import Claim
     from circuitproof.prove.effort import Effort
@@ -1040,8 +1055,15 @@ def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> N
     circuit = parse_circuit(asked.circuit, "ask")
     properties = tuple(_property(prop, frozen, base, asked.circuit) for prop in asked.properties)
     task = _pattern_task(asked) if asked.is_pattern else _task(asked)
-    claim = Claim(frozen, circuit, task, properties)
+    claim = Claim(frozen, circuit, task, properties, EXACT if asked.radius is None else blurred(asked))
     write_bundle(bundle, prove(claim, Effort(budget=300, regions=256, listed=512)))
+
+
+def blurred(asked: Ask):
+    """Return the test arithmetic, mostly under the name of the exact one, which the checker accepts."""
+    from widened import Disguised, Widened
+
+    return (Widened if asked.seed % 4 == 0 else Disguised)(asked.radius, asked.seed)
 
 
 def _rules(task: dict[str, Any]):

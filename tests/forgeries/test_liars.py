@@ -33,6 +33,27 @@ def test_no_liar_of_a_sample_gets_a_falsehood_accepted(portion):
     assert not report.accepted, accepted(report)
 
 
+UNKNOWN = (
+    "prove/enclosed.py",
+    "prove/known.py",
+    "prove/fewest.py",
+    "prove/findings.py",
+    "bundle/numbered.py",
+)
+"""Where a decision that is not known is kept from being taken for one."""
+
+
+@pytest.mark.slow
+def test_no_liar_about_unknown_decisions_gets_a_falsehood_accepted():
+    """The prover is told logits up to a radius; what it then makes up, the checker must see."""
+    blurred = [seed for seed in CORPUS if known_ask(seed).radius is not None][:6]
+    liars = [mutant for mutant in all_mutants() if mutant.file in UNKNOWN]
+    report = hunt(liars[::3], blurred)
+    assert len(blurred) == 6
+    assert report.counts["bundles"] > 50
+    assert not report.accepted, accepted(report)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("portion", range(3))
 def test_no_ask_gets_a_falsehood_accepted_when_the_guards_that_refuse_it_are_gone(portion):

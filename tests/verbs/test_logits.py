@@ -77,7 +77,7 @@ def test_json_has_each_logit_exactly_and_as_the_nearest_double():
 def test_an_operator_without_an_exact_value_is_refused_by_its_name(sizes, request):
     """In one sentence that says what can be done instead."""
     name = request.node.callspec.id
-    with pytest.raises(NotExactError, match=f"computes {name}, which has no exact value.*--compare"):
+    with pytest.raises(NotExactError, match=f"uses {name}, which has no exact value.*--compare"):
         find_logits(freeze(random_model(tiny_architecture(**sizes))), [[1]])
 
 

@@ -15,8 +15,15 @@ PARTNERED = tuple((prompt, prompt[::-1]) for prompt in PROMPTS)
 def test_every_remark_has_a_meaning():
     """The page looks it up by the words before the colon."""
     named = [kind for kind in get_args(remarks.Remark) if kind is not remarks.Plain]
-    spelled = [str(kind(3)) for kind in named]
+    spelled = [str(kind(3)) for kind in named if kind is not remarks.OpenRemark]
     assert all(map(remark_meaning, [*map(str, remarks.Plain), *spelled]))
+
+
+@pytest.mark.parametrize("remark", [remarks.Plain.UNEDGED, remarks.SharedBias("head 0.0 -> logits")])
+def test_a_remark_that_may_apply_says_that_it_is_not_known(remark):
+    """And what it would mean."""
+    meaning = remark_meaning(str(remarks.OpenRemark(remark)))
+    assert meaning == f"it is not known whether this is so: {remark_meaning(str(remark))}"
 
 
 @pytest.mark.parametrize(

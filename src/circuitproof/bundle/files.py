@@ -18,8 +18,6 @@ DOMAIN = "domain.json"
 WEIGHTS = "weights.safetensors"
 CERTIFICATE = "certificate.json"
 CLAIM_FORMAT = "circuitproof claim 3"
-ARITHMETIC = "exact"
-"""How logits are computed: in rational numbers."""
 CERTIFICATE_FORMAT = "circuitproof certificate 3"
 
 
@@ -63,7 +61,7 @@ def _claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> Jso
     frozen = claim.frozen
     return {
         "format": CLAIM_FORMAT,
-        "arithmetic": ARITHMETIC,
+        "arithmetic": claim.arithmetic.kind,
         "architecture": frozen.architecture.to_json(),
         "programs": programs_to_json(frozen.programs),
         "circuit": claim.circuit.to_json(),

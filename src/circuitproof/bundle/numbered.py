@@ -8,6 +8,7 @@ from typing import assert_never
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.declare.tasks.labelled import Label
 from circuitproof.declare.tasks.patterns import Tokens, tokens_to_json
+from circuitproof.errors import InputError
 from circuitproof.forward.declaration import head_key
 from circuitproof.prove.balls.regions import tree_to_json
 from circuitproof.prove.evidence import (
@@ -20,8 +21,10 @@ from circuitproof.prove.evidence import (
     CaseSplit,
     CircuitSplit,
     EdgeSplit,
+    EnclosureLeaf,
     Evidence,
     FoldLeaf,
+    Leaf,
     Listed,
     OneCircuit,
     OneEdge,
@@ -94,10 +97,10 @@ class Numbers:
     def _children(self, cases: CaseSplit) -> list[Json]:
         return [{**_answer(answer), "evidence": self._cases(child)} for answer, child in cases.children]
 
-    def _prompt_leaves(self, children: Sequence[FoldLeaf]) -> Iterator[dict[str, Json]]:
+    def _prompt_leaves(self, children: Sequence[Leaf]) -> Iterator[dict[str, Json]]:
         """Walk the leaves as JSON; a tree of regions that an earlier prompt has is named by that prompt."""
         owners: dict[int, int] = {}
-        for prompt, leaf in enumerate(children):
+        for prompt, leaf in enumerate(map(_exact, children)):
             owner = prompt if leaf.regions is None else owners.setdefault(id(leaf.regions), prompt)
             if owner == prompt:
                 yield self._leaf(leaf)
@@ -115,13 +118,24 @@ class Numbers:
         return content
 
     def _replayed(self, replayed: Replayed) -> Json:
-        content: dict[str, Json] = {"prompt": self.prompts[replayed.prompt], **self._leaf(replayed.leaf)}
+        leaf = self._leaf(_exact(replayed.leaf))
+        content: dict[str, Json] = {"prompt": self.prompts[replayed.prompt], **leaf}
         if replayed.perturbation is not None:
             content["eta"] = _rationals(replayed.perturbation)
         return content
 
     def _fold(self, fold: Fold) -> int:
         return self.folds.setdefault(fold, len(self.folds))
+
+
+def _exact(leaf: Leaf) -> FoldLeaf:
+    """Refuse enclosed logits: they are no fold, and a certificate has no other leaf for logits yet."""
+    if isinstance(leaf, EnclosureLeaf):
+        raise InputError(
+            "an answer rests on enclosed logits, for which certificates have no leaf; "
+            "claim in exact arithmetic, or write no bundle"
+        )
+    return leaf
 
 
 def _answer(answer: Label | int | Tokens | Fraction | tuple[int, int]) -> dict[str, Json]:

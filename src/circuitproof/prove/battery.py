@@ -1,5 +1,6 @@
 """The battery: every property of a claim answered by the engine of its domain, with remarks on the proofs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -10,8 +11,10 @@ from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.patterns import Pattern
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
+from circuitproof.prove.enclosed import Decision
 from circuitproof.prove.evidence import decisions
 from circuitproof.prove.fold import fold
+from circuitproof.prove.known import all_of, same_logits
 from circuitproof.prove.lists import answer_list
 from circuitproof.prove.properties.lesion_identity import LesionIdentity
 from circuitproof.prove.properties.property import Property
@@ -68,13 +71,13 @@ def remarks(prop: Property, battery: Battery, grounds: Grounds, decisions: Decis
     return (*prop.remarks(battery, grounds, decisions), *of_ablation)
 
 
-def _unedged(battery: Battery) -> Decisions:
+def _unedged(battery: Battery) -> Sequence[Decision]:
     """Return what the circuit without any edge decides: of one prompt, if cut edges carry nothing."""
     claim = battery.claim
     none = replace(claim.circuit, edges=frozenset[Edge]())
     prompts = battery.shown.prompts[:1] if isinstance(none.ablation, Zero) else battery.shown.prompts
-    found = fold(claim.frozen, claim.task.candidates, [none], prompts).of(none)
-    return tuple(one.decision for one in found)
+    folded = fold(claim.frozen, claim.task.candidates, [none], prompts, arithmetic=claim.arithmetic)
+    return tuple(one.decision for one in folded.of(none))
 
 
 def _of_ablation(battery: Battery) -> tuple[Remark, ...]:
@@ -83,6 +86,7 @@ def _of_ablation(battery: Battery) -> tuple[Remark, ...]:
     if isinstance(claim.circuit.ablation, Zero):
         return ()
     model = whole(claim.frozen.graph)
-    folded = fold(claim.frozen, claim.task.candidates, [claim.circuit, model], prompts)
-    is_as_model = folded.of(claim.circuit) == folded.of(model)
+    circuits = [claim.circuit, model]
+    folded = fold(claim.frozen, claim.task.candidates, circuits, prompts, arithmetic=claim.arithmetic)
+    is_as_model = all_of(map(same_logits, folded.of(claim.circuit), folded.of(model)))
     return remarks_on_ablation(claim.circuit.ablation, prompts, is_as_model=is_as_model)

@@ -17,6 +17,7 @@ from circuitproof.forward.binding import Substituted
 from circuitproof.forward.cells import Variant, refuse_unreadable
 from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.arithmetic import EXACT, ClaimArithmetic, ExactNumbers
 from circuitproof.prove.balls.robustness import Directions
 from circuitproof.prove.properties.property import Property
 
@@ -29,6 +30,7 @@ class Claim:
     circuit: Circuit
     task: Task
     properties: tuple[Property, ...]
+    arithmetic: ClaimArithmetic = EXACT
 
     def __post_init__(self) -> None:
         refuse_misfit(self.frozen, self.circuit, self.properties)
@@ -67,6 +69,8 @@ class Claim:
 
     def _refuse_misfit_pattern(self, longest: int) -> None:
         sizes, task = self.frozen.architecture, self.task
+        if not isinstance(self.arithmetic, ExactNumbers):
+            raise InputError(f"{self.arithmetic.kind} arithmetic is not known over patterns; list prompts")
         if not isinstance(self.circuit.ablation, Zero):
             raise InputError(
                 f"{self.circuit.ablation.kind} ablation is not known over patterns; list prompts"

@@ -9,8 +9,9 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.domain import Domain, Prompt
 from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.enclosed import Decision, EnclosedNumber
 from circuitproof.prove.evidence import OneCircuit, OneEdge, OneTensor, PromptSplit, Replay, shown_prompts
-from circuitproof.prove.fold import Fold, fold
+from circuitproof.prove.fold import CandidateLogits, fold
 from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Answer, Refuted
 
@@ -22,10 +23,10 @@ class Decided:
     prompt: Prompt
     place: int | None
     """The prompt's place in a list."""
-    wanted: frozenset[int] | None
+    wanted: Decision | None
     """What was to be decided; nothing where only prompts are compared."""
-    decided: frozenset[int]
-    margin: Fraction
+    decided: Decision
+    margin: Fraction | EnclosedNumber
     """By how much the one wanted candidate leads over the best other; without one, the decision over it."""
     eta: Point = ()
     """What was added, where the property allows a perturbation."""
@@ -80,15 +81,16 @@ def decided(claim: Claim, circuit: Circuit, prompt: Prompt) -> Decided:
 
 
 def beside(
-    claim: Claim, prompt: Prompt, wanted: frozenset[int] | None, found: Fold, eta: Point = ()
+    claim: Claim, prompt: Prompt, wanted: Decision | None, found: CandidateLogits, eta: Point = ()
 ) -> Decided:
     """Return what is decided on a prompt, beside what was to be decided."""
     task = claim.task
     place = task.prompts.index(prompt) if isinstance(task.domain, Domain) else None
-    leader = min(wanted if wanted is not None and len(wanted) == 1 else found.decision)
+    leader = min(wanted) if isinstance(wanted, frozenset) and len(wanted) == 1 else found.leader
     return Decided(prompt, place, wanted, found.decision, found.margin(leader), eta)
 
 
-def fold_of(claim: Claim, circuit: Circuit, prompt: Prompt) -> Fold:
+def fold_of(claim: Claim, circuit: Circuit, prompt: Prompt) -> CandidateLogits:
     """Return the logits of one prompt, computed anew."""
-    return fold(claim.frozen, claim.task.candidates, [circuit], [prompt]).of(circuit)[0]
+    folded = fold(claim.frozen, claim.task.candidates, [circuit], [prompt], arithmetic=claim.arithmetic)
+    return folded.of(circuit)[0]

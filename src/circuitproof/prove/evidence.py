@@ -11,7 +11,9 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.declare.tasks.labelled import Label
 from circuitproof.declare.tasks.patterns import Tokens
 from circuitproof.prove.balls.regions import Tree
-from circuitproof.prove.fold import Fold
+from circuitproof.prove.enclosed import Enclosed
+from circuitproof.prove.fold import CandidateLogits, Fold
+from circuitproof.prove.known import known_decision
 from circuitproof.text.canonical import Digest
 from circuitproof.text.reading import write_rational
 
@@ -28,6 +30,32 @@ class FoldLeaf:
     second: Fold | None = None
     radius: "Radius | None" = None
     regions: Tree | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EnclosureLeaf:
+    """A prompt's logits in an enclosing arithmetic, with what else the property is about.
+
+    It never stands for exact logits: it has no equality, and shows no tie and no radius.
+    """
+
+    fold: CandidateLogits
+    second: CandidateLogits | None = None
+
+
+Leaf: TypeAlias = FoldLeaf | EnclosureLeaf
+
+
+def logits_of(leaf: Leaf) -> Iterator[CandidateLogits]:
+    """Return the logits that a leaf is about, of one circuit or two."""
+    return (one for one in (leaf.fold, leaf.second) if one is not None)
+
+
+def make_leaf(fold: CandidateLogits, second: CandidateLogits | None = None) -> Leaf:
+    """Return the leaf of a prompt: of exact logits if all are."""
+    if isinstance(fold, Enclosed) or isinstance(second, Enclosed):
+        return EnclosureLeaf(fold, second)
+    return FoldLeaf(fold, second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +77,7 @@ class Replayed:
     """One prompt of a replay, and with a perturbation if the property has one."""
 
     prompt: Prompt
-    leaf: FoldLeaf
+    leaf: Leaf
     perturbation: tuple[Fraction, ...] | None = None
 
 
@@ -64,7 +92,7 @@ class Replay:
 class PromptSplit:
     """Which prompt? One leaf per prompt of the domain, in its order."""
 
-    children: tuple[FoldLeaf, ...]
+    children: tuple[Leaf, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +231,9 @@ def decisions(evidence: Evidence) -> Iterator[frozenset[int]]:
     for leaf in _leaves(evidence):
         match leaf:
             case PromptSplit(children):
-                yield from (child.fold.decision for child in children)
+                yield from (known_decision(child.fold) for child in children)
             case Listed(prompts):
-                yield from (one.leaf.fold.decision for one in prompts)
+                yield from (known_decision(one.leaf.fold) for one in prompts)
             case Settled(decision):
                 yield frozenset({decision})
             case _:

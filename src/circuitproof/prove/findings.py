@@ -8,6 +8,7 @@ from typing import Annotated
 
 from circuitproof.declare.circuits.graph import Edge
 from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.prove.enclosed import NOT_KNOWN, Ternary
 from circuitproof.prove.evidence import Radius
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import Key, record_to_json
@@ -28,16 +29,26 @@ class EdgeWitnesses:
     ties: tuple[int, ...]
     only_bias: bool = False
     """Whether the edge changes no clear decision as long as the bias that heads share is kept."""
+    open: tuple[int, ...] = ()
+    """The prompts of which it is not known whether they are among these; none in exact arithmetic."""
+
+    @property
+    def is_needed(self) -> Ternary:
+        """Say whether some prompt is decided otherwise without the edge."""
+        return bool(self.flips or self.ties) or (NOT_KNOWN if self.open else False)
 
     def words(self) -> str:
         only = ", by a shared bias alone" if self.only_bias else ""
-        return f"{self.edge}: {len(self.flips)} flips, {len(self.ties)} ties{only}"
+        left = f", {len(self.open)} open" if self.open else ""
+        return f"{self.edge}: {len(self.flips)} flips, {len(self.ties)} ties{left}{only}"
 
     def to_json(self) -> Json:
+        left: dict[str, Json] = {"open": list(self.open)} if self.open else {}
         return {
             "edge": str(self.edge),
             "flips": list(self.flips),
             "ties": list(self.ties),
+            **left,
             "only_shared_bias": self.only_bias,
         }
 

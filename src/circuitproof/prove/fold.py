@@ -1,8 +1,9 @@
-"""Folding: the exact candidate logits of circuits on every prompt, each distinct computation done once."""
+"""Folding: the candidate logits of circuits on every prompt, each distinct computation done once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Generic, TypeAlias, TypeVar, overload
 
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.exact.exact import Exact
@@ -10,7 +11,9 @@ from circuitproof.forward.cells import Variant
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.prompts import PromptCells, ablation_of
+from circuitproof.prove.arithmetic import EXACT, ClaimArithmetic, EnclosedRow, ExactForward, ExactNumbers
 from circuitproof.prove.effort import UNHURRIED, Pace
+from circuitproof.prove.enclosed import Enclosed
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +47,32 @@ class Fold:
         (place,) = self.decision
         return place
 
+    @property
+    def leader(self) -> int:
+        """Return the place of the first maximal candidate."""
+        return min(self.decision)
+
     def margin(self, place: int) -> Fraction:
         """Return by how much a candidate leads over the best other; negative where that one leads."""
         return self.logits[place] - max(self.logits[:place] + self.logits[place + 1 :])
 
 
-def changes_nothing(before: Sequence[Fold], after: Sequence[Fold]) -> bool:
-    """Say whether every clear decision is still the same."""
-    pairs = zip(before, after, strict=True)
-    return all(one.decision == other.decision for one, other in pairs if one.is_clear)
+CandidateLogits: TypeAlias = Fold | Enclosed
+Values_co = TypeVar("Values_co", bound=CandidateLogits, covariant=True)
+Key = TypeVar("Key", tuple[Fraction, ...], EnclosedRow)
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
-    """Circuits on prompts: which fold decides each prompt. Equal folds have one index."""
+class Folded(Generic[Values_co]):
+    """Circuits on prompts: which fold decides each prompt. Those of equal numbers have one index."""
 
-    folds: tuple[Fold, ...]
+    folds: tuple[Values_co, ...]
     places: Mapping[Variant, tuple[int, ...]]
     """For each circuit that there was time for, the index of the fold of each prompt."""
     cells: Mapping[Variant, int]
     """For each of them, how many distinct computations decide all prompts."""
 
-    def of(self, variant: Variant) -> tuple[Fold, ...]:
+    def of(self, variant: Variant) -> tuple[Values_co, ...]:
         return tuple(self.folds[place] for place in self.places[variant])
 
     def has(self, variants: Iterable[Variant]) -> bool:
@@ -73,21 +80,68 @@ class Folded:
         return all(variant in self.places for variant in variants)
 
 
+@overload
 def fold(
     frozen: Frozen,
     candidates: tuple[int, ...],
     circuits: Sequence[Variant],
     prompts: Sequence[Prompt],
     pace: Pace = UNHURRIED,
-) -> Folded:
-    """Return the exact logits of every circuit on every prompt, circuit after circuit until time is over."""
+    *,
+    arithmetic: ExactNumbers = EXACT,
+) -> Folded[Fold]: ...
+
+
+@overload
+def fold(
+    frozen: Frozen,
+    candidates: tuple[int, ...],
+    circuits: Sequence[Variant],
+    prompts: Sequence[Prompt],
+    pace: Pace = UNHURRIED,
+    *,
+    arithmetic: ClaimArithmetic,
+) -> Folded[CandidateLogits]: ...
+
+
+def fold(  # noqa: PLR0913  # a computation is all of this
+    frozen: Frozen,
+    candidates: tuple[int, ...],
+    circuits: Sequence[Variant],
+    prompts: Sequence[Prompt],
+    pace: Pace = UNHURRIED,
+    *,
+    arithmetic: ClaimArithmetic = EXACT,
+) -> Folded[CandidateLogits]:
+    """Return the logits of every circuit on every prompt, circuit after circuit until time is over."""
     cells = PromptCells(frozen, ablation_of(circuits))
     rows = {circuit: cells.cells(circuit, prompts) for circuit in pace.steps("circuits laid out", circuits)}
-    trace = Trace(Forward(frozen, cells, Exact(), candidates))
-    known: dict[tuple[Fraction, ...], int] = {}
+    forward = Forward(frozen, cells, Exact(), candidates)
+    if isinstance(arithmetic, ExactNumbers):
+        return _numbered(_exact_rows(forward), Fold, rows, pace)
+    return _numbered(arithmetic.rows(forward), _enclosed, rows, pace)
+
+
+def _exact_rows(forward: ExactForward) -> Callable[[int], Sequence[tuple[Fraction, ...]]]:
+    trace = Trace(forward)
+    return lambda stage: trace.output(stage).fractions()
+
+
+def _enclosed(row: EnclosedRow) -> Enclosed:
+    return Enclosed(*row)
+
+
+def _numbered(
+    logits_of: Callable[[int], Sequence[Key]],
+    make: Callable[[Key], Values_co],
+    rows: Mapping[Variant, tuple[int, Sequence[int]]],
+    pace: Pace,
+) -> Folded[Values_co]:
+    """Compute the stages of logits one after the other, and give rows of equal numbers one index."""
+    known: dict[Key, int] = {}
     places: dict[Variant, tuple[int, ...]] = {}
     for circuit, (stage, found) in pace.steps("circuits computed", rows.items()):
-        logits = trace.output(stage).fractions()
+        logits = logits_of(stage)
         places[circuit] = tuple(known.setdefault(logits[row], len(known)) for row in found)
     sizes = {circuit: len(set(rows[circuit][1])) for circuit in places}
-    return Folded(tuple(map(Fold, known)), places, sizes)
+    return Folded(tuple(map(make, known)), places, sizes)

@@ -6,14 +6,21 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import Open
 from circuitproof.prove.findings import Findings
-from circuitproof.prove.fold import Folded, fold
+from circuitproof.prove.fold import CandidateLogits, Folded, fold
 from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Answer, Battery, Undecided
 
 
 def answer_list(claim: Claim, effort: Effort) -> Battery:
     task = claim.task
-    folded = fold(claim.frozen, task.candidates, claim.variants(), task.prompts, effort.pace)
+    folded = fold(
+        claim.frozen,
+        task.candidates,
+        claim.variants(),
+        task.prompts,
+        effort.pace,
+        arithmetic=claim.arithmetic,
+    )
     answers = tuple(
         prop.answer_list(claim, folded, effort)
         if not prop.is_folded or folded.has((claim.circuit, *prop.variants(claim)))
@@ -24,7 +31,7 @@ def answer_list(claim: Claim, effort: Effort) -> Battery:
     return Battery(claim, answers, task.listed, folded, folded.cells.get(claim.circuit, 0), tokens)
 
 
-def _overdue(claim: Claim, folded: Folded, prop: Property) -> Answer:
+def _overdue(claim: Claim, folded: Folded[CandidateLogits], prop: Property) -> Answer:
     """Leave a property open that there was no time for; edges that are known to be needed are counted."""
     count, known = prop.obligations(claim), prop.known_edges(claim, folded)
     met = sum(bool(found.flips or found.ties) for found in known)

@@ -8,9 +8,12 @@ from circuitproof.declare.circuits.ablation import ZERO
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.task import Task
 from circuitproof.forward.frozen import Frozen
+from circuitproof.prove.arithmetic import EXACT, ClaimArithmetic
 from circuitproof.prove.claim import Among, edges_of
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.fold import Fold, fold
+from circuitproof.prove.enclosed import NOT_KNOWN, Ternary
+from circuitproof.prove.fold import CandidateLogits, fold
+from circuitproof.prove.known import decides, divide
 
 _ANCHORS = 8
 """So many prompts are tried first; most circuits that are wrong are wrong on one of them."""
@@ -18,17 +21,19 @@ _ANCHORS = 8
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A circuit tried on a task: refuted by a prompt, or right everywhere."""
+    """A circuit tried on a task: refuted by a prompt, right everywhere, or right wherever that is known."""
 
     circuit: Circuit
     refuting: int | None
     """The place of a prompt that it decides wrong."""
-    folds: tuple[Fold, ...]
+    folds: tuple[CandidateLogits, ...]
     """The fold of that prompt, or of all prompts, in order, if there is none."""
+    open: tuple[int, ...] = ()
+    """The places of prompts of which it is not known; none of a circuit that is refuted."""
 
     @property
-    def is_equivalent(self) -> bool:
-        return self.refuting is None
+    def is_equivalent(self) -> Ternary:
+        return self.refuting is None and (NOT_KNOWN if self.open else True)
 
 
 class Bound(StrEnum):
@@ -40,6 +45,8 @@ class Bound(StrEnum):
     """There are more circuits of the next size than may be tried."""
     TIME = "time"
     """Not all circuits of a size were tried."""
+    OPEN = "open"
+    """Of some circuits of a size it is not known whether they decide the task."""
     EDGES = "edges"
     """There is none of more edges: all circuits are refuted."""
 
@@ -65,6 +72,7 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
     most: int | None = None,
     among: Circuit | None = None,
     pace: Pace = UNHURRIED,
+    arithmetic: ClaimArithmetic = EXACT,
 ) -> FewestEdges:
     """Try all circuits of no edge, of one, of two, until some suffice; at most `most` edges each.
 
@@ -81,36 +89,42 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
         circuits = every.contenders(edges, size, budget + 1)
         if len(circuits) > budget:
             return FewestEdges(size, tuple(trials), (), Bound.BUDGET)
-        found = try_circuits(frozen, task, circuits, pace)
+        found = try_circuits(frozen, task, circuits, pace, arithmetic=arithmetic)
         trials.extend(found)
         if len(found) < len(circuits):
             return FewestEdges(size, tuple(trials), (), Bound.TIME)
-        if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent):
+        if any(trial.open for trial in found):
+            return FewestEdges(size, tuple(trials), (), Bound.OPEN)
+        if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent is True):
             return FewestEdges(size, tuple(trials), minimum)
     return FewestEdges(last + 1, tuple(trials), (), Bound.EDGES if last == len(edges) else Bound.MOST)
 
 
 def try_circuits(
-    frozen: Frozen, task: Task, circuits: Sequence[Circuit], pace: Pace = UNHURRIED
+    frozen: Frozen,
+    task: Task,
+    circuits: Sequence[Circuit],
+    pace: Pace = UNHURRIED,
+    *,
+    arithmetic: ClaimArithmetic = EXACT,
 ) -> tuple[Trial, ...]:
     """Return for each circuit a prompt that refutes it, or that it decides the task, if there is time."""
-    first = _try(frozen, task, circuits, task.spread(_ANCHORS), pace)
-    left = [trial.circuit for trial in first if trial.is_equivalent]
-    second = _try(frozen, task, left, range(task.size), pace)
-    refuted = [trial for trial in first if not trial.is_equivalent]
+
+    def tried(some: Sequence[Circuit], places: Sequence[int]) -> list[Trial]:
+        prompts = [task.prompts[place] for place in places]
+        folded = fold(frozen, task.candidates, some, prompts, pace, arithmetic=arithmetic)
+        return [_trial(one, task, places, folded.of(one)) for one in some if folded.has([one])]
+
+    first = tried(circuits, task.spread(_ANCHORS))
+    second = tried([trial.circuit for trial in first if trial.refuting is None], range(task.size))
+    refuted = [trial for trial in first if trial.refuting is not None]
     known = {trial.circuit: trial for trial in (*refuted, *second)}
     return tuple(known[circuit] for circuit in circuits if circuit in known)
 
 
-def _try(
-    frozen: Frozen, task: Task, circuits: Sequence[Circuit], places: Sequence[int], pace: Pace
-) -> list[Trial]:
-    wanted, prompts = task.decisions(), [task.prompts[place] for place in places]
-    folded = fold(frozen, task.candidates, circuits, prompts, pace)
-    trials: list[Trial] = []
-    for circuit in filter(folded.places.__contains__, circuits):
-        folds = folded.of(circuit)
-        pairs = zip(places, folds, strict=True)
-        wrong = ((x, (found,)) for x, found in pairs if found.decision != frozenset({wanted[x]}))
-        trials.append(Trial(circuit, *next(wrong, (None, folds))))
-    return trials
+def _trial(circuit: Circuit, task: Task, places: Sequence[int], folds: tuple[CandidateLogits, ...]) -> Trial:
+    wanted = task.decisions()
+    right = divide(decides(found, wanted[x]) for x, found in zip(places, folds, strict=True))
+    if right.no:
+        return Trial(circuit, places[right.no[0]], (folds[right.no[0]],))
+    return Trial(circuit, None, folds, tuple(places[place] for place in right.open))

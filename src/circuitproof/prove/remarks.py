@@ -15,6 +15,11 @@ from circuitproof.declare.circuits.graph import Edge, Head
 from circuitproof.declare.circuits.readers import needs_each_edge_to_read
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.forward.declaration import ProgramHeads
+from circuitproof.prove.enclosed import Decision, NotKnown, Ternary
+from circuitproof.prove.known import all_of, is_clear, same
+
+PERHAPS = "perhaps "
+"""What stands before a remark of which it is not known whether it applies."""
 
 
 class Plain(StrEnum):
@@ -102,7 +107,19 @@ class OfBase:
         return f"program of the base: {self.head}"
 
 
-Remark: TypeAlias = Plain | SharedBias | ConstantSource | OwnPartner | SingleMean | Tied | Unreached | OfBase
+@dataclass(frozen=True, slots=True)
+class OpenRemark:
+    """A remark of which it is not known whether it applies: a reader must reckon with it."""
+
+    remark: Plain | SharedBias
+
+    def __str__(self) -> str:
+        return f"{PERHAPS}{self.remark}"
+
+
+Remark: TypeAlias = (
+    Plain | SharedBias | ConstantSource | OwnPartner | SingleMean | Tied | Unreached | OfBase | OpenRemark
+)
 Decisions: TypeAlias = Sequence[frozenset[int]]
 """What is decided, as places of candidates: of each prompt of a list, or in each region of a pattern."""
 
@@ -119,7 +136,7 @@ class Grounds:
     """Whether equivalence is claimed and proved, by itself or as a part of another property."""
     has_single_classes: bool = False
     """Whether each prompt is a class of its own."""
-    unedged: Decisions = ()
+    unedged: Sequence[Decision] = ()
     """What the circuit without any edge decides: of each prompt of a list, of any prompt of a pattern."""
     of_ablation: tuple[Remark, ...] = ()
     """What there is to remark on what cut edges carry."""
@@ -131,7 +148,7 @@ class Grounds:
 
 
 def remarks_on_ablation(
-    ablation: Ablation, prompts: Sequence[Prompt], *, is_as_model: bool
+    ablation: Ablation, prompts: Sequence[Prompt], *, is_as_model: Ternary
 ) -> tuple[Remark, ...]:
     """Return where what cut edges carry says less than it seems to."""
     match ablation:
@@ -149,23 +166,30 @@ def remarks_on_ablation(
             found = (OwnPartner(own),) if own else ()
         case _:
             assert_never(ablation)
-    return found + (Plain.AS_MODEL,) * is_as_model
+    return found + perhaps(Plain.AS_MODEL, is_as_model)
 
 
-def constant(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
+def perhaps(remark: Plain | SharedBias, applies: Ternary) -> tuple[Remark, ...]:
+    """Return a remark if it applies; it warns, so one that may apply is not passed over."""
+    if isinstance(applies, NotKnown):
+        return (OpenRemark(remark),)
+    return (remark,) if applies else ()
+
+
+def constant(grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
     """Remark that every prompt is decided alike, and that no edge is needed for it."""
     is_alike = len(set(decisions)) == 1 and len(decisions[0]) == 1
     return (Plain.DECISION,) * is_alike + unedged(grounds, decisions)
 
 
-def unedged(grounds: Grounds, decisions: Decisions) -> tuple[Plain, ...]:
-    """Remark that a circuit without any edge decides every prompt so."""
-    if len(grounds.unedged) == 1:
-        is_same = set(decisions) == set(grounds.unedged)
-    else:
-        is_same = tuple(decisions) == tuple(grounds.unedged)
-    are_clear = bool(grounds.unedged) and all(len(decision) == 1 for decision in grounds.unedged)
-    return (Plain.UNEDGED,) * (is_same and are_clear)
+def unedged(grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+    """Remark that without any edge every prompt is decided so, clearly."""
+    if not decisions or len(grounds.unedged) not in {1, len(decisions)}:
+        return ()
+    without = grounds.unedged if len(grounds.unedged) > 1 else [grounds.unedged[0]] * len(decisions)
+    pairs = zip(decisions, without, strict=True)
+    alike = [same(one, other) for one, other in pairs]
+    return perhaps(Plain.UNEDGED, all_of([*alike, *map(is_clear, grounds.unedged)]))
 
 
 def needs_every_edge(grounds: Grounds) -> bool:

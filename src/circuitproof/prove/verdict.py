@@ -10,7 +10,8 @@ from circuitproof.errors import DeclarationError, ExitCode
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.evidence import Evidence, Open, Proving, Refuting
 from circuitproof.prove.findings import Findings
-from circuitproof.prove.fold import Folded
+from circuitproof.prove.fold import CandidateLogits, Folded
+from circuitproof.prove.known import divide, is_clear
 from circuitproof.prove.properties.property import Property
 from circuitproof.prove.remarks import Remark
 from circuitproof.text.canonical import Json
@@ -106,7 +107,7 @@ class Battery:
     answers: tuple[Answer, ...]
     shown: Domain
     """The prompts that a bundle lists: a whole list; of a pattern those of the evidence and of each label."""
-    folded: Folded
+    folded: Folded[CandidateLogits]
     """The folds of these prompts."""
     cells: int
     """How many distinct computations decide a list, or how many were made for a pattern."""
@@ -119,10 +120,11 @@ class Battery:
 
     @property
     def ties(self) -> int | None:
-        """Return on how many of the listed prompts the circuit ties; nothing if there was no time for it."""
+        """Return on how many of the listed prompts the circuit ties; nothing if that is not known."""
         if not self.folded.has([self.claim.circuit]):
             return None
-        return sum(not found.is_clear for found in self.folded.of(self.claim.circuit))
+        clear = divide(is_clear(found.decision) for found in self.folded.of(self.claim.circuit))
+        return None if clear.open else len(clear.no)
 
 
 def settle(properties: Sequence[Property], answers: Sequence[Answer]) -> Verdict:

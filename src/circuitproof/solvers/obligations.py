@@ -13,7 +13,8 @@ from circuitproof.errors import UsageError
 from circuitproof.prove.balls.disturbed import Disturbed, disturbed_prompts
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.fold import Folded, fold
+from circuitproof.prove.fold import Fold, Folded, fold
+from circuitproof.prove.inexact import refuse_enclosing
 from circuitproof.prove.properties.catalogue import PROPERTIES
 from circuitproof.prove.properties.property import Property
 from circuitproof.prove.properties.questions import (
@@ -60,6 +61,7 @@ class Questions:
     plan: QueryPlan = QueryPlan()
 
     def obligations(self, prop: Property) -> list[Obligation]:
+        refuse_enclosing(self.claim, "solvers compute")
         if not prop.is_asked_of_solvers:
             *most, last = (kind for kind, one in PROPERTIES.items() if one.is_asked_of_solvers)
             raise UsageError(
@@ -94,7 +96,7 @@ class Questions:
         return tuple(self.places[place] for turn in turns for place in turn if place is not None)
 
     @cached_property
-    def folded(self) -> Folded:
+    def folded(self) -> Folded[Fold]:
         claim = self.claim
         return fold(claim.frozen, claim.task.candidates, claim.circuits(), claim.task.prompts)
 

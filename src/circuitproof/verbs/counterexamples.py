@@ -3,9 +3,9 @@
 from circuitproof.declare.tasks.names import named
 from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.counterexamples import Counterexample, Decided
+from circuitproof.prove.enclosed import Decision
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
-from circuitproof.text.reading import write_rational
 
 
 def counterexample_to_json(task: Task, found: Counterexample | None) -> Json:
@@ -22,8 +22,13 @@ def decided_to_json(task: Task, one: Decided) -> Json:
         "place": one.place,
         "prompt": list(one.prompt),
         "text": [named(names, token) for token in one.prompt],
-        "wanted": None if one.wanted is None else [task.candidates[place] for place in sorted(one.wanted)],
-        "decided": [task.candidates[place] for place in sorted(one.decided)],
-        "margin": write_rational(one.margin),
+        "wanted": _tokens(task, one.wanted),
+        "decided": _tokens(task, one.decided),
+        "margin": to_json(one.margin),
         "eta": to_json(one.eta or None),
     }
+
+
+def _tokens(task: Task, decision: Decision | None) -> Json:
+    is_known = isinstance(decision, frozenset)
+    return [task.candidates[place] for place in sorted(decision)] if is_known else None

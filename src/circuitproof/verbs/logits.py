@@ -12,12 +12,13 @@ from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, token_of
 from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.declare.tasks.names import named, prompt_line
-from circuitproof.errors import NotExactError, UsageError
+from circuitproof.errors import UsageError
 from circuitproof.exact.rounding import nearest_double
 from circuitproof.forward.declaration import Declaration
 from circuitproof.forward.frozen import Frozen
 from circuitproof.prove.claim import refuse_other_graph
 from circuitproof.prove.fold import Fold, fold
+from circuitproof.prove.inexact import Need, refuse_inexact
 from circuitproof.text.canonical import Json
 from circuitproof.text.printing import shown_text
 from circuitproof.text.reading import write_rational
@@ -171,9 +172,4 @@ def exact_logits(
 def _refuse_inexact(frozen: Frozen, circuit: Circuit) -> None:
     """Refuse a circuit of another graph, or one that computes what has no exact value."""
     refuse_other_graph(frozen, circuit)
-    operator = frozen.declaration.inexact_among(circuit.live().nodes())
-    if operator is not None:
-        raise NotExactError(
-            f"the model computes {operator}, which has no exact value, so its logits have none; "
-            "circuitproof model DIR --compare FILE compares such a model in floats"
-        )
+    refuse_inexact(frozen, circuit, Need.LOGITS)

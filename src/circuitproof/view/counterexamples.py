@@ -1,10 +1,13 @@
 """A counterexample in the words of its task."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from circuitproof.declare.tasks.names import TokenNames, named, prompt_line
 from circuitproof.declare.tasks.task import Task
 from circuitproof.prove.counterexamples import Counterexample, Decided
+from circuitproof.prove.enclosed import Decision, EnclosedNumber, NotKnown
+from circuitproof.text.reading import shown
 from circuitproof.view.words import exact, moved
 
 _LONGEST = 200
@@ -24,12 +27,20 @@ def counterexample_lines(task: Task, found: Counterexample) -> Iterator[str]:
 def _said(task: Task, names: TokenNames, one: Decided) -> str:
     parts = [] if one.wanted is None else [f"wanted {_candidates(task, names, one.wanted)}"]
     parts.append(f"decided {_candidates(task, names, one.decided)}")
-    parts.append(f"margin {exact(one.margin)}")
+    parts.append(f"margin {_margin(one.margin)}")
     if one.eta:
         parts.append(f"where {moved(one.eta)}")
     return ", ".join(parts)
 
 
-def _candidates(task: Task, names: TokenNames, places: frozenset[int]) -> str:
+def _margin(margin: Fraction | EnclosedNumber) -> str:
+    if isinstance(margin, EnclosedNumber):
+        return f"{shown(margin.midpoint)} ± {shown(margin.radius)}"
+    return exact(margin)
+
+
+def _candidates(task: Task, names: TokenNames, places: Decision) -> str:
+    if isinstance(places, NotKnown):
+        return "what is not known"
     tied = [named(names, task.candidates[place]) for place in sorted(places)]
     return tied[0] if len(tied) == 1 else f"a tie of {' and '.join(tied)}"

@@ -83,6 +83,8 @@ def _end(search: "FewestEdges") -> str:
                 f"{below}; of {search.refuted_below} edges there are more than --budget allows: "
                 "give a larger one, or a --circuit among whose edges to search"
             )
+        case Bound.OPEN:
+            return f"{below}; of some of {search.refuted_below} it is open whether they decide the task"
         case Bound.TIME:
             return (
                 f"{below}; the work was ended before all of {search.refuted_below} were tried: give more time"

@@ -14,6 +14,7 @@ from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.declare.tasks.names import TokenNames, named
 from circuitproof.declare.tasks.pattern_text import print_pattern
 from circuitproof.declare.tasks.patterns import Pattern
+from circuitproof.prove.remarks import PERHAPS
 from circuitproof.text.printing import plural
 from circuitproof.text.reading import shown, write_rational
 
@@ -171,5 +172,7 @@ _REMARKS = {
 
 
 def remark_meaning(remark: str) -> str:
-    """Return what a remark means: that a proof tells less than its name."""
-    return _REMARKS[remark.partition(":")[0]]
+    """Return what a remark means: that a proof tells less than its name, or perhaps does."""
+    kind = remark.partition(":")[0]
+    sure = kind.removeprefix(PERHAPS)
+    return _REMARKS[sure] if sure == kind else f"it is not known whether this is so: {_REMARKS[sure]}"

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from circuitproof.prove.balls.robustness import Directions, radii, violation
+from circuitproof.prove.balls.robustness import Directions, keeps, known_violation, radii, violation
+from circuitproof.prove.enclosed import NOT_KNOWN, Enclosed
 from circuitproof.prove.fold import Fold
 
 numbers = st.fractions(-4, 4, max_denominator=6)
@@ -136,3 +137,23 @@ def test_a_tie_has_no_radius():
     """Asking for one is a mistake of the caller."""
     with pytest.raises(ValueError, match="too many values"):
         radii([fold_of(1, 1)], exact((1,), (0,)))
+
+
+@pytest.mark.parametrize(
+    ("midpoints", "radius", "epsilon", "is_kept"),
+    [
+        ((4, 0), 1, Fraction(1, 2), True),
+        ((4, 0), 1, 1, NOT_KNOWN),
+        ((4, 0), 1, 2, NOT_KNOWN),
+        ((4, 0), 1, 4, False),
+        ((1, 0), 1, Fraction(1, 9), NOT_KNOWN),
+        ((1, 0), 1, 9, NOT_KNOWN),
+        ((0, 0), 0, 1, NOT_KNOWN),
+    ],
+)
+def test_an_enclosed_decision_is_kept_if_its_least_margin_is(midpoints, radius, epsilon, is_kept):
+    """Between least and greatest margin nobody knows; an unknown decision is neither kept nor lost."""
+    rows, found = exact((1, 0), (0, 1)), Enclosed(tuple(map(Fraction, midpoints)), Fraction(radius))
+    assert keeps(found, rows, Fraction(epsilon)) is is_kept
+    if is_kept is False:
+        assert known_violation(found, rows, Fraction(epsilon)) == (-epsilon, epsilon)

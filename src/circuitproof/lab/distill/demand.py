@@ -6,11 +6,12 @@ from typing import assert_never
 
 from circuitproof.declare.circuits.circuit import Circuit, whole
 from circuitproof.declare.tasks.task import Task
-from circuitproof.errors import InputError, NotExactError
+from circuitproof.errors import InputError
 from circuitproof.forward.frozen import Frozen
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
+from circuitproof.prove.inexact import Need, refuse_inexact
 from circuitproof.prove.properties.equivalence import Equivalence
 
 
@@ -55,12 +56,8 @@ def _wanted(frozen: Frozen, task: Task, objective: Objective) -> tuple[int, ...]
 
 def _own_decisions(frozen: Frozen, task: Task) -> tuple[int, ...]:
     """Return what the model decides by itself, which must be exact and without ties."""
-    if (operator := frozen.declaration.inexact_operator) is not None:
-        raise NotExactError(
-            f"the model uses {operator}, so its own decisions have no exact value; "
-            "want the right answers as the objective"
-        )
     everything = whole(frozen.graph)
+    refuse_inexact(frozen, everything, Need.DECISIONS)
     found = fold(frozen, task.candidates, [everything], task.prompts).of(everything)
     if tied := [place for place, one in enumerate(found) if not one.is_clear]:
         raise InputError(

@@ -8,6 +8,7 @@ from math import inf
 
 from circuitproof.errors import CircuitproofError
 from circuitproof.prove.effort import Pace
+from circuitproof.prove.known import exact_folds
 from circuitproof.prove.verdict import Battery
 from circuitproof.verbs.verification import Floats, Unmeasured, Verification
 
@@ -40,7 +41,7 @@ def _measured(battery: Battery) -> Floats:
     model = load_model(claim.frozen.file.path.parent).model
     circuit = task_logits(model, claim.task, [claim.circuit])[0].tolist()
     alone = task_logits(model, claim.task)[0].tolist()
-    exact = [found.logits for found in battery.folded.of(claim.circuit)]
+    exact = [found.logits for found in exact_folds(battery.folded.of(claim.circuit))]
     error = max(
         _distance(number, logit)
         for numbers, logits in zip(circuit, exact, strict=True)

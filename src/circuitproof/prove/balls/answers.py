@@ -1,10 +1,10 @@
 """Robustness where something bends after the perturbation: a search per prompt, and their sum."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import NotExactError
 from circuitproof.exact.sheets import SignCondition
 from circuitproof.forward.interface import Interface
@@ -15,7 +15,8 @@ from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
 from circuitproof.prove.findings import Findings
-from circuitproof.prove.fold import Fold, Folded
+from circuitproof.prove.fold import CandidateLogits, Fold, Folded
+from circuitproof.prove.known import exact_folds
 from circuitproof.prove.verdict import Answer, Outcome, Proved, Refuted, Undecided
 from circuitproof.text.reading import shown
 
@@ -23,23 +24,24 @@ if TYPE_CHECKING:
     from circuitproof.prove.properties.robustness import Robustness
 
 Finding = Tree | Violation | Unstable | NotExactError
+_Found = tuple[Prompt, Fold, Finding, Widening]
 
 
-def answer_ball(claim: Claim, folded: Folded, prop: "Robustness", effort: Effort) -> Answer:
+def answer_ball(claim: Claim, folded: Folded[CandidateLogits], prop: "Robustness", effort: Effort) -> Answer:
     """Answer robustness by searching the ball of each prompt, as long as there is time."""
     if effort.pace.is_over:
         late = Open("the work was ended before the first ball was searched")
         return Answer(prop, Undecided(late), claim.task.size, 0, Findings())
     task, width = claim.task, claim.frozen.architecture.width
     functions = disturbed_prompts(claim.frozen, task.candidates, claim.circuit, task.prompts, prop.at)
-    triples = list(zip(task.prompts, folded.of(claim.circuit), functions, strict=True))
+    triples = list(zip(task.prompts, exact_folds(folded.of(claim.circuit)), functions, strict=True))
     known: dict[int, Finding] = {}
-    found: list[tuple[Replayed, Finding, Widening]] = []
+    found: list[_Found] = []
     for prompt, fold, function in effort.pace.each("prompts", triples):
         if id(function) not in known:
             known[id(function)] = _find(fold, function, prop.epsilon, effort)
         places = widening(width, prop.at, function, len(prompt))
-        found.append((Replayed(prompt, FoldLeaf(fold)), known[id(function)], places))
+        found.append((prompt, fold, known[id(function)], places))
     ended = "the budget or the time" if effort.pace.is_over else "the budget"
     return _summed(prop, task.size, found, ended)
 
@@ -65,30 +67,28 @@ def _find(found: Fold, function: Disturbed, radius: Fraction, effort: Effort) ->
         return error
 
 
-def _summed(
-    prop: "Robustness", prompts: int, found: Sequence[tuple[Replayed, Finding, Widening]], ended: str
-) -> Answer:
+def _summed(prop: "Robustness", prompts: int, found: Sequence[_Found], ended: str) -> Answer:
     """Add up what was found at each prompt: one violation refutes, closed trees for all `prompts` prove."""
     failing: list[tuple[int]] = []
     replays: list[Replay] = []
     leaves_found: list[FoldLeaf] = []
     trees: dict[tuple[int, Widening], Tree] = {}
-    for x, (prompt, finding, widening) in enumerate(found):
+    for x, (prompt, fold, finding, widening) in enumerate(found):
         if isinstance(finding, Violation):
             failing.append((x,))
-            replays.append(Replay((replace(prompt, perturbation=widening.point(finding.eta)),)))
+            replays.append(Replay((Replayed(prompt, FoldLeaf(fold), widening.point(finding.eta)),)))
         elif is_closed(finding):
             key = (id(finding), widening)
             if key not in trees:
                 trees[key] = widening.tree(finding)
-            leaves_found.append(replace(prompt.leaf, regions=trees[key]))
+            leaves_found.append(FoldLeaf(fold, regions=trees[key]))
     outcome: Outcome
     if replays:
         outcome = Refuted(replays[0])
     elif len(leaves_found) == prompts:
         outcome = Proved(PromptSplit(tuple(leaves_found)))
     else:
-        outcome = Undecided(Open(_reason([finding for _, finding, _ in found], prop.epsilon, ended)))
+        outcome = Undecided(Open(_reason([finding for _, _, finding, _ in found], prop.epsilon, ended)))
     return Answer(prop, outcome, prompts, len(leaves_found), Findings(tuple(failing)))
 
 

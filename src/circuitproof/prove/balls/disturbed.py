@@ -24,7 +24,9 @@ from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface, Side
 from circuitproof.forward.prompts import PromptCells
-from circuitproof.prove.fold import Fold
+from circuitproof.prove.arithmetic import ClaimArithmetic, ExactForward, ExactNumbers
+from circuitproof.prove.enclosed import Enclosed
+from circuitproof.prove.fold import CandidateLogits, Fold
 
 T = TypeVar("T")
 Point = tuple[Fraction, ...]
@@ -64,9 +66,21 @@ class Disturbed:
         return Forward(self.frozen, self.cells, arithmetic, self.candidates, disturbance)
 
     def fold(self, eta: Sequence[Fraction]) -> Fold:
-        added = grid_of_fractions(self.split(eta, Fraction(0)), self.frozen.architecture.width)
-        trace = Trace(self.forward(Exact(), added), self.still)
+        trace = Trace(self._added(eta), self.still)
         return Fold(trace.output(self.last).take([self.row]).fractions()[0])
+
+    def evaluated(self, eta: Sequence[Fraction], arithmetic: ClaimArithmetic) -> CandidateLogits:
+        """Return the logits under a perturbation in the arithmetic of a claim."""
+        if isinstance(arithmetic, ExactNumbers):
+            return self.fold(eta)
+        return Enclosed(*arithmetic.rows(self._added(eta))(self.last)[self.row])
+
+    def _added(self, eta: Sequence[Fraction]) -> ExactForward:
+        added = grid_of_fractions(self.split(eta, Fraction(0)), self.frozen.architecture.width)
+        return self.forward(Exact(), added)
+
+    def zero(self) -> Point:
+        return (Fraction(0),) * self.variables
 
     def scale(self) -> Fraction:
         """Return the largest absolute value of what the perturbation is added to, before it is added."""
@@ -137,7 +151,7 @@ class Question:
         return self.disturbed.fold(eta).decision == frozenset({self.winner})
 
     def zero(self) -> Point:
-        return (Fraction(0),) * self.disturbed.variables
+        return self.disturbed.zero()
 
 
 def selector(place: int, count: int, width: int) -> Grid:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from circuitproof.prove.enclosed import NOT_KNOWN, Enclosed, NotKnown, Ternary
 from circuitproof.prove.evidence import Radius
 from circuitproof.prove.fold import Fold
+from circuitproof.prove.known import decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,31 @@ def radii(folds: Sequence[Fold], rows: Directions) -> tuple[Radius, ...]:
     return tuple(known[fold] for fold in folds)
 
 
+def keeps(found: Enclosed, rows: Directions, epsilon: Fraction) -> Ternary:
+    """Say whether every perturbation of size at most `epsilon` keeps an enclosed decision."""
+    if isinstance(found.decision, NotKnown):
+        return NOT_KNOWN
+    y, reach = found.leader, 2 * found.radius
+    leads = {t: found.midpoints[y] - found.midpoints[t] for t in range(len(found.midpoints)) if t != y}
+    if all(lead - reach > epsilon * rows.apart(y, t) for t, lead in leads.items()):
+        return True
+    return NOT_KNOWN if known_violation(found, rows, epsilon) is None else False
+
+
+def known_violation(found: Enclosed, rows: Directions, epsilon: Fraction) -> tuple[Fraction, ...] | None:
+    """Return a perturbation towards some competitor after which the decision is known to be another."""
+    y = found.leader
+    for other in range(len(found.midpoints)):
+        eta = _push(rows, (y, other), epsilon)
+        moved = [
+            midpoint + sum((a * b for a, b in zip(row, eta, strict=True)), Fraction(0))
+            for midpoint, row in zip(found.midpoints, rows.rows, strict=True)
+        ]
+        if decides(Enclosed(tuple(moved), found.radius), y) is False:
+            return eta
+    return None
+
+
 def violation(fold: Fold, rows: Directions, epsilon: Fraction) -> tuple[Fraction, ...]:
     """Return a perturbation of size at most `epsilon` after which the decision is not the clear one it was.
 
@@ -42,10 +69,15 @@ def violation(fold: Fold, rows: Directions, epsilon: Fraction) -> tuple[Fraction
         return (Fraction(0),) * len(rows.rows[0])
     ratios = _ratios(fold, rows)
     nearest = min(ratios, key=lambda t: ratios[t])
-    step = min(ratios[nearest], epsilon)
+    return _push(rows, (fold.winner, nearest), min(ratios[nearest], epsilon))
+
+
+def _push(rows: Directions, places: tuple[int, int], step: Fraction) -> tuple[Fraction, ...]:
+    """Return the perturbation of a size that takes most from the first candidate for the second."""
+    winner, nearest = (rows.rows[place] for place in places)
     return tuple(
         step if other > own else -step if own > other else Fraction(0)
-        for own, other in zip(rows.rows[fold.winner], rows.rows[nearest], strict=True)
+        for own, other in zip(winner, nearest, strict=True)
     )
 
 

@@ -2,22 +2,39 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.claim import Claim
-from circuitproof.prove.evidence import FoldLeaf, PromptSplit, Replay, Replayed
+from circuitproof.prove.evidence import FoldLeaf, Leaf, Open, PromptSplit, Replay, Replayed, logits_of
 from circuitproof.prove.findings import Findings
+from circuitproof.prove.known import Divided, open_words
 from circuitproof.prove.properties.property import Property
-from circuitproof.prove.verdict import Answer, Outcome, Proved, Refuted
+from circuitproof.prove.verdict import Answer, Outcome, Proved, Refuted, Undecided
 
 
 def for_every_prompt(
-    claim: Claim, prop: Property, leaves: Sequence[FoldLeaf], failing: Sequence[int], eta: Point | None = None
+    claim: Claim, prop: Property, leaves: Sequence[Leaf], met: Divided, eta: Point | None = None
 ) -> Answer:
     """Answer a property with an obligation per prompt; the first that fails, under `eta`, refutes it."""
     outcome: Outcome = Proved(PromptSplit(tuple(leaves)))
-    if failing:
-        leaf = replace(leaves[failing[0]], radius=None)
-        outcome = Refuted(Replay((Replayed(claim.task.prompts[failing[0]], leaf, eta),)))
-    found = Findings(tuple((x,) for x in failing))
-    return Answer(prop, outcome, len(leaves), len(leaves) - len(failing), found)
+    if met.no:
+        leaf = leaves[met.no[0]]
+        plain = replace(leaf, radius=None) if isinstance(leaf, FoldLeaf) else leaf
+        outcome = Refuted(Replay((Replayed(claim.task.prompts[met.no[0]], plain, eta),)))
+    elif met.open:
+        outcome = open_prompts(leaves, met.open)
+    found = Findings(tuple((x,) for x in met.no))
+    return Answer(prop, outcome, len(leaves), len(met.yes), found)
+
+
+def open_prompts(leaves: Sequence[Leaf], places: Sequence[int]) -> Undecided:
+    """Leave open what enclosed logits do not tell, and say how near the nearest is."""
+    values = chain.from_iterable(logits_of(leaves[place]) for place in places)
+    what = f"{len(places)} of {len(leaves)} prompts are"
+    return Undecided(Open(open_words(f"prompt {places[0]} is" if len(leaves) == 1 else what, values)))
+
+
+def unprovable(claim: Claim, prop: Property, reason: str) -> Answer:
+    """Leave a property open that cannot be proved in the claim's arithmetic."""
+    return Answer(prop, Undecided(Open(reason)), claim.task.size, 0, Findings())

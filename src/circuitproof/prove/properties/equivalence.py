@@ -11,8 +11,9 @@ from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Decided, rightly_decided
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.evidence import FoldLeaf, Replay
-from circuitproof.prove.fold import Folded
+from circuitproof.prove.evidence import Replay, make_leaf
+from circuitproof.prove.fold import CandidateLogits, Folded
+from circuitproof.prove.known import decides, divide
 from circuitproof.prove.properties.each_prompt import for_every_prompt
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.properties.property import Meaning, Property
@@ -42,10 +43,10 @@ class Equivalence(Property):
             "Only the candidates are compared: another token may have a larger logit.",
         )
 
-    def answer_list(self, claim: Claim, folded: Folded, _effort: Effort) -> Answer:
+    def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
         wanted, found = claim.task.decisions(), folded.of(claim.circuit)
-        wrong = [x for x, fold in enumerate(found) if fold.decision != frozenset({wanted[x]})]
-        return for_every_prompt(claim, self, [FoldLeaf(fold) for fold in found], wrong)
+        right = divide(decides(fold, wanted[x]) for x, fold in enumerate(found))
+        return for_every_prompt(claim, self, [make_leaf(fold) for fold in found], right)
 
     def answer_pattern(self, prover: "PatternProver") -> Answer:
         return prover.for_every_prompt(self, Right(prover.claim.task))

@@ -11,16 +11,17 @@ from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Decided, beside, fold_of
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.evidence import FoldLeaf, Open
-from circuitproof.prove.findings import Findings
-from circuitproof.prove.fold import Folded
-from circuitproof.prove.properties.each_prompt import for_every_prompt
+from circuitproof.prove.evidence import make_leaf
+from circuitproof.prove.fold import CandidateLogits, Folded
+from circuitproof.prove.inexact import Need, inexact_model
+from circuitproof.prove.known import divide, same_decision
+from circuitproof.prove.properties.each_prompt import for_every_prompt, unprovable
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.properties.property import Meaning, Property
 from circuitproof.prove.properties.questions import Compared, EachPrompt, Question, Sought
 from circuitproof.prove.remarks import Decisions, Grounds, Plain, Remark, Tied, constant
 from circuitproof.prove.silence import is_whole_model
-from circuitproof.prove.verdict import Answer, Battery, Undecided
+from circuitproof.prove.verdict import Answer, Battery
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +40,19 @@ class Faithfulness(Property):
         )
 
     def other_circuits(self, claim: Claim) -> Sequence[Circuit]:
-        is_exact = claim.frozen.declaration.inexact_operator is None
-        return (whole(claim.frozen.graph),) if is_exact else ()
+        return (whole(claim.frozen.graph),) if self.cannot_prove(claim) is None else ()
 
-    def answer_list(self, claim: Claim, folded: Folded, _effort: Effort) -> Answer:
-        if (operator := claim.frozen.declaration.inexact_operator) is not None:
-            reason = f"the whole model uses {operator}, which has no exact value: this can only be measured"
-            return Answer(self, Undecided(Open(reason)), claim.task.size, 0, Findings())
+    def cannot_prove(self, claim: Claim) -> str | None:
+        operator = inexact_model(claim.frozen, claim.arithmetic)
+        return None if operator is None else Need.FAITHFULNESS.format(operator)
+
+    def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
+        if (reason := self.cannot_prove(claim)) is not None:
+            return unprovable(claim, self, reason)
         found, model = folded.of(claim.circuit), folded.of(whole(claim.frozen.graph))
-        leaves = [FoldLeaf(one, other) for one, other in zip(found, model, strict=True)]
-        unlike = [x for x, fold in enumerate(found) if fold.decision != model[x].decision]
-        return for_every_prompt(claim, self, leaves, unlike)
+        leaves = [make_leaf(one, other) for one, other in zip(found, model, strict=True)]
+        alike = divide(same_decision(one, other) for one, other in zip(found, model, strict=True))
+        return for_every_prompt(claim, self, leaves, alike)
 
     def remarks(self, battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
         tied = sum(len(decision) > 1 for decision in decisions)
@@ -58,8 +61,8 @@ class Faithfulness(Property):
         return constant(grounds, decisions) + (Plain.WHOLE,) * is_whole + ties
 
     def questions(self, claim: Claim) -> tuple[Question, ...]:
-        if (operator := claim.frozen.declaration.inexact_operator) is not None:
-            raise NotExactError(f"the whole model uses {operator}, which has no exact value")
+        if (reason := self.cannot_prove(claim)) is not None:
+            raise NotExactError(reason)
         said = ("is decided otherwise than by the whole model", "is decided like it")
         circuits = (claim.circuit, whole(claim.frozen.graph))
         return (EachPrompt(Sought(Compared.UNLIKE, circuits, said)),)

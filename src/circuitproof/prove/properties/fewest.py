@@ -21,15 +21,16 @@ from circuitproof.prove.counterexamples import Decided, rightly_decided
 from circuitproof.prove.effort import Effort, Pace
 from circuitproof.prove.evidence import (
     CircuitSplit,
-    FoldLeaf,
     OneCircuit,
     Open,
     PromptSplit,
     Replay,
     Replayed,
+    make_leaf,
 )
 from circuitproof.prove.findings import Findings
-from circuitproof.prove.fold import Folded
+from circuitproof.prove.fold import CandidateLogits, Folded
+from circuitproof.prove.known import open_words
 from circuitproof.prove.minimal import Trial, try_circuits
 from circuitproof.prove.properties.property import Property
 from circuitproof.prove.verdict import Answer, Proved, Refuted, Undecided
@@ -70,7 +71,7 @@ class Fewest(Property):
     def obligations(self, claim: Claim) -> int:
         return len(self.other_circuits(claim))
 
-    def answer_list(self, claim: Claim, _folded: Folded, effort: Effort) -> Answer:
+    def answer_list(self, claim: Claim, _folded: Folded[CandidateLogits], effort: Effort) -> Answer:
         return _answer(claim, self, effort.pace)
 
     def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
@@ -83,17 +84,21 @@ def _answer(claim: Claim, prop: Fewest, pace: Pace) -> Answer:
     if expected - frozenset(circuits):
         raise InputError("a circuit said to be minimal has dead edges or reads no prompt; keep its live part")
     known: dict[Circuit, Tree] = {}
+    unknown: list[str] = []
     for batch in _batches(claim, prop, circuits):
-        tried = _trees(claim, batch, pace)
+        tried, left = _trees(claim, batch, pace)
         known.update(tried)
-        pace.hear("smaller circuits tried", len(known), len(circuits))
-        if surprising := [
-            one for one in batch if one in tried and _is_right(tried[one]) != (one in expected)
-        ]:
+        unknown.extend(left)
+        reached = len(known) + len(unknown)
+        pace.hear("smaller circuits tried", reached, len(circuits))
+        if surprising := [one for one, tree in tried.items() if _is_right(tree) != (one in expected)]:
             return _refuted(claim, prop, surprising[0], known, len(circuits), pace)
-        if len(tried) < len(batch):
-            why = f"the work was ended after {len(known)} of {len(circuits)} smaller circuits were tried"
+        if len(tried) + len(left) < len(batch):
+            why = f"the work was ended after {reached} of {len(circuits)} smaller circuits were tried"
             return Answer(prop, Undecided(Open(why)), len(circuits), len(known), Findings())
+    if unknown:
+        why = f"{len(unknown)} of {len(circuits)} smaller circuits are open; of the first {unknown[0]}"
+        return Answer(prop, Undecided(Open(why)), len(circuits), len(known), Findings())
     trees = tuple(known[circuit] for circuit in circuits)
     return Answer(prop, Proved(CircuitSplit(trees)), len(circuits), len(circuits), Findings())
 
@@ -125,7 +130,7 @@ def _refuted(  # noqa: PLR0913, PLR0917  # what is known by then
     tree = known[found]
     among = prop.other_circuits(claim)
     while _is_right(tree):
-        trees = _trees(claim, shortened(found, among), pace)
+        trees, _ = _trees(claim, shortened(found, among), pace)
         right = [one for one, tried in trees.items() if _is_right(tried)]
         if not right:
             break
@@ -138,13 +143,25 @@ def _is_right(tree: Tree) -> bool:
     return isinstance(tree, PromptSplit)
 
 
-def _trees(claim: Claim, circuits: Sequence[Circuit], pace: Pace) -> dict[Circuit, Tree]:
-    """Return for each circuit that there is time for a prompt that it decides wrong, or all of them."""
-    return {one.circuit: _tree(claim, one) for one in try_circuits(claim.frozen, claim.task, circuits, pace)}
+def _trees(
+    claim: Claim, circuits: Sequence[Circuit], pace: Pace
+) -> tuple[dict[Circuit, Tree], tuple[str, ...]]:
+    """Return for each circuit that there is time for a prompt that it decides wrong, or all of them.
+
+    Those of which it is not known are none of these; for each, the second part says why.
+    """
+    tried = try_circuits(claim.frozen, claim.task, circuits, pace, arithmetic=claim.arithmetic)
+    known = {one.circuit: _tree(claim, one) for one in tried if not one.open}
+    return known, tuple(_open_words(one) for one in tried if one.open)
+
+
+def _open_words(trial: Trial) -> str:
+    what = f"{len(trial.open)} of {len(trial.folds)} prompts are"
+    return open_words(what, (trial.folds[place] for place in trial.open))
 
 
 def _tree(claim: Claim, trial: Trial) -> Tree:
-    leaves = tuple(map(FoldLeaf, trial.folds))
+    leaves = tuple(map(make_leaf, trial.folds))
     if trial.refuting is None:
         return PromptSplit(leaves)
     return Replay((Replayed(claim.task.prompts[trial.refuting], leaves[0]),))

@@ -10,9 +10,11 @@ from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Decided, decided
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.evidence import FoldLeaf, PromptSplit, Replay, Replayed
+from circuitproof.prove.evidence import PromptSplit, Replay, Replayed, make_leaf
 from circuitproof.prove.findings import Findings
-from circuitproof.prove.fold import Folded
+from circuitproof.prove.fold import CandidateLogits, Folded
+from circuitproof.prove.known import divide, is_clear, same_decision
+from circuitproof.prove.properties.each_prompt import open_prompts
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.properties.property import Meaning, Property
 from circuitproof.prove.properties.questions import Compared, OneClass, Question, Sought
@@ -42,18 +44,26 @@ class Invariance(Property):
     def obligations(self, claim: Claim) -> int:
         return len(claim.task.classes())
 
-    def answer_list(self, claim: Claim, folded: Folded, _effort: Effort) -> Answer:
+    def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
         found, classes, prompts = folded.of(claim.circuit), claim.task.classes(), claim.task.prompts
         failing: list[tuple[int, ...]] = []
+        unknown: list[int] = []
         for members in classes:
-            tied = [x for x in members if not found[x].is_clear]
-            unlike = [x for x in members if found[x].decision != found[members[0]].decision]
+            clear = divide(is_clear(found[x].decision) for x in members)
+            tied, known = [members[k] for k in clear.no], [members[k] for k in clear.yes]
+            unlike = [x for x in known if same_decision(found[x], found[known[0]]) is False]
             if tied or unlike:
-                failing.append((tied[0],) if tied else (members[0], unlike[0]))
-        outcome: Outcome = Proved(PromptSplit(tuple(map(FoldLeaf, found))))
+                failing.append((tied[0],) if tied else (known[0], unlike[0]))
+            else:
+                unknown.extend(members[k] for k in clear.open)
+        leaves = tuple(map(make_leaf, found))
+        outcome: Outcome = Proved(PromptSplit(leaves))
         if failing:
-            outcome = Refuted(Replay(tuple(Replayed(prompts[x], FoldLeaf(found[x])) for x in failing[0])))
-        met = len(classes) - len(failing)
+            outcome = Refuted(Replay(tuple(Replayed(prompts[x], leaves[x]) for x in failing[0])))
+        elif unknown:
+            outcome = open_prompts(leaves, unknown)
+        open_classes = sum(not set(unknown).isdisjoint(members) for members in classes)
+        met = len(classes) - len(failing) - open_classes
         return Answer(self, outcome, len(classes), met, Findings(tuple(failing)))
 
     def answer_pattern(self, prover: "PatternProver") -> Answer:

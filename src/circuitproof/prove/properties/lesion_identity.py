@@ -27,7 +27,7 @@ from circuitproof.prove.counterexamples import Decided
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.evidence import OneTensor, TensorSplit
 from circuitproof.prove.findings import Findings
-from circuitproof.prove.fold import Folded
+from circuitproof.prove.fold import CandidateLogits, Folded
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.properties.property import Asked, Meaning, Property
 from circuitproof.prove.remarks import Decisions, Grounds, OfBase, Plain, Remark
@@ -88,7 +88,7 @@ class LesionIdentity(Property):
             "Nothing is said of what the program heads do.",
         )
 
-    def answer_list(self, claim: Claim, _folded: Folded, _effort: Effort) -> Answer:
+    def answer_list(self, claim: Claim, _folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
         return self.answer(claim.frozen)
 
     def answer(self, frozen: Frozen) -> Answer:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from circuitproof.declare.circuits.ablation import Zero
@@ -16,9 +17,20 @@ from circuitproof.prove.balls.disturbed import Point
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Decided, decided
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.evidence import EdgeSplit, FoldLeaf, OneEdge, Open, PromptSplit, Replay, Replayed
+from circuitproof.prove.enclosed import Ternary
+from circuitproof.prove.evidence import (
+    EdgeSplit,
+    OneEdge,
+    Open,
+    PromptSplit,
+    Replay,
+    Replayed,
+    logits_of,
+    make_leaf,
+)
 from circuitproof.prove.findings import EdgeWitnesses, Findings
-from circuitproof.prove.fold import Folded, changes_nothing
+from circuitproof.prove.fold import CandidateLogits, Folded
+from circuitproof.prove.known import changes_nothing, divide, is_changed, is_clear, open_words
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.properties.property import Meaning, Property
 from circuitproof.prove.properties.questions import Compared, OneWitness, Question, Sought
@@ -30,6 +42,7 @@ from circuitproof.prove.remarks import (
     Remark,
     SharedBias,
     needs_every_edge,
+    perhaps,
 )
 from circuitproof.prove.verdict import Answer, Battery, Outcome, Proved, Refuted, Undecided
 
@@ -66,25 +79,27 @@ class Necessity(Property):
     def obligations(self, claim: Claim) -> int:
         return len(claim.circuit)
 
-    def answer_list(self, claim: Claim, folded: Folded, _effort: Effort) -> Answer:
+    def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
         before, prompts = folded.of(claim.circuit), claim.task.prompts
         witnesses = [_witnesses(claim, folded, edge) for edge in claim.circuit]
-        useless = [place for place, found in enumerate(witnesses) if not found.flips and not found.ties]
+        edges = divide(found.is_needed for found in witnesses)
         leaves = [
-            tuple(FoldLeaf(one, other) for one, other in zip(before, folded.of(lesion), strict=True))
+            tuple(make_leaf(one, other) for one, other in zip(before, folded.of(lesion), strict=True))
             for lesion in claim.circuit.lesions()
         ]
         outcome: Outcome
-        if useless:
-            outcome = Refuted(OneEdge(useless[0], PromptSplit(leaves[useless[0]])))
+        if edges.no:
+            outcome = Refuted(OneEdge(edges.no[0], PromptSplit(leaves[edges.no[0]])))
+        elif edges.open:
+            values = [one for k in edges.open for x in witnesses[k].open for one in logits_of(leaves[k][x])]
+            outcome = Undecided(Open(open_words(f"{len(edges.open)} of {len(leaves)} edges are", values)))
         else:
             first = [(found.flips + found.ties)[0] for found in witnesses]
             replays = [Replay((Replayed(prompts[x], row[x]),)) for x, row in zip(first, leaves, strict=True)]
             outcome = Proved(EdgeSplit(tuple(replays)))
-        met = len(leaves) - len(useless)
-        return Answer(self, outcome, len(leaves), met, Findings(edges=tuple(witnesses)))
+        return Answer(self, outcome, len(leaves), len(edges.yes), Findings(edges=tuple(witnesses)))
 
-    def known_edges(self, claim: Claim, folded: Folded) -> tuple[EdgeWitnesses, ...]:
+    def known_edges(self, claim: Claim, folded: Folded[CandidateLogits]) -> tuple[EdgeWitnesses, ...]:
         kept = kept_biases(claim)
         needed = {
             edge: (claim.circuit, claim.circuit.without(edge), *([kept[edge]] if edge in kept else ()))
@@ -120,7 +135,8 @@ class Necessity(Property):
         is_zero = isinstance(grounds.circuit.ablation, Zero)
         fixed = constant_edges(grounds.circuit, grounds.programs) if is_zero else ()
         biases = _shared_biases(battery.claim, battery.folded)
-        return (*implied, *map(SharedBias, biases), *map(ConstantSource, fixed))
+        warned = [perhaps(SharedBias(edge), applies) for edge, applies in biases]
+        return (*implied, *chain.from_iterable(warned), *map(ConstantSource, fixed))
 
     def questions(self, claim: Claim) -> tuple[Question, ...]:
         return tuple(_question(claim.circuit, edge) for edge in claim.circuit)
@@ -138,22 +154,22 @@ def _question(circuit: Circuit, edge: Edge) -> OneWitness:
     return OneWitness(Sought(Compared.CHANGED, (circuit, circuit.without(edge)), said), str(edge))
 
 
-def _witnesses(claim: Claim, folded: Folded, edge: Edge) -> EdgeWitnesses:
+def _witnesses(claim: Claim, folded: Folded[CandidateLogits], edge: Edge) -> EdgeWitnesses:
     """Return the prompts whose clear decision is another clear one, or a tie, without an edge."""
     before, after = folded.of(claim.circuit), folded.of(claim.circuit.without(edge))
-    changed = [x for x, fold in enumerate(before) if fold.is_clear and fold.decision != after[x].decision]
-    flips = tuple(x for x in changed if after[x].is_clear)
-    ties = tuple(x for x in changed if not after[x].is_clear)
+    changed = divide(is_changed(one, other) for one, other in zip(before, after, strict=True))
+    flips = tuple(x for x in changed.yes if is_clear(after[x].decision) is True)
+    ties = tuple(x for x in changed.yes if is_clear(after[x].decision) is False)
     kept = bias_kept(claim.frozen, claim.circuit, edge)
-    is_biased = kept is not None and changes_nothing(before, folded.of(kept))
-    return EdgeWitnesses(edge, flips, ties, only_bias=is_biased)
+    is_biased = kept is not None and changes_nothing(before, folded.of(kept)) is True
+    return EdgeWitnesses(edge, flips, ties, only_bias=is_biased, open=changed.open)
 
 
-def _shared_biases(claim: Claim, folded: Folded) -> tuple[Edge, ...]:
-    """Return the edges that change no decision as long as a shared bias is kept."""
+def _shared_biases(claim: Claim, folded: Folded[CandidateLogits]) -> tuple[tuple[Edge, Ternary], ...]:
+    """Say whether edges change no decision as long as a shared bias is kept, where there is one."""
     kept = kept_biases(claim)
     before = folded.of(claim.circuit) if kept else ()
-    return tuple(edge for edge, variant in kept.items() if changes_nothing(before, folded.of(variant)))
+    return tuple((edge, changes_nothing(before, folded.of(variant))) for edge, variant in kept.items())
 
 
 def kept_biases(claim: Claim) -> Mapping[Edge, BiasKept]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from circuitproof.prove.counterexamples import Decided
     from circuitproof.prove.effort import Effort
     from circuitproof.prove.findings import EdgeWitnesses
-    from circuitproof.prove.fold import Folded
+    from circuitproof.prove.fold import CandidateLogits, Folded
     from circuitproof.prove.patterns.answers import PatternProver
     from circuitproof.prove.properties.questions import Question
     from circuitproof.prove.remarks import Decisions, Grounds, Remark
@@ -108,14 +108,16 @@ class Property(ABC):
         return claim.task.size
 
     @abstractmethod
-    def answer_list(self, claim: "Claim", folded: "Folded", effort: "Effort", /) -> "Answer":
+    def answer_list(self, claim: "Claim", folded: "Folded[CandidateLogits]", effort: "Effort", /) -> "Answer":
         """Answer it over a list whose circuits are folded."""
 
     def answer_pattern(self, _prover: "PatternProver", /) -> "Answer":
         """Answer it over a pattern."""
         raise InputError(f"{self.kind} is not known over patterns")
 
-    def known_edges(self, _claim: "Claim", _folded: "Folded", /) -> tuple["EdgeWitnesses", ...]:
+    def known_edges(
+        self, _claim: "Claim", _folded: "Folded[CandidateLogits]", /
+    ) -> tuple["EdgeWitnesses", ...]:
         """Return what is known of single edges where there was no time for all that it needs."""
         return ()
 
@@ -124,6 +126,10 @@ class Property(ABC):
         self, battery: "Battery", grounds: "Grounds", decisions: "Decisions", /
     ) -> tuple["Remark", ...]:
         """Return where a proof of it tells less than its name, in the order of the format's table."""
+
+    def cannot_prove(self, _claim: "Claim", /) -> str | None:
+        """Return why it cannot be proved in the claim's arithmetic and what to do; nothing if it can."""
+        return None
 
     def questions(self, _claim: "Claim", /) -> tuple["Question", ...]:
         """Return what solvers are asked; nothing where they are not."""

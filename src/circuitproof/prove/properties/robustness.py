@@ -21,15 +21,17 @@ from circuitproof.forward.interface import (
 )
 from circuitproof.forward.reach import refuse_unreached_prompts, unreached
 from circuitproof.prove.balls.answers import answer_ball, widening
-from circuitproof.prove.balls.disturbed import Point, disturbed_prompts
-from circuitproof.prove.balls.robustness import Directions, radii, violation
+from circuitproof.prove.balls.disturbed import Disturbed, Point, disturb
+from circuitproof.prove.balls.robustness import Directions, keeps, known_violation, radii, violation
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import Decided, beside
 from circuitproof.prove.effort import Effort
-from circuitproof.prove.evidence import FoldLeaf, Open, Replay, Replayed
+from circuitproof.prove.evidence import FoldLeaf, Open, Replay, Replayed, make_leaf
 from circuitproof.prove.findings import Findings, Survey
-from circuitproof.prove.fold import Fold, Folded
-from circuitproof.prove.properties.each_prompt import for_every_prompt
+from circuitproof.prove.fold import CandidateLogits, Fold, Folded
+from circuitproof.prove.inexact import ball_words
+from circuitproof.prove.known import divide
+from circuitproof.prove.properties.each_prompt import for_every_prompt, unprovable
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.properties.property import Asked, Meaning, Property
 from circuitproof.prove.properties.questions import EachBall, Question
@@ -126,19 +128,36 @@ class Robustness(Property):
         ends = (length - 1 in at.places(length) for length in task.lengths())
         return 0 if at.node != LOGITS or any(ends) else task.size
 
-    def answer_list(self, claim: Claim, folded: Folded, effort: Effort) -> Answer:
+    def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], effort: Effort) -> Answer:
         """Answer by a formula where nothing bends between perturbation and logits, otherwise by a search."""
-        if claim.frozen.architecture.has_norm or not self.at.is_final_residual:
+        if (reason := self.cannot_prove(claim)) is not None:
+            return unprovable(claim, self, reason)
+        if not self._has_radii(claim.frozen):
             return answer_ball(claim, folded, self, effort)
         rows, found = claim.directions(), folded.of(claim.circuit)
-        clear = [x for x, fold in enumerate(found) if fold.is_clear]
-        sizes = dict(zip(clear, radii([found[x] for x in clear], rows), strict=True))
-        failing = [x for x in range(len(found)) if x not in sizes or not sizes[x].exceeds(self.epsilon)]
-        leaves = [FoldLeaf(fold, radius=sizes.get(x)) for x, fold in enumerate(found)]
-        eta = violation(found[failing[0]], rows, self.epsilon) if failing else None
-        answer = for_every_prompt(claim, self, leaves, failing, eta)
-        measured = replace(answer.findings, radii=tuple(leaf.radius for leaf in leaves))
-        return replace(answer, findings=measured)
+        clear = [fold for fold in found if isinstance(fold, Fold) and fold.is_clear]
+        sizes = dict(zip(clear, radii(clear, rows), strict=True))
+        leaves = [
+            FoldLeaf(fold, radius=sizes.get(fold)) if isinstance(fold, Fold) else make_leaf(fold)
+            for fold in found
+        ]
+        kept = divide(
+            fold in sizes and sizes[fold].exceeds(self.epsilon)
+            if isinstance(fold, Fold)
+            else keeps(fold, rows, self.epsilon)
+            for fold in found
+        )
+        eta = _breaking(found[kept.no[0]], rows, self.epsilon) if kept.no else None
+        answer = for_every_prompt(claim, self, leaves, kept, eta)
+        measured = tuple(leaf.radius if isinstance(leaf, FoldLeaf) else None for leaf in leaves)
+        return replace(answer, findings=replace(answer.findings, radii=measured))
+
+    def cannot_prove(self, claim: Claim) -> str | None:
+        return None if self._has_radii(claim.frozen) else ball_words(claim.arithmetic)
+
+    def _has_radii(self, frozen: Frozen) -> bool:
+        """Say whether nothing bends between perturbation and logits, so that decisions have radii."""
+        return self.at.is_final_residual and not frozen.architecture.has_norm
 
     def answer_pattern(self, prover: "PatternProver") -> Answer:
         goal = robust_goal(prover.claim, self)
@@ -160,7 +179,8 @@ class Robustness(Property):
     def _perturbed(self, claim: Claim, prompt: Prompt, eta: Point) -> Decided:
         """Return what is decided under a perturbation, beside what is decided without."""
         added = (self.at, eta)
-        before, after = perturbed_folds(claim.frozen, claim.task.candidates, claim.circuit, prompt, added)
+        function, inner = _perturbation(claim.frozen, claim.task.candidates, claim.circuit, prompt, added)
+        before, after = (function.evaluated(one, claim.arithmetic) for one in (function.zero(), inner))
         return beside(claim, prompt, before.decision, after, eta)
 
 
@@ -171,12 +191,23 @@ def perturbed_folds(
     prompt: Prompt,
     added: tuple[Interface, Point],
 ) -> tuple[Fold, Fold]:
-    """Return the logits of a prompt without and with what is added at a place."""
+    """Return the exact logits of a prompt without and with what is added at a place."""
+    function, inner = _perturbation(frozen, candidates, circuit, prompt, added)
+    return function.fold(function.zero()), function.fold(inner)
+
+
+def _perturbation(
+    frozen: Frozen,
+    candidates: tuple[int, ...],
+    circuit: Circuit,
+    prompt: Prompt,
+    added: tuple[Interface, Point],
+) -> tuple[Disturbed, Point]:
+    """Return a prompt's logits as a function, and the part that it reads of what is added at a place."""
     at, eta = added
-    (function,) = disturbed_prompts(frozen, candidates, circuit, [prompt], at)
+    function = disturb(frozen, candidates, circuit, prompt, at)
     read = widening(frozen.architecture.width, at, function, len(prompt)).places
-    inner = eta if len(eta) == function.variables else tuple(eta[place] for place in read)
-    return function.fold((Fraction(0),) * function.variables), function.fold(inner)
+    return function, eta if len(eta) == function.variables else tuple(eta[place] for place in read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +230,11 @@ class Robust:
             return None
         eta = violation(seen.fold, self.rows, self.epsilon)
         return Replay((Replayed(seen.prompt, FoldLeaf(seen.fold), eta),))
+
+
+def _breaking(found: CandidateLogits, rows: Directions, epsilon: Fraction) -> Point | None:
+    is_exact = isinstance(found, Fold)
+    return violation(found, rows, epsilon) if is_exact else known_violation(found, rows, epsilon)
 
 
 def robust_goal(claim: Claim, prop: Robustness) -> Robust | None:

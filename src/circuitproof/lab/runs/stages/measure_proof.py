@@ -10,6 +10,7 @@ from circuitproof.errors import NumericError
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import task_logits
 from circuitproof.prove.anchors import spread_anchors, unshared_logits
+from circuitproof.prove.known import exact_folds
 from circuitproof.prove.verdict import Battery
 
 
@@ -36,7 +37,7 @@ def measure_proof(model: Path, battery: Battery, anchors: int) -> ProofMeasures:
 def _check_anchors(battery: Battery, count: int) -> int:
     """Evaluate some prompts alone, sharing nothing, and demand the very logits of the fold."""
     claim, signs = battery.claim, 0
-    folds = battery.folded.of(claim.circuit)
+    folds = exact_folds(battery.folded.of(claim.circuit))
     for place in spread_anchors(claim.task.size, count):
         prompt = claim.task.prompts[place]
         logits, traced = unshared_logits(claim.frozen, claim.circuit, claim.task.candidates, prompt)
@@ -53,5 +54,7 @@ def _float_forward(path: Path, battery: Battery) -> tuple[float, float]:
     begin = time.perf_counter()
     found = task_logits(model, claim.task, [claim.circuit])[0]
     seconds = time.perf_counter() - begin
-    exact = torch.tensor([list(map(float, fold.logits)) for fold in battery.folded.of(claim.circuit)])
+    exact = torch.tensor(
+        [list(map(float, fold.logits)) for fold in exact_folds(battery.folded.of(claim.circuit))]
+    )
     return float((found - exact).abs().max()), seconds
