@@ -17,7 +17,7 @@ from circuitproof.declare.programs.text import to_text
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, NumericError
 from circuitproof.forward.declaration import ProgramHeads
-from circuitproof.lab.distill.heal import Healing, Treatment
+from circuitproof.lab.distill.heal import Treatment
 from circuitproof.lab.distill.install import ScoringParameters, install, scoring_parameters
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.distill.migrate import Fate, Migration, migration_of
@@ -26,20 +26,20 @@ from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_mode
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.records.migration import MIGRATION, RoundRecord
 from circuitproof.lab.runs.distillation_recipe import DistillationRecipe
-from circuitproof.lab.runs.extraction import find_circuits, write_extraction
 from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.stages.extract import CircuitSearch, extract_circuit
 from circuitproof.lab.runs.stages.final_proof import FinalProof, prove_final
+from circuitproof.lab.runs.stages.heal import HealingPlan, heal
 from circuitproof.lab.runs.stages.prove import CircuitClaim
 from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
-from circuitproof.lab.train.loop import Watcher, fit
+from circuitproof.lab.train.loop import Watcher
 from circuitproof.text.canonical import Json, readable_json
 from circuitproof.text.codec import record_to_json, to_json
 from circuitproof.text.records import write_record
 
 UNHEALED, CHASE = "unhealed", "chase"
 _SYNTHESIS = "synthesis.json"
-_HISTORY = "healing.json"
 
 OnStage = Callable[[int, str], None]
 """Who is told which stage of which seed begins."""
@@ -166,15 +166,12 @@ def _source(job: _Seed) -> Path:
 
 def _extract(job: _Seed, model: Path, place: str) -> tuple[Behaviour, ...]:
     """Return each task with the circuit that extraction finds for it."""
-    run, method = job.run.within(place), job.recipe.method
+    run = job.run.within(place)
 
     def extract(task: Task) -> Behaviour:
-        found = run.stage(
-            f"{task.name}.circuit.json",
-            lambda path: write_extraction(find_circuits(model, task, method), path),
-            f"{place}: extracting {task.name}",
-        )
-        return Behaviour(task, load_circuit(found))
+        search = CircuitSearch(model, task, job.recipe.method)
+        name, telling = f"{task.name}.circuit.json", f"{place}: extracting {task.name}"
+        return Behaviour(task, load_circuit(extract_circuit(run, search, name, telling)))
 
     return tuple(map(extract, job.recipe.tasks))
 
@@ -202,15 +199,9 @@ def _round(
     job: _Seed, name: str, start: Path, behaviours: tuple[Behaviour, ...], treatment: Treatment
 ) -> Round:
     """Heal a model under an objective and see what became of its behaviours."""
-
-    def heal(path: Path) -> None:
-        stored, therapy = load_model(start), job.recipe.therapy.seeded(job.seed)
-        goal = Healing(behaviours, tuple(stored.model.programs), therapy.weighings[treatment], therapy.draw)
-        healed = fit(stored.model, goal, therapy.plan, path.parent / "checkpoints", Watcher())
-        history = readable_json(to_json(healed.evaluations))
-        save_model(path, StoredModel(healed.model, stored.alphabet), {_HISTORY: history})
-
-    model = job.run.within(name).stage(MODEL, heal, f"{name}: healing")
+    therapy = job.recipe.therapy.seeded(job.seed)
+    plan = HealingPlan(therapy.plan, therapy.draw, therapy.weighings[treatment])
+    model = heal(job.run.within(name), partial(load_model, start), behaviours, plan, f"{name}: healing")
     return _examine(job, name, model, behaviours)
 
 

@@ -19,13 +19,7 @@ from circuitproof.lab.discover.parts import Part, nested, parts_of
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.records.gate import GATE, Outcome, Point, load_outcome
-from circuitproof.lab.runs.extraction import (
-    find_circuits,
-    load_candidates,
-    load_order,
-    refuse_senseless,
-    write_extraction,
-)
+from circuitproof.lab.runs.extraction import load_candidates, load_order
 from circuitproof.lab.runs.ledger import Ledger
 from circuitproof.lab.runs.manifest import Development, Gate, Split
 from circuitproof.lab.runs.prompts import Prompts
@@ -33,6 +27,7 @@ from circuitproof.lab.runs.protocol import BUNDLES, TRAINING, TRIMMED, Protocol
 from circuitproof.lab.runs.recipe import Recipe
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
+from circuitproof.lab.runs.stages.extract import CIRCUIT, CircuitSearch, extract_circuit
 from circuitproof.lab.runs.stages.prove import CircuitClaim, Proof, prove_circuit
 from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
 from circuitproof.lab.train.loop import Watcher
@@ -187,17 +182,13 @@ def _generation(job: _Job, place: int, rounds: Rounds) -> Outcome:
     write_file(run.folder / "gate.json", readable_json(rounds.gates[place].split.to_json()))
     job.ledger.view(job.protocol.digest, development)
 
-    def extract(path: Path) -> None:
-        method = replace(job.protocol.method, rule=generation.rule)
-        found = find_circuits(job.model, development.task(), method)
-        refuse_senseless(found)
-        write_extraction(found, path)
-
     def open_gate(path: Path) -> None:
         outcome = _open_gate(job, place, rounds, circuit)
         write_file(path, readable_json({**outcome.to_json(), "ledger_head": str(job.ledger.last)}))
 
-    circuit = run.stage("circuit.json", extract, f"{generation.name}: extracting {task}")
+    method = replace(job.protocol.method, rule=generation.rule)
+    search = CircuitSearch(job.model, development.task(), method, reads_prompt=True)
+    circuit = extract_circuit(run, search, telling=f"{generation.name}: extracting {task}")
     opened = run.stage(GATE, open_gate, f"{generation.name}: opening the gate of {task}")
     outcome, head = load_outcome(opened)
     job.ledger.require(head)
@@ -248,7 +239,7 @@ def _by_importance(job: _Job, meter: Meter, circuit: Path) -> tuple[Part, ...]:
 def _prove(job: _Job, generation: int, rounds: Rounds) -> Proof:
     """Prove the four properties of the last circuit on all that was looked at, and write the bundle."""
     last, task = job.protocol.generations[generation], rounds.everything(generation)
-    selected = load_circuit(job.run.folder / last.name / task.name / "circuit.json")
+    selected = load_circuit(job.run.folder / last.name / task.name / CIRCUIT)
     asked = CircuitClaim(
         model=job.model,
         behaviour=Behaviour(task, selected),
