@@ -14,7 +14,7 @@ from circuitproof.lab.model.release import import_release
 from circuitproof.lab.runs.cross_check import Compared
 from circuitproof.lab.runs.extraction import THRESHOLDS, Method, extract
 from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.training import MODEL, train_recipe
+from circuitproof.lab.runs.stages.train import MODEL, train_recipe
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties import Property

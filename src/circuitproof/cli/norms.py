@@ -10,7 +10,7 @@ from circuitproof.cli.show import progress, show_line, show_result, show_table, 
 
 if TYPE_CHECKING:
     from circuitproof.lab.records.norms import Fold
-    from circuitproof.lab.runs.norm_removal import NormRemoval
+    from circuitproof.lab.runs.stages.remove_norms import NormRemoval
     from circuitproof.lab.train.measures import Evaluation
 
 
@@ -27,7 +27,7 @@ def remove_norm(
 ) -> None:
     """Fade the norms of a model out in training and fold them away; an interrupted run goes on."""
     from circuitproof.lab.runs.norm_recipe import load_norm_recipe
-    from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
+    from circuitproof.lab.runs.stages.remove_norms import Watchers, remove_norms
     from circuitproof.lab.train.loop import Watcher
 
     loaded = load_norm_recipe(recipe)

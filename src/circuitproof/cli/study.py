@@ -29,7 +29,7 @@ def run(
 ) -> None:
     """Study a language model from text to a proved artifact and a page; an interrupted run goes on."""
     from circuitproof.lab.pages.reporting import look_at
-    from circuitproof.lab.runs.norm_removal import Watchers
+    from circuitproof.lab.runs.stages.remove_norms import Watchers
     from circuitproof.lab.runs.study import run_study
     from circuitproof.lab.runs.study_recipe import load_study
     from circuitproof.lab.train.loop import Watcher

@@ -12,6 +12,7 @@ from circuitproof.lab.model.checkpoint import load_model, save_model
 from circuitproof.lab.runs import construction
 from circuitproof.lab.runs.construction import construct
 from circuitproof.lab.runs.construction_recipe import Choice, SeededBase, load_construction
+from circuitproof.lab.runs.stages import calibrate as stage
 from circuitproof.prove.battery import prove
 from circuitproof.prove.evidence import OneTensor
 from circuitproof.prove.identity import identity_with
@@ -65,8 +66,8 @@ def test_the_lesioned_model_is_the_same_in_every_state(built):
 def test_a_finished_construction_is_not_repeated(built, monkeypatch):
     """Nothing is trained or audited again."""
     folder, (before,) = built
-    monkeypatch.setattr(construction, "calibrate", None)
-    monkeypatch.setattr(construction, "audit", None)
+    monkeypatch.setattr(stage, "calibrate", None)
+    monkeypatch.setattr(stage, "audit", None)
     (after,) = construct(load_construction(write_construction(folder)), folder / "run")
     assert after.states == before.states
 
@@ -121,7 +122,7 @@ def test_a_rung_that_changes_the_rest_of_the_model_is_refused(tmp_path, monkeypa
         after.mlps[1].down_bias.data += 0.5
         return after
 
-    monkeypatch.setattr(construction, "_rung", reaching)
+    monkeypatch.setattr(construction, "calibrated", reaching)
     loaded = load_construction(write_construction(tmp_path, {'"scalar", "readout"': '"scalar"'}))
     with pytest.raises(NumericError, match="scalar does not compute the bits it did before: something"):
         construct(loaded, tmp_path / "run")

@@ -32,7 +32,7 @@ from circuitproof.lab.runs.stages.extract import CircuitSearch, extract_circuit
 from circuitproof.lab.runs.stages.final_proof import FinalProof, prove_final
 from circuitproof.lab.runs.stages.heal import HealingPlan, heal
 from circuitproof.lab.runs.stages.prove import CircuitClaim
-from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
+from circuitproof.lab.runs.stages.train import MODEL, declared_by, train_recipe
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.text.canonical import Json, readable_json
 from circuitproof.text.codec import record_to_json, to_json

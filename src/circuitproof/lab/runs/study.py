@@ -35,20 +35,21 @@ from circuitproof.lab.records.limits import Beyond
 from circuitproof.lab.records.viability import VIABILITY, Viability
 from circuitproof.lab.runs.construction import Artifact, construct
 from circuitproof.lab.runs.construction_recipe import Blueprint, Construction, Quality
-from circuitproof.lab.runs.localisation import open_gates, rounds_of
-from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
+from circuitproof.lab.runs.localisation import open_gates
 from circuitproof.lab.runs.prompts import Prompts, TaskPrompts
 from circuitproof.lab.runs.protocol import Protocol, Templates
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.stages.check import check_bundle
 from circuitproof.lab.runs.stages.extract import CircuitSearch, extract_circuit
+from circuitproof.lab.runs.stages.gate import rounds_of
 from circuitproof.lab.runs.stages.heal import HealingGates, HealingPlan, examine_healed, heal
 from circuitproof.lab.runs.stages.limits import prove_beyond
+from circuitproof.lab.runs.stages.remove_norms import Watchers, remove_norms
+from circuitproof.lab.runs.stages.train import CORPUS, MODEL, material_of
+from circuitproof.lab.runs.stages.viability import viability_of
 from circuitproof.lab.runs.study_programs import Installed, extract_again, find_programs
 from circuitproof.lab.runs.study_recipe import ListedTask, Study
-from circuitproof.lab.runs.training import CORPUS, MODEL, material_of
-from circuitproof.lab.runs.viability import viability_of
 from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.tokenised import TokenisedCorpus, open_corpus

@@ -15,6 +15,7 @@ from circuitproof.lab.runs.recipe import Recipe, TasksSource
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.runs.stages.extract import CircuitSearch, extract_circuit
+from circuitproof.lab.runs.stages.train import CORPUS, material_of, train_model
 from circuitproof.lab.runs.surrogate_recipe import (
     StoredTeacher,
     StudyRecipe,
@@ -22,7 +23,6 @@ from circuitproof.lab.runs.surrogate_recipe import (
     TableTeacher,
     TrainedTeacher,
 )
-from circuitproof.lab.runs.training import CORPUS, material_of, train_model
 from circuitproof.lab.surrogate.equivalence import Examiners
 from circuitproof.lab.surrogate.fitting import fit_network
 from circuitproof.lab.surrogate.lesson import Lesson, lesson_of, read_lesson

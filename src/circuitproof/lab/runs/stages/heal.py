@@ -12,7 +12,7 @@ from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_mode
 from circuitproof.lab.records.healing import HEALED, Healed
 from circuitproof.lab.runs.construction_recipe import Quality
 from circuitproof.lab.runs.run import Run
-from circuitproof.lab.runs.training import MODEL
+from circuitproof.lab.runs.stages.train import MODEL
 from circuitproof.lab.train.loop import TrainingPlan, Watcher, fit
 from circuitproof.text.canonical import readable_json
 from circuitproof.text.codec import to_json

@@ -23,7 +23,7 @@ from circuitproof.lab.runs.norm_recipe import NormRecipe
 from circuitproof.lab.runs.recipe import TasksSource
 from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
-from circuitproof.lab.runs.training import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
+from circuitproof.lab.runs.stages.train import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
 from circuitproof.lab.train.fold_norm import compare, fold
 from circuitproof.lab.train.loop import Watcher, fit
 from circuitproof.lab.train.measures import Evaluation
