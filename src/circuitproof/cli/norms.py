@@ -9,7 +9,7 @@ from circuitproof.cli.options import AsJson, RunFolder
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
 
 if TYPE_CHECKING:
-    from circuitproof.lab.records.norms import Fold
+    from circuitproof.lab.records.norms import NormFold
     from circuitproof.lab.runs.stages.remove_norms import NormRemoval
     from circuitproof.lab.train.measures import Evaluation
 
@@ -62,7 +62,7 @@ def _cell(found: "NormRemoval", evaluation: "Evaluation", name: str) -> str:
     return f"{value:.4f}" if prompts is None else f"{round(value * prompts)}/{prompts}"
 
 
-def _fold_words(fold: "Fold") -> str:
+def _fold_words(fold: "NormFold") -> str:
     error = fold.error
     possible = (
         (fold.unties, "the output embedding is no longer tied"),

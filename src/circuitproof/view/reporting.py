@@ -18,7 +18,7 @@ _FOLDERS: Mapping[str, str] = {"run.json": "circuitproof.lab.pages.reporting"}
 """Which module shows a folder with a file of this name, by its `look_at`; it is loaded when it is needed."""
 
 
-class Shown(Protocol):
+class Reportable(Protocol):
     """What a path holds, with every bundle of it judged."""
 
     @property
@@ -49,7 +49,7 @@ class Shown(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ShownBundle:
+class ReportedBundle:
     """A bundle as it is shown."""
 
     story: Story | Unjudged
@@ -75,12 +75,12 @@ class ShownBundle:
         return story_to_json(self.story)
 
 
-def look_at(path: Path, beside: Beside) -> Shown:
+def look_at(path: Path, beside: Beside) -> Reportable:
     """Read whatever a path holds, and let the checker judge every bundle of it."""
     for name, module in _FOLDERS.items():
         if (path / name).is_file():
             return import_module(module).look_at(path, beside)
-    return ShownBundle(tell(path, beside))
+    return ReportedBundle(tell(path, beside))
 
 
 def claim_cells(claim: Fields) -> tuple[str, str, str]:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from circuitproof.lab.pages.folder import RunFolder, read_run
+from circuitproof.lab.pages.folder import RunView, read_run
 from circuitproof.lab.pages.parts import RUN_PARTS
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json
 from circuitproof.text.reading import Fields
 from circuitproof.view.elements import Element, el
-from circuitproof.view.judged import Judged, worst_outcome
+from circuitproof.view.judged import JudgedBundle, worst_outcome
 from circuitproof.view.page import page, proofs
 from circuitproof.view.plain import as_text
 from circuitproof.view.reporting import claim_cells
@@ -19,10 +19,10 @@ from circuitproof_check.main import Beside, Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class ShownRun:
+class ReportedRun:
     """A run as it is shown."""
 
-    run: RunFolder
+    run: RunView
 
     @property
     def says(self) -> str:
@@ -54,12 +54,12 @@ class ShownRun:
         return tuple(made for part in RUN_PARTS if (made := part(self.run)) is not None)
 
 
-def look_at(path: Path, beside: Beside) -> ShownRun:
+def look_at(path: Path, beside: Beside) -> ReportedRun:
     """Read a run folder, and let the checker judge every bundle of it."""
-    return ShownRun(read_run(path, beside))
+    return ReportedRun(read_run(path, beside))
 
 
-def _row(one: Judged) -> tuple[str, ...]:
+def _row(one: JudgedBundle) -> tuple[str, ...]:
     if not one.report.claim:
         return (shown_text(one.place), one.outcome, "", "", shown_text(one.report.reason, most=200))
     claim = Fields(one.report.claim, one.place)

@@ -13,7 +13,7 @@ from circuitproof.lab.distill.frozen import share_below
 from circuitproof.lab.distill.install import install
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.records.audit import CHOSEN, Chosen, State
+from circuitproof.lab.records.audit import CHOSEN, ChosenRung, MeasuredState
 from circuitproof.lab.runs.construction_recipe import Construction, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size
@@ -25,7 +25,7 @@ from circuitproof.lab.runs.stages.calibrate import (
     state_of,
 )
 from circuitproof.lab.runs.stages.measure_proof import ProofMeasures, measure_proof
-from circuitproof.lab.runs.stages.prove import CircuitClaim, Proof, prove_circuit
+from circuitproof.lab.runs.stages.prove import CircuitClaim, CircuitProof, prove_circuit
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json, to_json
 
@@ -35,13 +35,13 @@ class Artifact:
     """A calibrated model of record with its history and its proof."""
 
     task: str
-    states: tuple[State, ...]
+    states: tuple[MeasuredState, ...]
     record: str
     """The rung that became the model of record."""
     why: str
     """Why it is that one, in one sentence."""
     model: Path
-    proof: Proof
+    proof: CircuitProof
     measures: ProofMeasures
 
     def to_json(self) -> Json:
@@ -55,7 +55,7 @@ class Artifact:
         }
 
 
-def _proof_to_json(proof: Proof, measures: ProofMeasures) -> Json:
+def _proof_to_json(proof: CircuitProof, measures: ProofMeasures) -> Json:
     battery = proof.battery
     return {
         "verdict": str(proof.verdict),
@@ -126,7 +126,7 @@ def _build(build: ArtifactBuild) -> Artifact:
         ),
     ]
     refuse_broken_identity(states)
-    chosen = build.run.record(CHOSEN, Chosen, lambda: choose(build, states[2:]))
+    chosen = build.run.record(CHOSEN, ChosenRung, lambda: choose(build, states[2:]))
 
     def save(path: Path) -> None:
         save_model(path, StoredModel(calibrated(build, installed, Rung(chosen.record)), stored.alphabet))

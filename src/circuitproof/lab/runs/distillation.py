@@ -27,9 +27,9 @@ from circuitproof.lab.runs.distillation_recipe import DistillationRecipe
 from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.stages.extract import CircuitSearch, extract_circuit
-from circuitproof.lab.runs.stages.final_proof import FinalProof, prove_final
-from circuitproof.lab.runs.stages.heal import HealingPlan, heal
-from circuitproof.lab.runs.stages.install import Stop, install_programs, new_heads
+from circuitproof.lab.runs.stages.final_proof import DistillationProof, prove_final
+from circuitproof.lab.runs.stages.heal import HealingCourse, heal
+from circuitproof.lab.runs.stages.install import Stopped, install_programs, new_heads
 from circuitproof.lab.runs.stages.prove import CircuitClaim
 from circuitproof.lab.runs.stages.train import MODEL, declared_by, train_recipe
 from circuitproof.lab.train.loop import Watcher
@@ -82,7 +82,7 @@ class SeedReport:
     stopped: str | None = None
     """Why the seed ended early, in one sentence: a gate not met, a number that is none. Nothing is proved."""
     rounds: tuple[Round, ...]
-    proofs: tuple[FinalProof, ...] = ()
+    proofs: tuple[DistillationProof, ...] = ()
 
     @property
     def is_held(self) -> bool:
@@ -142,7 +142,7 @@ def _distill_seed(job: _Seed) -> SeedReport:
         rounds += [_round(job, treatment, installed, declared, treatment) for treatment in Treatment]
         if rounds[-1].fate is not Fate.FAILED and new_heads(rounds[-1].programs, _found(rounds[-1])):
             rounds.append(_chase(job, rounds[-1]))
-    except (Stop, NumericError) as stop:
+    except (Stopped, NumericError) as stop:
         return SeedReport(seed=job.seed, stopped=str(stop), rounds=tuple(rounds))
     return SeedReport(seed=job.seed, rounds=tuple(rounds), proofs=_prove(job, rounds[-1]))
 
@@ -154,7 +154,7 @@ def _source(job: _Seed) -> Path:
     for task in job.recipe.tasks:
         (score,) = score_circuits(stored.model, task)
         if score.right != score.prompts:
-            raise Stop(f"the source decides {score.right} of {score.prompts} prompts of {task.name} right")
+            raise Stopped(f"the source decides {score.right} of {score.prompts} prompts of {task.name} right")
     return folder / MODEL
 
 
@@ -175,7 +175,7 @@ def _round(
 ) -> Round:
     """Heal a model under an objective and see what became of its behaviours."""
     therapy = job.recipe.therapy.seeded(job.seed)
-    plan = HealingPlan(therapy.plan, therapy.draw, therapy.weighings[treatment])
+    plan = HealingCourse(therapy.plan, therapy.draw, therapy.weighings[treatment])
     model = heal(job.run.within(name), partial(load_model, start), behaviours, plan, f"{name}: healing")
     return _examine(job, name, model, behaviours)
 
@@ -203,7 +203,7 @@ def _found(done: Round) -> tuple[Behaviour, ...]:
     return tuple(Behaviour(one.behaviour.task, one.found) for one in done.migrations)
 
 
-def _prove(job: _Seed, last: Round) -> tuple[FinalProof, ...]:
+def _prove(job: _Seed, last: Round) -> tuple[DistillationProof, ...]:
     """Prove the four properties of the final circuits, unless the model does not even decide right."""
     if last.fate is Fate.FAILED:
         return ()

@@ -8,7 +8,7 @@ from pathlib import Path
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.distill.lesion import Behaviour
-from circuitproof.lab.records.gate import Outcome
+from circuitproof.lab.records.gate import GateOutcome
 from circuitproof.lab.runs.ledger import Ledger
 from circuitproof.lab.runs.protocol import BUNDLES, TRAINING, TRIMMED, Protocol
 from circuitproof.lab.runs.recipe import Recipe
@@ -16,7 +16,7 @@ from circuitproof.lab.runs.run import Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.stages.extract import CIRCUIT
 from circuitproof.lab.runs.stages.gate import GatedRun, Rounds, rounds_of, run_generation
-from circuitproof.lab.runs.stages.prove import CircuitClaim, Proof, prove_circuit
+from circuitproof.lab.runs.stages.prove import CircuitClaim, CircuitProof, prove_circuit
 from circuitproof.lab.runs.stages.train import declared_by, train_recipe
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.verdict import Verdict, worst
@@ -31,8 +31,8 @@ LEDGER = "ledger.jsonl"
 class Localisation:
     """All generations that were run, and the proofs at their end."""
 
-    outcomes: tuple[Outcome, ...]
-    proofs: tuple[Proof, ...]
+    outcomes: tuple[GateOutcome, ...]
+    proofs: tuple[CircuitProof, ...]
     """Of each task's last circuit over everything that was looked at."""
     ledger_head: Digest
 
@@ -50,7 +50,7 @@ class Localisation:
         }
 
 
-def _proof_to_json(proof: Proof) -> Json:
+def _proof_to_json(proof: CircuitProof) -> Json:
     claim = proof.battery.claim
     return {
         "task": claim.task.name,
@@ -71,7 +71,7 @@ def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Te
         return Localisation(outcomes, proofs, job.ledger.last)
 
 
-def open_gates(protocol: Protocol, out: Path, tell: Tell = silent) -> tuple[Outcome, ...]:
+def open_gates(protocol: Protocol, out: Path, tell: Tell = silent) -> tuple[GateOutcome, ...]:
     """Run a protocol up to its last gate and prove nothing: what came of every gate that was opened."""
     with _begun(protocol, out, None, tell) as job:
         return _generations(job)
@@ -101,12 +101,12 @@ def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
     return len(rounds) * model_size(sizes) + (training_size(sizes) if is_trained else 0)
 
 
-def _generations(job: GatedRun) -> tuple[Outcome, ...]:
+def _generations(job: GatedRun) -> tuple[GateOutcome, ...]:
     protocol = job.protocol
     job.ledger.declare(protocol.name, protocol.digest)
     if isinstance(protocol.model, Recipe):
         train_recipe(protocol.model, job.run.folder / TRAINING, Watcher(), job.run.tell)
-    outcomes: list[Outcome] = []
+    outcomes: list[GateOutcome] = []
     for place in range(len(protocol.generations)):
         found = [run_generation(job, place, task) for task in job.rounds]
         outcomes += found
@@ -115,7 +115,7 @@ def _generations(job: GatedRun) -> tuple[Outcome, ...]:
     return tuple(outcomes)
 
 
-def _prove(job: GatedRun, generation: int, rounds: Rounds) -> Proof:
+def _prove(job: GatedRun, generation: int, rounds: Rounds) -> CircuitProof:
     """Prove the four properties of the last circuit on all that was looked at, and write the bundle."""
     last, task = job.protocol.generations[generation], rounds.everything(generation)
     selected = load_circuit(job.run.folder / last.name / task.name / CIRCUIT)

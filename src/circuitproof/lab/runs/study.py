@@ -28,8 +28,8 @@ from circuitproof.lab.distill.install import install
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model
 from circuitproof.lab.records.audit import QUALITY, BaseQuality
-from circuitproof.lab.records.checked import Checked
-from circuitproof.lab.records.gate import Outcome
+from circuitproof.lab.records.checked import CheckedBundle
+from circuitproof.lab.records.gate import GateOutcome
 from circuitproof.lab.records.healing import Healed
 from circuitproof.lab.records.limits import Beyond
 from circuitproof.lab.records.viability import VIABILITY, Viability
@@ -43,7 +43,7 @@ from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.stages.check import check_bundle
 from circuitproof.lab.runs.stages.extract import CircuitSearch, extract_circuit
 from circuitproof.lab.runs.stages.gate import rounds_of
-from circuitproof.lab.runs.stages.heal import HealingGates, HealingPlan, examine_healed, heal
+from circuitproof.lab.runs.stages.heal import HealingCourse, HealingGates, examine_healed, heal
 from circuitproof.lab.runs.stages.limits import prove_beyond
 from circuitproof.lab.runs.stages.remove_norms import Watchers, remove_norms
 from circuitproof.lab.runs.stages.train import CORPUS, MODEL, material_of
@@ -66,7 +66,7 @@ class TaskReport:
 
     task: str
     viability: Viability
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[GateOutcome, ...] = ()
     """Of the gates that were opened."""
     circuit: Circuit | None = None
     """Extracted on the whole declared domain."""
@@ -74,7 +74,7 @@ class TaskReport:
     again: Circuit | None = None
     """Extracted again from the circuit of the programs."""
     artifact: Artifact | None = None
-    checked: Checked | None = None
+    checked: CheckedBundle | None = None
     beyond: Beyond | None = None
     healed: Healed | None = None
     stopped: str | None = None
@@ -195,7 +195,7 @@ def _protocol(site: _Site, pools: Sequence[Prompts]) -> Protocol:
     )
 
 
-def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outcome]) -> TaskReport:
+def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[GateOutcome]) -> TaskReport:
     """Build, prove and check the artifact of one task on its declared domain."""
     report = TaskReport(task=viable.task, viability=viable)
     if not viable.is_viable:
@@ -251,7 +251,7 @@ def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
 def _healed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramHeads) -> Healed:
     """Heal the whole model with its text beside the task, and audit it."""
     healing, steps = site.study.healing, site.study.healing.plan.steps
-    plan = HealingPlan(healing.plan, healing.draw, healing.weighing, TextTerm(site.data, healing.text))
+    plan = HealingCourse(healing.plan, healing.draw, healing.weighing, TextTerm(site.data, healing.text))
 
     def start() -> StoredModel:
         return replace(site.stored, model=install(site.stored.model, programs))

@@ -16,12 +16,12 @@ from circuitproof.lab.distill.install import replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.checkpoint import load_tensors, save_tensors
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.records.audit import Audit, Chosen, Losses, State
+from circuitproof.lab.records.audit import Audit, ChosenRung, Losses, MeasuredState
 from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality
 from circuitproof.lab.runs.run import Run
 from circuitproof.text.canonical import write_file
 
-_RULES: Mapping[Choice, tuple[Callable[[State], float], str]] = {
+_RULES: Mapping[Choice, tuple[Callable[[MeasuredState], float], str]] = {
     Choice.FIRST: (lambda _: 0, "trains the least"),
     Choice.RADIUS: (lambda state: -state.radius, "has the largest worst radius"),
     Choice.QUALITY: (
@@ -46,10 +46,10 @@ class ArtifactBuild:
         return Behaviour(self.blueprint.task, self.blueprint.circuit)
 
 
-def state_of(build: ArtifactBuild, name: str, make: Callable[[], Transformer]) -> State:
+def state_of(build: ArtifactBuild, name: str, make: Callable[[], Transformer]) -> MeasuredState:
     """Return what is measured of a model, which is made only where that is not yet known."""
 
-    def measure() -> State:
+    def measure() -> MeasuredState:
         begin = time.perf_counter()
         model, heads = make(), tuple(build.blueprint.programs)
         build.run.tell(f"{build.blueprint.task.name}: auditing {name}")
@@ -57,7 +57,7 @@ def state_of(build: ArtifactBuild, name: str, make: Callable[[], Transformer]) -
         radius = worst_radius(model, build.behaviour, build.construction.calibration.aim)
         quality = build.construction.quality
         losses = None if quality is None else _losses(model, build.behaviour, heads, quality)
-        return State(
+        return MeasuredState(
             task=build.blueprint.task.name,
             name=name,
             audit=found,
@@ -67,7 +67,7 @@ def state_of(build: ArtifactBuild, name: str, make: Callable[[], Transformer]) -
             passes=_passes(build.construction, found, radius, losses),
         )
 
-    return build.run.record(f"{name}.json", State, measure)
+    return build.run.record(f"{name}.json", MeasuredState, measure)
 
 
 def _losses(model: Transformer, behaviour: Behaviour, heads: Sequence[Head], quality: Quality) -> Losses:
@@ -107,7 +107,7 @@ def calibrated(build: ArtifactBuild, installed: Transformer, rung: Rung) -> Tran
     return calibrated
 
 
-def choose(build: ArtifactBuild, rungs: list[State]) -> Chosen:
+def choose(build: ArtifactBuild, rungs: list[MeasuredState]) -> ChosenRung:
     """Return the rung that becomes the model of record, by the rule that was fixed beforehand."""
     good = [state for state in rungs if state.passes]
     if not good:
@@ -121,10 +121,10 @@ def choose(build: ArtifactBuild, rungs: list[State]) -> Chosen:
         )
     rank, reason = _RULES[build.construction.choice]
     record, passing = min(good, key=rank).name, ", ".join(state.name for state in good)
-    return Chosen(record, f"{record} is of record: of the rungs that pass ({passing}) it {reason}")
+    return ChosenRung(record, f"{record} is of record: of the rungs that pass ({passing}) it {reason}")
 
 
-def refuse_broken_identity(states: list[State]) -> None:
+def refuse_broken_identity(states: list[MeasuredState]) -> None:
     """Refuse when the model without the program heads is not, bit by bit, what it was before calibration.
 
     The base is not held to the bits: where programs are installed, a layer's other heads are computed in

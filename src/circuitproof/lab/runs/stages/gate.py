@@ -15,7 +15,7 @@ from circuitproof.lab.discover.choices import Order, Removal
 from circuitproof.lab.discover.objective import Meter
 from circuitproof.lab.discover.parts import Part, nested, parts_of
 from circuitproof.lab.model.checkpoint import load_model
-from circuitproof.lab.records.gate import GATE, Outcome, Point, load_outcome
+from circuitproof.lab.records.gate import GATE, FrontierPoint, GateOutcome, load_outcome
 from circuitproof.lab.runs.extraction import load_candidates, load_order
 from circuitproof.lab.runs.ledger import Ledger
 from circuitproof.lab.runs.manifest import Development, Gate, Split
@@ -76,7 +76,7 @@ def rounds_of(protocol: Protocol, generator: Prompts) -> Rounds:
     return Rounds(generator, tuple(fresh), tuple(gates))
 
 
-def run_generation(job: GatedRun, place: int, rounds: Rounds) -> Outcome:
+def run_generation(job: GatedRun, place: int, rounds: Rounds) -> GateOutcome:
     """Extract on everything seen so far, then open the gate; both are kept in files."""
     one, task = job.protocol.generations[place], rounds.generator.task
     run, development = job.run.within(one.name, task), rounds.development(place)
@@ -97,7 +97,7 @@ def run_generation(job: GatedRun, place: int, rounds: Rounds) -> Outcome:
     return outcome
 
 
-def _open_gate(job: GatedRun, generation: int, rounds: Rounds, circuit: Path) -> Outcome:
+def _open_gate(job: GatedRun, generation: int, rounds: Rounds, circuit: Path) -> GateOutcome:
     """Burn a gate, then measure every circuit on it; only the selected one was the trial.
 
     What is measured is fixed before: candidates and nested circuits come from development data.
@@ -111,12 +111,14 @@ def _open_gate(job: GatedRun, generation: int, rounds: Rounds, circuit: Path) ->
     burned = job.ledger.burn(gate, recipe=recipe, circuit=selected.digest, weights=weights)
     after = Meter(model, burned, objective)
 
-    def points(names: Sequence[str], circuits: Sequence[Circuit]) -> tuple[Point, ...]:
+    def points(names: Sequence[str], circuits: Sequence[Circuit]) -> tuple[FrontierPoint, ...]:
         lost = [[gate.split.rows[place] for place in places] for places in after.lost(circuits)]
         missed = [Counter(f"{row.template} {row.opener}" for row in rows) for rows in lost]
-        return tuple(map(Point, names, circuits, before.measure(circuits), after.measure(circuits), missed))
+        return tuple(
+            map(FrontierPoint, names, circuits, before.measure(circuits), after.measure(circuits), missed)
+        )
 
-    outcome = Outcome(
+    outcome = GateOutcome(
         generation=job.protocol.generations[generation].name,
         task=seen.name,
         points=points(

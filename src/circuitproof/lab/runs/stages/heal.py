@@ -21,7 +21,7 @@ _HISTORY = "healing.json"
 
 
 @dataclass(frozen=True, slots=True)
-class HealingPlan:
+class HealingCourse:
     """How a model with programs is trained: the steps, what is drawn, the objective, and a text beside it."""
 
     plan: TrainingPlan
@@ -34,7 +34,7 @@ def heal(
     run: Run,
     start: Callable[[], StoredModel],
     behaviours: Sequence[Behaviour],
-    plan: HealingPlan,
+    plan: HealingCourse,
     telling: str,
 ) -> Path:
     """Train every parameter of a model with programs, and return where it is; a killed training goes on."""

@@ -16,7 +16,7 @@ from circuitproof.text.canonical import Json, readable_json
 _INSTALLED, _SYNTHESIS = "installed", "synthesis.json"
 
 
-class Stop(Exception):  # noqa: N818  # a gate that is not met is a result, not a mistake
+class Stopped(Exception):  # noqa: N818  # a gate that is not met is a result, not a mistake
     """Ends a recipe early with the sentence that its result says."""
 
 
@@ -31,7 +31,7 @@ def install_programs(run: Run, model: Path, behaviours: Sequence[Behaviour], bou
             run.tell(f"{path.name}: synthesising {head}")
             found = synthesise(installed, [one.task for one in behaviours], head, circuits, bounds)
             if found.program is None:
-                raise Stop(f"no program within the bounds is accepted for {head}")
+                raise Stopped(f"no program within the bounds is accepted for {head}")
             reports.append(found.to_json())
             installed = install(installed, {head: found.program})
         save_model(path, StoredModel(installed, stored.alphabet), {_SYNTHESIS: readable_json(reports)})
