@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -70,6 +71,15 @@ def test_a_finished_construction_is_not_repeated(built, monkeypatch):
     monkeypatch.setattr(stage, "audit", None)
     (after,) = construct(load_construction(write_construction(folder)), folder / "run")
     assert after.states == before.states
+
+
+def test_a_rung_of_record_that_nobody_calibrated_is_refused(built, tmp_path):
+    """The file is read back, so it may say anything."""
+    folder, _ = built
+    copytree(folder / "run", tmp_path / "run")
+    (tmp_path / "run" / "quotes" / "chosen.json").write_text('{"record": "diagonal", "why": "it is"}')
+    with pytest.raises(InputError, match=r"chosen\.json: record is 'diagonal', want one of scalar, readout"):
+        construct(load_construction(write_construction(folder)), tmp_path / "run")
 
 
 def test_a_claim_is_folded_once_and_the_identity_joins_it(built):

@@ -115,7 +115,7 @@ class ChosenRung:
 
 def read_states(folder: Path) -> list[MeasuredState]:
     """Read the states of the construction that stands in a folder, in order, those of other names last."""
-    return sorted(_states(folder), key=lambda one: LADDER.index(one.name) if one.name in LADDER else 9)
+    return sorted(_states(folder), key=lambda one: (*LADDER, one.name).index(one.name))
 
 
 def _states(folder: Path) -> Iterator[MeasuredState]:

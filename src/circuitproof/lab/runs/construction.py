@@ -8,19 +8,18 @@ import torch
 
 from circuitproof.forward.declaration import NO_PROGRAMS, Declaration
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.distill.calibrate import Rung
 from circuitproof.lab.distill.frozen import share_below
 from circuitproof.lab.distill.install import install
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.records.audit import CHOSEN, ChosenRung, MeasuredState
+from circuitproof.lab.records.audit import MeasuredState
 from circuitproof.lab.runs.construction_recipe import Construction, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size
 from circuitproof.lab.runs.stages.calibrate import (
     ArtifactBuild,
     calibrated,
-    choose,
+    chosen_rung,
     refuse_broken_identity,
     state_of,
 )
@@ -126,10 +125,10 @@ def _build(build: ArtifactBuild) -> Artifact:
         ),
     ]
     refuse_broken_identity(states)
-    chosen = build.run.record(CHOSEN, ChosenRung, lambda: choose(build, states[2:]))
+    chosen, rung = chosen_rung(build, states[2:])
 
     def save(path: Path) -> None:
-        save_model(path, StoredModel(calibrated(build, installed, Rung(chosen.record)), stored.alphabet))
+        save_model(path, StoredModel(calibrated(build, installed, rung), stored.alphabet))
 
     model = build.run.stage("model", save)
     proof = prove_circuit(build.run.within("proof"), _claim(build, model))

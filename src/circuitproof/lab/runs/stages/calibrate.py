@@ -16,7 +16,7 @@ from circuitproof.lab.distill.install import replace_tensors
 from circuitproof.lab.distill.lesion import Behaviour, silence
 from circuitproof.lab.model.checkpoint import load_tensors, save_tensors
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.records.audit import Audit, ChosenRung, Losses, MeasuredState
+from circuitproof.lab.records.audit import CHOSEN, Audit, ChosenRung, Losses, MeasuredState
 from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality
 from circuitproof.lab.runs.run import Run
 from circuitproof.text.canonical import write_file
@@ -107,7 +107,19 @@ def calibrated(build: ArtifactBuild, installed: Transformer, rung: Rung) -> Tran
     return calibrated
 
 
-def choose(build: ArtifactBuild, rungs: list[MeasuredState]) -> ChosenRung:
+def chosen_rung(build: ArtifactBuild, rungs: list[MeasuredState]) -> tuple[ChosenRung, Rung]:
+    """Return which rung is of record, chosen once, and why."""
+    chosen = build.run.record(CHOSEN, ChosenRung, lambda: _choose(build, rungs))
+    names = {str(rung): rung for rung in build.construction.rungs}
+    if chosen.record not in names:
+        raise InputError(
+            f"{build.run.folder / CHOSEN}: record is {chosen.record!r}, want one of {', '.join(names)}; "
+            "remove the file to choose anew"
+        )
+    return chosen, names[chosen.record]
+
+
+def _choose(build: ArtifactBuild, rungs: list[MeasuredState]) -> ChosenRung:
     """Return the rung that becomes the model of record, by the rule that was fixed beforehand."""
     good = [state for state in rungs if state.passes]
     if not good:
