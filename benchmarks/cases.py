@@ -13,7 +13,7 @@ from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rul
 from circuitproof.lab.model.release import import_release
 from circuitproof.lab.runs.extraction import THRESHOLDS, Method, extract
 from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.training import MODEL, train_recipe
+from circuitproof.lab.runs.stages.train import MODEL, train_recipe
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.properties.property import Property

@@ -19,6 +19,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.runs import construction
 from circuitproof.lab.runs.construction import construct
 from circuitproof.lab.runs.construction_recipe import Construction, SeededBase, load_construction
+from circuitproof.lab.runs.stages import calibrate
 from circuitproof.text.canonical import Digest, digest_file
 from timing import print_table
 
@@ -57,7 +58,8 @@ def main() -> None:
     recipe = at_width(width)
     with tempfile.TemporaryDirectory() as place:
         ours, seconds = built(recipe, Path(place) / "shared")
-        with patch.object(construction, "share_below", lambda *_models: None):
+        apart = {"attribute": "share_below", "new": lambda *_models: None}
+        with patch.object(construction, **apart), patch.object(calibrate, **apart):
             theirs, slow = built(recipe, Path(place) / "apart")
     if ours != theirs:
         raise SystemExit("the rungs differ")

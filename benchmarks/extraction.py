@@ -29,7 +29,7 @@ from circuitproof.lab.discover.parts import Part, parts_of
 from circuitproof.lab.discover.sweep import sweep
 from circuitproof.lab.model.transformer import Transformer, initialise
 from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.training import train_recipe
+from circuitproof.lab.runs.stages.train import train_recipe
 from circuitproof.lab.train.loop import Watcher
 from timing import print_table
 

@@ -31,7 +31,7 @@ from circuitproof.lab.distill.synthesise import accepts, freeze, synthesise
 from circuitproof.lab.distill.unrealisable import Unrealisable, recheck
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.training import train_recipe
+from circuitproof.lab.runs.stages.train import train_recipe
 from circuitproof.lab.train.loop import Watcher
 from program_strategies import all_programs
 from timing import print_table

@@ -19,14 +19,12 @@ from circuitproof.prove.counterexamples import counterexample
 from circuitproof.prove.fold import fold
 from circuitproof.prove.inexact import has_radii
 from circuitproof.prove.minimal import Bound, search_minimum
-from circuitproof.prove.properties import (
-    Equivalence,
-    Faithfulness,
-    Invariance,
-    Necessity,
-    Robustness,
-    SubsetMinimality,
-)
+from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.prove.properties.faithfulness import Faithfulness
+from circuitproof.prove.properties.invariance import Invariance
+from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.prove.trim import trim
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.obligations import Questions

@@ -25,7 +25,7 @@ def train(
     and reads prompts as long as theirs.
     """
     from circuitproof.lab.runs.recipe import load_recipe, with_tasks
-    from circuitproof.lab.runs.training import MODEL, train_recipe
+    from circuitproof.lab.runs.stages.train import MODEL, train_recipe
     from circuitproof.lab.train.loop import Watcher
 
     loaded, folder = load_recipe(path_of("recipe", recipe, "a recipe file")), path_of("out", out)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from circuitproof.claims.checking import Checked, Missing
 from circuitproof.claims.tables import claims_table
 from circuitproof.verbs.checker import declared
-from circuitproof.view.judged import Judged
+from circuitproof.view.judged import JudgedBundle
 from circuitproof.view.page import claims_page
 from circuitproof.view.story import Story, tell
 from circuitproof_check.main import Beside
@@ -17,7 +17,7 @@ def page_of(title: str, sentences: Sequence[str], found: Sequence[Checked | Miss
     return claims_page(title, sentences, claims_table(title, found), bundles)
 
 
-def _judged(one: Checked) -> Judged:
+def _judged(one: Checked) -> JudgedBundle:
     """Let the bytes that are shown be judged once more; a bundle about another claim is not shown."""
     with declared(one.task) as task:
         story = (
@@ -25,4 +25,4 @@ def _judged(one: Checked) -> Judged:
             if one.report.claim
             else None
         )
-    return Judged(one.claim.name, one.report, one.size, story if isinstance(story, Story) else None)
+    return JudgedBundle(one.claim.name, one.report, one.size, story if isinstance(story, Story) else None)

@@ -9,8 +9,8 @@ from circuitproof.cli.options import AsJson, RunFolder
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
 
 if TYPE_CHECKING:
-    from circuitproof.lab.records.norms import Fold
-    from circuitproof.lab.runs.norm_removal import NormRemoval
+    from circuitproof.lab.records.norms import NormFold
+    from circuitproof.lab.runs.stages.remove_norms import NormRemoval
     from circuitproof.lab.train.measures import Evaluation
 
 
@@ -27,7 +27,7 @@ def remove_norm(
 ) -> None:
     """Fade the norms of a model out in training and fold them away; an interrupted run goes on."""
     from circuitproof.lab.runs.norm_recipe import load_norm_recipe
-    from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
+    from circuitproof.lab.runs.stages.remove_norms import Watchers, remove_norms
     from circuitproof.lab.train.loop import Watcher
 
     loaded = load_norm_recipe(recipe)
@@ -62,7 +62,7 @@ def _cell(found: "NormRemoval", evaluation: "Evaluation", name: str) -> str:
     return f"{value:.4f}" if prompts is None else f"{round(value * prompts)}/{prompts}"
 
 
-def _fold_words(fold: "Fold") -> str:
+def _fold_words(fold: "NormFold") -> str:
     error = fold.error
     possible = (
         (fold.unties, "the output embedding is no longer tied"),

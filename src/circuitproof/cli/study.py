@@ -12,7 +12,7 @@ from circuitproof.text.printing import printable
 
 if TYPE_CHECKING:
     from circuitproof.declare.tasks.names import TokenNames
-    from circuitproof.lab.records.audit import State
+    from circuitproof.lab.records.audit import MeasuredState
     from circuitproof.lab.records.healing import Healed
     from circuitproof.lab.runs.construction import Artifact
     from circuitproof.lab.runs.study import StudyReport, TaskReport
@@ -29,7 +29,7 @@ def run(
 ) -> None:
     """Study a language model from text to a proved artifact and a page; an interrupted run goes on."""
     from circuitproof.lab.pages.reporting import look_at
-    from circuitproof.lab.runs.norm_removal import Watchers
+    from circuitproof.lab.runs.stages.remove_norms import Watchers
     from circuitproof.lab.runs.study import run_study
     from circuitproof.lab.runs.study_recipe import load_study
     from circuitproof.lab.train.loop import Watcher
@@ -169,5 +169,5 @@ def _show_ladder(artifact: "Artifact") -> None:
     )
 
 
-def _perplexity(state: "State", lesion: str) -> str:
+def _perplexity(state: "MeasuredState", lesion: str) -> str:
     return "" if state.losses is None else f" ({exp(getattr(state.losses, lesion)):.2f})"

@@ -12,7 +12,7 @@ def train(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) ->
     Started by torchrun, the processes share every batch: as many pieces as there are of them, or a multiple.
     """
     from circuitproof.lab.runs.recipe import load_recipe
-    from circuitproof.lab.runs.training import MODEL, train_recipe
+    from circuitproof.lab.runs.stages.train import MODEL, train_recipe
     from circuitproof.lab.train.loop import Watcher
     from circuitproof.lab.train.measures import Evaluation
     from circuitproof.lab.train.workers import joined

@@ -43,8 +43,8 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
     if as_json:
         show_json({"page": place, "says": shown.says})
     else:
-        if (table := shown.table()) is not None:
-            show_said(table)
+        if shown.table is not None:
+            show_said(shown.table)
         show_line(f"{place} holds the page of {path}: {shown.says}")
     raise Exit(shown.outcome)
 

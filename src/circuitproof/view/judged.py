@@ -14,7 +14,7 @@ _WORSE = (Outcome.VALID, Outcome.INCOMPLETE, Outcome.REFUTED, Outcome.USAGE, Out
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedBundle:
     """A bundle among others, and what the checker says of it now."""
 
     place: str
@@ -33,16 +33,16 @@ class Judged:
         return {"place": self.place, "outcome": self.outcome, "reason": reason, "bytes": self.size}
 
 
-def judged_below(folder: Path, beside: Beside) -> Iterator[Judged]:
+def judged_below(folder: Path, beside: Beside) -> Iterator[JudgedBundle]:
     """Let the checker judge each bundle below a folder, beside what they must be about."""
     for claim in sorted(folder.rglob(CLAIM)):
         report = inspect(claim.parent, beside)
         story = None if report.outcome is Outcome.FAILURE else tell_judged(claim.parent, report, beside)
         place = str(claim.parent.relative_to(folder))
         size = sum(map(len, report.files.values()))
-        yield Judged(place, report, size, story if isinstance(story, Story) else None)
+        yield JudgedBundle(place, report, size, story if isinstance(story, Story) else None)
 
 
-def worst_outcome(bundles: Iterable[Judged]) -> Outcome:
+def worst_outcome(bundles: Iterable[JudgedBundle]) -> Outcome:
     """Return the worst of what the checker says of some bundles; of none, that nothing is wrong."""
     return max((one.report.outcome for one in bundles), key=_WORSE.index, default=Outcome.VALID)

@@ -11,7 +11,7 @@ from circuitproof.text.canonical import Json
 from circuitproof.version import __version__
 from circuitproof.view.data import page_data
 from circuitproof.view.elements import Element, Source, el, json_source, render, with_prefix
-from circuitproof.view.judged import Judged
+from circuitproof.view.judged import JudgedBundle
 from circuitproof.view.parts.circuit import circuit
 from circuitproof.view.parts.claim import claim
 from circuitproof.view.parts.cost import cost
@@ -68,13 +68,13 @@ def bundle_text(story: Story | Unjudged) -> str:
     return as_text(el("main", *bundle_parts(story)))
 
 
-def claims_page(title: str, sentences: Sequence[str], table: Table, bundles: Sequence[Judged]) -> str:
+def claims_page(title: str, sentences: Sequence[str], table: Table, bundles: Sequence[JudgedBundle]) -> str:
     """Return the page of a claims file: all claims in one table, and what each bundle's own page shows."""
     heading = claims_heading(title, sentences)
     return page((heading, claims_section(table.columns, table.rows), *proofs(bundles)), {})
 
 
-def proofs(bundles: Sequence[Judged]) -> tuple[Element, ...]:
+def proofs(bundles: Sequence[JudgedBundle]) -> tuple[Element, ...]:
     """Return the parts of each bundle, closed until somebody opens them; text tells them bundle by bundle."""
     opened = [
         _proof(one.place, one.story, bundle_prefix(number))

@@ -9,6 +9,7 @@ from circuitproof.declare.circuits.graph import LOGITS, Edge, Head, Mlp
 from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import NumericError
 from circuitproof.lab.distill.lesion import Behaviour, Where, lesion, lesions_of, silence
+from circuitproof.text.codec import to_json
 from floats import agree
 from hand_models import (
     IDENTITY,
@@ -145,6 +146,6 @@ def test_weights_that_overflow_are_no_measure():
 
 def test_an_effect_has_its_numbers_in_json():
     """What a report says must be what was measured."""
-    found = effects(with_bypass(0))[Where.MODEL, (OWN,)].to_json()
+    found = to_json(effects(with_bypass(0))[Where.MODEL, (OWN,)].record())
     assert found["silenced"] == ["head 0.0"]
     assert (found["right"], found["unchanged"], found["prompts"], found["worst_margin"]) == (0, 0, 128, 0)

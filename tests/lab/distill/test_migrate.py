@@ -9,6 +9,7 @@ from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError
 from circuitproof.lab.distill.lesion import Behaviour, Where
 from circuitproof.lab.distill.migrate import Fate, LesionGates, migration_of
+from circuitproof.text.codec import to_json
 from hand_models import IDENTITY, QUOTE_EDGES, QUOTE_SIZES, SELECT, circuit_of, quote_model
 
 TWO_HEADS = replace(QUOTE_SIZES, heads=2)
@@ -124,7 +125,7 @@ def test_a_share_that_asks_nothing_is_refused(right):
 
 def test_the_report_says_what_moved():
     """The columns that a reader compares, and every lesion behind them."""
-    report = migration_of(beside(100), QUOTES, whole(DECLARED.graph), GATES).to_json()
+    report = to_json(migration_of(beside(100), QUOTES, whole(DECLARED.graph), GATES).record())
     assert (report["fate"], report["survives"]) == ("bypassed", True)
     assert report["idle"] == {"model": ["head 0.0"], "circuit": []}
     assert (report["arrived"], report["new_nodes"]) == (["head 0.1"], ["head 0.1", "mlp 0"])

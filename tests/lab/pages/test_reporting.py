@@ -14,7 +14,7 @@ from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.pages.folder import read_run
 from circuitproof.lab.pages.parts import RUN_PARTS
-from circuitproof.lab.pages.reporting import ShownRun
+from circuitproof.lab.pages.reporting import report_of
 from circuitproof.view.data import page_data
 from circuitproof.view.plain import WIDTH
 from circuitproof.view.reporting import look_at
@@ -40,7 +40,7 @@ def test_a_run_has_every_part_that_its_files_are_for(folder):
     """Files are found by what they are, so that new kinds of runs need no new page."""
     run = read_run(folder)
     assert all(part(run) is not None for part in RUN_PARTS)
-    reader = read(ShownRun(run).page())
+    reader = read(report_of(run).page())
     said = " ".join(reader.text)
     assert "15/16" in said
     assert "proof/bundle" in said
@@ -112,7 +112,7 @@ def test_a_record_without_one_of_its_keys_is_one_sentence(folder, key):
 def test_the_page_of_a_run_has_the_parts_of_its_bundles(folder):
     """Closed until somebody opens them; names are unique, and each has the data of its own page."""
     (one,) = read_run(folder).bundles
-    reader = read(ShownRun(read_run(folder)).page())
+    reader = read(report_of(read_run(folder)).page())
     names = [value["id"] for _, value in reader.tags if "id" in value]
     assert len(names) == len(set(names))
     assert {"proofs", "bundle-0-verdicts", "bundle-0-circuit", "bundle-0-prompts"} <= set(names)
@@ -204,7 +204,7 @@ def test_what_is_told_of_some_program_heads_only_is_one_sentence(folder, part, k
 def test_the_page_of_a_run_begins_with_circuits_and_verdicts(folder):
     """Whoever opens it wants to know what was proved; the recipe's digest and the charts come later."""
     run = read_run(folder)
-    html = ShownRun(run).page()
+    html = report_of(run).page()
     (one,) = run.bundles
     assert one.story is not None
     marks = ('id="bundles"', 'class="badge', "<svg", 'id="frontier"', run.digest)

@@ -5,7 +5,7 @@ import pytest
 from circuitproof.declare.circuits.circuit import Circuit
 from circuitproof.declare.circuits.graph import Graph
 from circuitproof.lab.discover.measure import Measure
-from circuitproof.lab.records.gate import Outcome, Point
+from circuitproof.lab.records.gate import FrontierPoint, GateOutcome
 from circuitproof.lab.reports.frontier import draw_frontier
 from circuitproof.lab.reports.style import write_drawing
 from circuitproof.lab.reports.timeline import draw_timeline
@@ -17,8 +17,8 @@ def trial(generation, edges, agreed, margin, task="quotes"):
     """Return a gate of eight prompts, opened for the first of two circuits, one of them nested."""
     gate, seen = Measure(0.0, agreed, 8, margin), Measure(0.0, 16, 16, 1.0)
     kept = [Circuit(GRAPH, frozenset(GRAPH.edges()[:count])) for count in (edges, edges + 1)]
-    one, other = (Point("threshold", circuit, seen, gate, {}) for circuit in kept)
-    return Outcome(generation, task, (one,), (other,), one.circuit)
+    one, other = (FrontierPoint("threshold", circuit, seen, gate, {}) for circuit in kept)
+    return GateOutcome(generation, task, (one,), (other,), one.circuit)
 
 
 EXACT = [trial("A", 3, 8, 0.5), trial("B", 3, 8, 0.5, "brackets")]

@@ -1,4 +1,4 @@
-from circuitproof.lab.records.audit import Audit, State
+from circuitproof.lab.records.audit import Audit, MeasuredState
 from circuitproof.lab.records.migration import Lesion, PlacedLesion
 from circuitproof.lab.reports.lesions import draw_lesions, ladder_panels, migration_panels
 from circuitproof.lab.reports.style import write_drawing
@@ -20,7 +20,7 @@ def state(task, name, model):
         wrong=(),
         lesion_digest=Digest("0" * 64),
     )
-    return State(task=task, name=name, audit=audit, radius=0.5, losses=None, seconds=1.0, passes=True)
+    return MeasuredState(task=task, name=name, audit=audit, radius=0.5, losses=None, seconds=1.0, passes=True)
 
 
 def lesion(place, where, silenced, right):

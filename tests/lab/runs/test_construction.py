@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -12,6 +13,7 @@ from circuitproof.lab.model.checkpoint import load_model, save_model
 from circuitproof.lab.runs import construction
 from circuitproof.lab.runs.construction import construct
 from circuitproof.lab.runs.construction_recipe import Choice, SeededBase, load_construction
+from circuitproof.lab.runs.stages import calibrate as stage
 from circuitproof.prove.battery import prove
 from circuitproof.prove.evidence import OneTensor
 from circuitproof.prove.properties.lesion_identity import LesionIdentity, identity_with
@@ -64,10 +66,19 @@ def test_the_lesioned_model_is_the_same_in_every_state(built):
 def test_a_finished_construction_is_not_repeated(built, monkeypatch):
     """Nothing is trained or audited again."""
     folder, (before,) = built
-    monkeypatch.setattr(construction, "calibrate", None)
-    monkeypatch.setattr(construction, "audit", None)
+    monkeypatch.setattr(stage, "calibrate", None)
+    monkeypatch.setattr(stage, "audit", None)
     (after,) = construct(load_construction(write_construction(folder)), folder / "run")
     assert after.states == before.states
+
+
+def test_a_rung_of_record_that_nobody_calibrated_is_refused(built, tmp_path):
+    """The file is read back, so it may say anything."""
+    folder, _ = built
+    copytree(folder / "run", tmp_path / "run")
+    (tmp_path / "run" / "quotes" / "chosen.json").write_text('{"record": "diagonal", "why": "it is"}')
+    with pytest.raises(InputError, match=r"chosen\.json: record is 'diagonal', want one of scalar, readout"):
+        construct(load_construction(write_construction(folder)), tmp_path / "run")
 
 
 def test_a_claim_is_folded_once_and_the_identity_joins_it(built):
@@ -120,7 +131,7 @@ def test_a_rung_that_changes_the_rest_of_the_model_is_refused(tmp_path, monkeypa
         after.mlps[1].down_bias.data += 0.5
         return after
 
-    monkeypatch.setattr(construction, "_rung", reaching)
+    monkeypatch.setattr(construction, "calibrated", reaching)
     loaded = load_construction(write_construction(tmp_path, {'"scalar", "readout"': '"scalar"'}))
     with pytest.raises(NumericError, match="scalar does not compute the bits it did before: something"):
         construct(loaded, tmp_path / "run")

@@ -8,8 +8,10 @@ from circuitproof.lab.discover.attribute import arrange
 from circuitproof.lab.discover.choices import Order
 from circuitproof.lab.runs import extraction, localisation
 from circuitproof.lab.runs.ledger import Burned, Declared, Ledger, Measured, Viewed
-from circuitproof.lab.runs.localisation import LEDGER, localise, rounds_of
+from circuitproof.lab.runs.localisation import LEDGER, localise
 from circuitproof.lab.runs.protocol import load_protocol
+from circuitproof.lab.runs.stages import gate
+from circuitproof.lab.runs.stages.gate import rounds_of
 from circuitproof.prove.verdict import Verdict
 from circuitproof.text.canonical import digest_bytes
 from circuitproof_check.main import main as check
@@ -187,7 +189,7 @@ def test_attribution_is_computed_once_if_extraction_went_by_it(tmp_path, monkeyp
         seen.append(arguments[-1])
         return arrange(*arguments)
 
-    for module in (extraction, localisation):
+    for module in (extraction, gate):
         monkeypatch.setattr(module, "arrange", watched)
     changes = {'order = "attribution"': f'order = "{order}"'}
     outcomes = localise(load_protocol(write_protocol(tmp_path, changes)), tmp_path / "run").outcomes

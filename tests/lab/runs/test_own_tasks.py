@@ -6,7 +6,7 @@ from circuitproof.declare.tasks.loading import load_task
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.runs.extraction import Method, extract
 from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.training import MODEL, train_recipe
+from circuitproof.lab.runs.stages.train import MODEL, train_recipe
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.verdict import Verdict
 from circuitproof.verbs.verification import Request, parse_properties, verify

@@ -4,10 +4,10 @@ from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import CircuitproofError
 from circuitproof.forward.tokenizer import FileTokenizer
 from circuitproof.lab.discover.choices import Rule
-from circuitproof.lab.runs.localisation import rounds_of
 from circuitproof.lab.runs.prompts import TaskPrompts
 from circuitproof.lab.runs.protocol import load_protocol
 from circuitproof.lab.runs.recipe import Recipe
+from circuitproof.lab.runs.stages.gate import rounds_of
 from places import RECIPES
 from protocols import OWN_TASK, write_own_protocol, write_protocol
 from recipes import write_recipe

@@ -6,7 +6,7 @@ import pytest
 from circuitproof.declare.operators import Attention, BandNorm, Gelu, LayerNorm, NoNorm
 from circuitproof.errors import InputError
 from circuitproof.lab.model.checkpoint import load_model
-from circuitproof.lab.runs.training import material_of
+from circuitproof.lab.runs.stages.train import material_of
 from circuitproof.lab.runs.variants import Gate, Spread, compare_variants
 from circuitproof.lab.runs.variants_recipe import load_variants_recipe
 from circuitproof.lab.train.loop import Watcher

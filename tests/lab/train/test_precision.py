@@ -7,7 +7,7 @@ import torch
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.training import train_recipe
+from circuitproof.lab.runs.stages.train import train_recipe
 from circuitproof.lab.train import precision
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.lab.train.precision import Computation, Precision, tiny_step

@@ -6,7 +6,7 @@ import torch
 
 from circuitproof.errors import InputError
 from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.training import train_recipe
+from circuitproof.lab.runs.stages.train import train_recipe
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.lab.train.workers import Workers, joined, together
 from corpora import corpus_changes, write_corpus

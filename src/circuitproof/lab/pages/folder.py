@@ -4,24 +4,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.errors import InputError
-from circuitproof.lab.pages.study import Study, read_study
-from circuitproof.lab.records.audit import State, read_chosen, read_states
-from circuitproof.lab.records.gate import GATE, Outcome, load_outcome
+from circuitproof.lab.pages.study import StudyView, read_study
+from circuitproof.lab.records.audit import MeasuredState, read_chosen, read_states
+from circuitproof.lab.records.gate import GATE, GateOutcome, load_outcome
 from circuitproof.lab.records.migration import MIGRATION, PlacedLesion, read_lesions
-from circuitproof.lab.records.norms import FOLD, REMOVAL, Attenuation, FadedNorm, Fold
+from circuitproof.lab.records.norms import FOLD, REMOVAL, Attenuation, FadedNorm, NormFold
 from circuitproof.lab.runs.run import MARK, Mark
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json, to_json
 from circuitproof.text.records import read_record
-from circuitproof.view.judged import Judged, judged_below
+from circuitproof.view.judged import JudgedBundle, judged_below
 from circuitproof_check.main import Beside
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class ShownRung:
     """A state of a calibration, and why it is the model of record; nothing where it is not."""
 
-    state: State
+    state: MeasuredState
     why: str
 
     @property
@@ -35,29 +35,29 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True)
-class RunFolder:
+class RunView:
     """A run folder, read."""
 
     path: Path
     recipe: str
     digest: str
-    bundles: tuple[Judged, ...]
-    trials: tuple[Outcome, ...]
-    rungs: tuple[Rung, ...]
+    bundles: tuple[JudgedBundle, ...]
+    trials: tuple[GateOutcome, ...]
+    rungs: tuple[ShownRung, ...]
     lesions: tuple[PlacedLesion, ...]
     norms: tuple[FadedNorm, ...]
-    folding: Fold | None
-    study: Study
+    folding: NormFold | None
+    study: StudyView
 
 
-def read_run(path: Path, beside: Beside | None = None) -> RunFolder:
+def read_run(path: Path, beside: Beside | None = None) -> RunView:
     """Read a run folder and let the checker judge each of its bundles, beside what they must be about."""
     compared = beside or Beside()
     bundles = tuple(judged_below(path, compared))
     if not bundles and (compared.against, compared.task) != (None, None):
         raise InputError(f"{path} holds no bundle to compare with anything; leave out --against and --task")
     mark, folders = read_record(path / MARK, Mark), sorted(one for one in path.rglob("*") if one.is_dir())
-    return RunFolder(
+    return RunView(
         path,
         mark.recipe,
         str(mark.recipe_digest),
@@ -66,15 +66,15 @@ def read_run(path: Path, beside: Beside | None = None) -> RunFolder:
         tuple(rung for folder in folders for rung in _rungs(folder)),
         tuple(lesion for file in sorted(path.rglob(MIGRATION)) for lesion in read_lesions(file, path)),
         _norms(path),
-        read_record(path / FOLD, Fold) if (path / FOLD).is_file() else None,
+        read_record(path / FOLD, NormFold) if (path / FOLD).is_file() else None,
         read_study(path),
     )
 
 
-def _rungs(folder: Path) -> list[Rung]:
+def _rungs(folder: Path) -> list[ShownRung]:
     chosen = read_chosen(folder)
     whys = {} if chosen is None else {chosen.record: chosen.why}
-    return [Rung(state, whys.get(state.name, "")) for state in read_states(folder)]
+    return [ShownRung(state, whys.get(state.name, "")) for state in read_states(folder)]
 
 
 def _norms(path: Path) -> tuple[FadedNorm, ...]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from circuitproof.lab.pages.folder import RunFolder, Rung
+from circuitproof.lab.pages.folder import RunView, ShownRung
 from circuitproof.lab.pages.study_parts import beyond, healing, perplexity_text, programs, viability
-from circuitproof.lab.records.gate import Outcome, Point
-from circuitproof.lab.records.norms import Fold
+from circuitproof.lab.records.gate import FrontierPoint, GateOutcome
+from circuitproof.lab.records.norms import NormFold
 from circuitproof.text.printing import plural, shown_text
 from circuitproof.view.drawings.charts import Dot, draw_dots, draw_spans
 from circuitproof.view.elements import Child, Element, el
@@ -13,7 +13,7 @@ from circuitproof.view.parts.of_bundles import bundles
 from circuitproof.view.parts.section import facts, name, note, scrolled, section, share_bar
 
 
-def run_heading(run: RunFolder) -> Element:
+def run_heading(run: RunView) -> Element:
     """Return the name of the run, and what its numbers are."""
     return el(
         "header",
@@ -22,7 +22,7 @@ def run_heading(run: RunFolder) -> Element:
     )
 
 
-def frontier(run: RunFolder) -> Element | None:
+def frontier(run: RunView) -> Element | None:
     """Return for each gate how many edges it takes to decide with what margin, measured in floats."""
     if not run.trials:
         return None
@@ -36,7 +36,7 @@ def frontier(run: RunFolder) -> Element | None:
     return section("frontier", "The localisation frontier", about, figures, made)
 
 
-def _trial(gate: Outcome) -> Element:
+def _trial(gate: GateOutcome) -> Element:
     """Draw every circuit that a gate measured, the selected one over the others."""
     title = f"generation {shown_text(gate.generation)}, {shown_text(gate.task)}"
     dots = [_dot(point) for point in gate.points if point is not gate.trial]
@@ -45,19 +45,19 @@ def _trial(gate: Outcome) -> Element:
     return el("figure", drawn, el("figcaption", el("bdi", title)))
 
 
-def _dot(point: Point, kind: str = "") -> Dot:
+def _dot(point: FrontierPoint, kind: str = "") -> Dot:
     edges, margin = len(point.circuit), point.gate.worst_margin
     title = f"{shown_text(point.origin)}: {plural(edges, 'edge')}, worst margin {margin:.4g}"
     return Dot(edges, margin, title, kind)
 
 
-def _selected(gate: Outcome) -> tuple[Child, ...]:
+def _selected(gate: GateOutcome) -> tuple[Child, ...]:
     edges, found = len(gate.trial.circuit), gate.trial.gate
     names = map(shown_text, (gate.generation, gate.task, gate.trial.origin))
     return (*names, f"{edges}", share_bar(found.agreed, found.prompts), f"{found.worst_margin:.4g}")
 
 
-def calibration(run: RunFolder) -> Element | None:
+def calibration(run: RunView) -> Element | None:
     """Return the rungs of calibrations: what model and circuit decide right, perplexity and radius."""
     if not run.rungs:
         return None
@@ -68,14 +68,14 @@ def calibration(run: RunFolder) -> Element | None:
     return section("calibration", "The calibration ladder", about, made, *why)
 
 
-def _budget(run: RunFolder) -> str:
+def _budget(run: RunView) -> str:
     if (quality := run.study.quality) is None:
         return ""
     has, may = perplexity_text(quality.loss), perplexity_text(quality.budget)
     return f" The base has perplexity {has} on held-out text; an artifact may have {may}."
 
 
-def _rung(one: Rung) -> tuple[Child, ...]:
+def _rung(one: ShownRung) -> tuple[Child, ...]:
     state, audit = one.state, one.state.audit
     return (
         name(one.place),
@@ -87,7 +87,7 @@ def _rung(one: Rung) -> tuple[Child, ...]:
     )
 
 
-def audit(run: RunFolder) -> Element | None:
+def audit(run: RunView) -> Element | None:
     """Return what is left at each rung without program heads or circuit, and where the model errs."""
     if not run.rungs:
         return None
@@ -108,7 +108,7 @@ def audit(run: RunFolder) -> Element | None:
     )
 
 
-def _without(rung: Rung) -> Iterator[tuple[Child, ...]]:
+def _without(rung: ShownRung) -> Iterator[tuple[Child, ...]]:
     """Return all program heads together, each alone where there are several, and the circuit's edges."""
     audit, losses = rung.state.audit, rung.state.losses
 
@@ -127,12 +127,12 @@ def _without(rung: Rung) -> Iterator[tuple[Child, ...]]:
     yield row("the circuit", audit.without_circuit, None if losses is None else losses.without_circuit)
 
 
-def _errors(one: Rung) -> tuple[Child, ...]:
+def _errors(one: ShownRung) -> tuple[Child, ...]:
     errors = one.state.audit.errors
     return (name(one.place), f"{errors.wrong:,}", f"{errors.uncovered:,}", f"{errors.both:,}")
 
 
-def lesions(run: RunFolder) -> Element | None:
+def lesions(run: RunView) -> Element | None:
     """Return what is left of each behaviour when program heads are silenced."""
     rows = [
         (
@@ -156,7 +156,7 @@ def lesions(run: RunFolder) -> Element | None:
     return section("lesions", "Lesion audit", about, made)
 
 
-def norms(run: RunFolder) -> Element | None:
+def norms(run: RunView) -> Element | None:
     """Return when each norm was faded out, and what that changed."""
     rows = [
         (shown_text(one.name), f"{one.first}", f"{one.last}", f"{one.deviation:.4g}") for one in run.norms
@@ -173,7 +173,7 @@ def norms(run: RunFolder) -> Element | None:
     )
 
 
-def _folding(found: Fold) -> tuple[Element, ...]:
+def _folding(found: NormFold) -> tuple[Element, ...]:
     error, after = found.error, found.folded.measures
     rows = [
         (shown_text(name), f"{before:.4g}", f"{after[name]:.4g}" if name in after else "–")
@@ -186,7 +186,7 @@ def _folding(found: Fold) -> tuple[Element, ...]:
     return (el("p", said), scrolled(("measure", "with norms#", "folded#"), rows))
 
 
-def run_cost(run: RunFolder) -> Element | None:
+def run_cost(run: RunView) -> Element | None:
     """Return the recipe's digest, and what the run took: seconds of calibration, bytes of bundles."""
     pairs: list[tuple[str, Child]] = [
         (shown_text(one.place), f"{one.state.seconds:.3g} s of calibration") for one in run.rungs
@@ -196,7 +196,7 @@ def run_cost(run: RunFolder) -> Element | None:
     return section("cost", "What it is made of, and what it costs", facts(recipe, *pairs)) if pairs else None
 
 
-RUN_PARTS: tuple[Callable[[RunFolder], Element | None], ...] = (
+RUN_PARTS: tuple[Callable[[RunView], Element | None], ...] = (
     run_heading,
     lambda run: bundles(run.bundles),
     viability,

@@ -1,65 +1,46 @@
 """The page of a run folder, the same as text and as JSON, and how its bundles end."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from circuitproof.lab.pages.folder import RunFolder, read_run
+from circuitproof.lab.pages.folder import RunView, read_run
 from circuitproof.lab.pages.parts import RUN_PARTS
-from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json
 from circuitproof.text.printing import shown_text
 from circuitproof.text.reading import Fields
-from circuitproof.view.elements import Element, el
-from circuitproof.view.judged import Judged, worst_outcome
+from circuitproof.view.elements import el
+from circuitproof.view.judged import JudgedBundle, worst_outcome
 from circuitproof.view.page import page, proofs
 from circuitproof.view.plain import as_text
-from circuitproof.view.reporting import claim_cells
+from circuitproof.view.reporting import Reportable, claim_cells
 from circuitproof.view.said import Table
-from circuitproof_check.main import Beside, Outcome
+from circuitproof_check.main import Beside
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRun:
-    """A run as it is shown."""
-
-    run: RunFolder
-
-    @property
-    def says(self) -> str:
-        return f"{len(self.run.bundles)} bundles judged"
-
-    @property
-    def outcome(self) -> Outcome:
-        """Return how it ends: a run is no better than the worst of its bundles."""
-        return worst_outcome(self.run.bundles)
-
-    def page(self) -> str:
-        """Return the page of the run, with what the page of each of its bundles shows."""
-        return page((*self._parts(), *proofs(self.run.bundles)), {})
-
-    def text(self) -> str:
-        """Return what the page says, in 80 columns."""
-        return as_text(el("main", *self._parts()))
-
-    def table(self) -> Table | None:
-        """Return what the checker said of each bundle."""
-        columns = ("bundle", "outcome", "edges#", "prompts#", "the checker says")
-        rows = tuple(map(_row, self.run.bundles))
-        return Table(f"bundles of {self.run.path}", columns, rows) if rows else None
-
-    def to_json(self) -> Json:
-        return record_to_json(self.run)
-
-    def _parts(self) -> tuple[Element, ...]:
-        return tuple(made for part in RUN_PARTS if (made := part(self.run)) is not None)
-
-
-def look_at(path: Path, beside: Beside) -> ShownRun:
+def look_at(path: Path, beside: Beside) -> Reportable:
     """Read a run folder, and let the checker judge every bundle of it."""
-    return ShownRun(read_run(path, beside))
+    return report_of(read_run(path, beside))
 
 
-def _row(one: Judged) -> tuple[str, ...]:
+def report_of(run: RunView) -> Reportable:
+    """Return how a run is shown; it is no better than the worst of its bundles."""
+    parts = tuple(made for part in RUN_PARTS if (made := part(run)) is not None)
+    return Reportable(
+        says=f"{len(run.bundles)} bundles judged",
+        outcome=worst_outcome(run.bundles),
+        page=lambda: page((*parts, *proofs(run.bundles)), {}),
+        text=lambda: as_text(el("main", *parts)),
+        to_json=lambda: record_to_json(run),
+        table=_table(run),
+    )
+
+
+def _table(run: RunView) -> Table | None:
+    columns = ("bundle", "outcome", "edges#", "prompts#", "the checker says")
+    rows = tuple(map(_row, run.bundles))
+    return Table(f"bundles of {run.path}", columns, rows) if rows else None
+
+
+def _row(one: JudgedBundle) -> tuple[str, ...]:
     if not one.report.claim:
         return (shown_text(one.place), one.outcome, "", "", shown_text(one.report.reason, most=200))
     claim = Fields(one.report.claim, one.place)

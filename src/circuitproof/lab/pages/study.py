@@ -17,7 +17,7 @@ from circuitproof.text.records import read_record
 from circuitproof.view.words import program_lines
 
 _EXTRACTED, _SEARCH = "circuit.json", "program.*.json"
-Kind = TypeVar("Kind")
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Programs:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class StudyView:
     """What there is of a study in a run folder."""
 
     quality: BaseQuality | None
@@ -50,11 +50,11 @@ class Study:
     beyonds: tuple[Beyond, ...]
 
 
-def read_study(path: Path) -> Study:
+def read_study(path: Path) -> StudyView:
     """Read what a study wrote into a run folder, wherever it stands; nothing of another run."""
     folders = dict.fromkeys(file.parent for file in sorted(path.rglob(_SEARCH)))
     model = _model(path) if folders else None
-    return Study(
+    return StudyView(
         _optional(path / QUALITY, BaseQuality),
         _all(path, VIABILITY, Viability),
         tuple(_programs(folder, model) for folder in folders),
@@ -63,11 +63,11 @@ def read_study(path: Path) -> Study:
     )
 
 
-def _all(path: Path, name: str, kind: type[Kind]) -> tuple[Kind, ...]:
+def _all(path: Path, name: str, kind: type[Record]) -> tuple[Record, ...]:
     return tuple(read_record(file, kind) for file in sorted(path.rglob(name)))
 
 
-def _optional(file: Path, kind: type[Kind]) -> Kind | None:
+def _optional(file: Path, kind: type[Record]) -> Record | None:
     return read_record(file, kind) if file.is_file() else None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from math import exp
 from typing import assert_never
 
-from circuitproof.lab.pages.folder import RunFolder
+from circuitproof.lab.pages.folder import RunView
 from circuitproof.lab.pages.study import Programs
 from circuitproof.lab.records.healing import Healed
 from circuitproof.lab.records.limits import Beyond
@@ -30,7 +30,7 @@ def perplexity_text(loss: float | None) -> str:
     return "–" if loss is None else f"{exp(min(loss, _MOST)):#.4g}"
 
 
-def viability(run: RunFolder) -> Element | None:
+def viability(run: RunView) -> Element | None:
     """Return for each task whether the model itself does it, and which prompts went by which rule."""
     about = (
         "The model is asked for every prompt of the pool, in floats, before anything else is done. What "
@@ -79,7 +79,7 @@ def _why(gone: Stratum) -> str:
     return "all right, but not enough is left beside it"
 
 
-def programs(run: RunFolder) -> Element | None:
+def programs(run: RunView) -> Element | None:
     """Return the programs that were found, and what the searches tried."""
     about = (
         "For each head that the circuit reads, programs are tried in floats, those first that overlap most "
@@ -125,7 +125,7 @@ def _shown_lines(lines: Iterable[str]) -> str:
     return "\n".join(shown_text(part, most=_LONG) for line in lines for part in line.split("\n"))
 
 
-def healing(run: RunFolder) -> Element | None:
+def healing(run: RunView) -> Element | None:
     """Return what became of models that were trained as a whole to use their programs."""
     rows = [_healed(one, run) for one in run.study.healings]
     if not rows:
@@ -138,7 +138,7 @@ def healing(run: RunFolder) -> Element | None:
     return section("healing", "The limit of healing", about, scrolled(columns, rows, class_="stacked"))
 
 
-def _healed(one: Healed, run: RunFolder) -> tuple[Child, ...]:
+def _healed(one: Healed, run: RunView) -> tuple[Child, ...]:
     counts = (one.audit.model, one.audit.circuit, one.audit.without_heads)
     quality = run.study.quality
     budget = "the budget" if quality is None else perplexity_text(quality.budget)
@@ -151,7 +151,7 @@ def _healed(one: Healed, run: RunFolder) -> tuple[Child, ...]:
     )
 
 
-def beyond(run: RunFolder) -> Element | None:
+def beyond(run: RunView) -> Element | None:
     """Return what is proved of every prompt of a pattern, beyond the domain that programs were found on."""
     about = (
         "The properties that were proved on the declared domain, asked of every prompt of a pattern. What "

@@ -86,7 +86,7 @@ class Losses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class MeasuredState:
     """The model at one point of a construction, measured in floats."""
 
     task: str
@@ -105,7 +105,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenRung:
     """The rung that became the model of record."""
 
     record: str
@@ -113,20 +113,20 @@ class Chosen:
     """Why it is that one, in one sentence."""
 
 
-def read_states(folder: Path) -> list[State]:
+def read_states(folder: Path) -> list[MeasuredState]:
     """Read the states of the construction that stands in a folder, in order, those of other names last."""
-    return sorted(_states(folder), key=lambda one: LADDER.index(one.name) if one.name in LADDER else 9)
+    return sorted(_states(folder), key=lambda one: (*LADDER, one.name).index(one.name))
 
 
-def _states(folder: Path) -> Iterator[State]:
+def _states(folder: Path) -> Iterator[MeasuredState]:
     """Read what is a state of a construction; other files are passed over."""
     for file in sorted(folder.glob("*.json")):
         content = read_json(file)
         if isinstance(content, dict) and content.keys() >= {"audit", "passes"}:  # pyright: ignore[reportUnknownMemberType]  # unread JSON
             with reading(content, str(file)) as fields:  # pyright: ignore[reportUnknownArgumentType]  # unread JSON
-                yield Codec().record(State, fields)
+                yield Codec().record(MeasuredState, fields)
 
 
-def read_chosen(folder: Path) -> Chosen | None:
+def read_chosen(folder: Path) -> ChosenRung | None:
     """Read which state of a construction is of record, if one was chosen."""
-    return read_record(folder / CHOSEN, Chosen) if (folder / CHOSEN).is_file() else None
+    return read_record(folder / CHOSEN, ChosenRung) if (folder / CHOSEN).is_file() else None

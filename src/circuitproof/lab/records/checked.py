@@ -8,7 +8,7 @@ CHECKED = "checked.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedBundle:
     """What the independent checker says of a bundle."""
 
     outcome: str

@@ -15,7 +15,7 @@ GATE = "gate.result.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FrontierPoint:
     """A circuit, measured on development data before the gate was opened and on the gate afterwards."""
 
     origin: str
@@ -28,19 +28,19 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GateOutcome:
     """What came of one generation's gate: the trial of the selected circuit, and others beside it."""
 
     generation: str
     task: str
-    points: tuple[Point, ...]
+    points: tuple[FrontierPoint, ...]
     """Every candidate of the sweep."""
-    nested: tuple[Point, ...]
+    nested: tuple[FrontierPoint, ...]
     """The most important edges and no others, from one to all: what sparsity alone would give."""
     selected: Circuit
 
     @property
-    def trial(self) -> Point:
+    def trial(self) -> FrontierPoint:
         """Return the selected circuit's point."""
         return next(point for point in self.points if point.circuit == self.selected)
 
@@ -60,11 +60,11 @@ class Outcome:
         return {**record_to_json(self), "selected": selected}
 
 
-def load_outcome(path: Path) -> tuple[Outcome, Digest]:
+def load_outcome(path: Path) -> tuple[GateOutcome, Digest]:
     """Read an outcome from its file, and the last line of the ledger when it was written."""
     codec = Codec({Circuit: lambda fields, key: parse_circuit(fields.value(key), fields.path(key))})
     with reading(read_json(path), str(path)) as fields:
-        points = codec.value(tuple[Point, ...], fields, "points")
+        points = codec.value(tuple[FrontierPoint, ...], fields, "points")
         selected = fields.entry("selected", points).circuit
-        outcome = codec.record(Outcome, fields, points=points, selected=selected)
+        outcome = codec.record(GateOutcome, fields, points=points, selected=selected)
         return outcome, codec.value(Digest, fields, "ledger_head")

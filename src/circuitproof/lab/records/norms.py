@@ -34,7 +34,7 @@ class Attenuation:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class NormFold:
     """What folding changed, and what it cost."""
 
     limits: FoldLimits

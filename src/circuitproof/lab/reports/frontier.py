@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-from circuitproof.lab.records.gate import Outcome, Point
+from circuitproof.lab.records.gate import FrontierPoint, GateOutcome
 from circuitproof.lab.reports.style import COLOURS, GREY, WIDTH, Drawing, legend_below, legible, orders_axis
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ _KEY = (
 )
 
 
-def draw_frontier(trials: Sequence[Outcome]) -> Drawing:
+def draw_frontier(trials: Sequence[GateOutcome]) -> Drawing:
     """Return a column per task; where nothing is missed, the margins below still tell circuits apart."""
     tasks = tuple(dict.fromkeys(trial.task for trial in trials))
     width = max(WIDTH * 0.6, 3.3 * len(tasks))
     return Drawing(width, 4.2, lambda figure: _paint(figure, tasks, trials))
 
 
-def _paint(figure: "Figure", tasks: tuple[str, ...], trials: Sequence[Outcome]) -> None:
+def _paint(figure: "Figure", tasks: tuple[str, ...], trials: Sequence[GateOutcome]) -> None:
     from matplotlib.ticker import FixedLocator
 
     panels = figure.subplots(2, len(tasks), squeeze=False, sharex="col", sharey="row")
@@ -56,8 +56,8 @@ def _paint(figure: "Figure", tasks: tuple[str, ...], trials: Sequence[Outcome]) 
     figure.suptitle(_KEY, fontsize=7, color=GREY)
 
 
-def _series(axes: "Axes", trial: Outcome, place: int, aside: float, *, is_missed: bool) -> None:
-    def spots(points: Sequence[Point]) -> tuple[list[float], list[float]]:
+def _series(axes: "Axes", trial: GateOutcome, place: int, aside: float, *, is_missed: bool) -> None:
+    def spots(points: Sequence[FrontierPoint]) -> tuple[list[float], list[float]]:
         ranked = sorted(points, key=lambda point: len(point.circuit))
         gates = [point.gate for point in ranked]
         heights = [gate.prompts - gate.agreed if is_missed else gate.worst_margin for gate in gates]
@@ -72,7 +72,7 @@ def _series(axes: "Axes", trial: Outcome, place: int, aside: float, *, is_missed
     axes.scatter(*chosen, s=60, facecolors="none", edgecolors=colour, zorder=3)
 
 
-def _scale(missed: "Axes", margin: "Axes", trials: Sequence[Outcome]) -> None:
+def _scale(missed: "Axes", margin: "Axes", trials: Sequence[GateOutcome]) -> None:
     """Give both rows an axis that shows zero and sizes of all orders."""
     gates = [point.gate for trial in trials for point in (*trial.points, *trial.nested)]
     most = max(1, *(gate.prompts - gate.agreed for gate in gates))

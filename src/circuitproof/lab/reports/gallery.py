@@ -6,8 +6,8 @@ from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM
 from circuitproof.errors import InputError
-from circuitproof.lab.records.audit import State, read_states
-from circuitproof.lab.records.gate import GATE, Outcome, load_outcome
+from circuitproof.lab.records.audit import MeasuredState, read_states
+from circuitproof.lab.records.gate import GATE, GateOutcome, load_outcome
 from circuitproof.lab.records.migration import MIGRATION, read_lesions
 from circuitproof.lab.reports.changes import COMPARISON, draw_changes, read_changes
 from circuitproof.lab.reports.circuit import draw_circuit, sketch_of
@@ -116,13 +116,13 @@ def _modes(sources: Sequence[Source]) -> Exhibit:
     return Exhibit("modes", "all", draw_modes(stories, lessons))
 
 
-def trials_in(run: Path) -> tuple[Outcome, ...]:
+def trials_in(run: Path) -> tuple[GateOutcome, ...]:
     """Return the trials of a protocol, in the order of its gates."""
     files = sorted(run.glob(f"*/*/{GATE}"))  # GENERATION/TASK/gate.result.json
     return tuple(sorted((load_outcome(file)[0] for file in files), key=lambda trial: trial.seen))
 
 
-def states_in(run: Path) -> tuple[State, ...]:
+def states_in(run: Path) -> tuple[MeasuredState, ...]:
     """Return the steps of all artifacts of a construction."""
     return tuple(one for file in sorted(run.glob(f"*/{_FIRST_STATE}")) for one in read_states(file.parent))
 

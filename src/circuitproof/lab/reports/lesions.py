@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from circuitproof.lab.records.audit import LADDER, State
+from circuitproof.lab.records.audit import LADDER, MeasuredState
 from circuitproof.lab.records.migration import PlacedLesion
 from circuitproof.lab.reports.style import INK, PALE, WIDTH, Drawing, centred, legible
 
@@ -38,7 +38,7 @@ class Panel:
     prompts: int
 
 
-def ladder_panels(states: Sequence[State]) -> tuple[Panel, ...]:
+def ladder_panels(states: Sequence[MeasuredState]) -> tuple[Panel, ...]:
     """Return a panel per artifact: each step of its construction, from the base on."""
     conditions = ("model", "circuit", "program heads\nsilenced", "circuit's\nedges gone")
     panels: list[Panel] = []

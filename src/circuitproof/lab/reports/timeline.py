@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from circuitproof.lab.records.gate import Outcome
+from circuitproof.lab.records.gate import GateOutcome
 from circuitproof.lab.reports.style import COLOURS, PALE, WIDTH, Drawing, legend_below, legible
 from circuitproof.text.printing import plural
 
@@ -14,12 +14,12 @@ _THIN = 0.012
 """A miss is drawn at least as wide as this share of the axis: one of 512 must be seen."""
 
 
-def draw_timeline(trials: Sequence[Outcome]) -> Drawing:
+def draw_timeline(trials: Sequence[GateOutcome]) -> Drawing:
     """Return a row per generation and task, in the order in which gates were burned."""
     return Drawing(WIDTH, 1.1 + 0.3 * len(trials), lambda figure: _paint(figure, trials))
 
 
-def _paint(figure: "Figure", trials: Sequence[Outcome]) -> None:
+def _paint(figure: "Figure", trials: Sequence[GateOutcome]) -> None:
     axes = figure.subplots()
     whole = max(trial.seen + trial.trial.gate.prompts for trial in trials)
     for row, trial in enumerate(trials):

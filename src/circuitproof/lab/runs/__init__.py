@@ -2,7 +2,7 @@
 
 May use: text, declare, exact, forward, prove, bundle, solvers, view, lab.model, lab.train, lab.discover,
 lab.distill, lab.surrogate, lab.records, lab.reports.
-Names: `verification.verify`, `verification.Request`, `training.train_recipe`, `extraction.extract`,
+Names: `verification.verify`, `verification.Request`, `extraction.extract`,
 `localisation.localise`, `distillation.distill`, `construction.construct`, `surrogate.run_surrogate`,
 `radii.find_radii`, `synthesis.synthesise`, `cost.count_costs`, `hugging_face.import_hf`.
 """

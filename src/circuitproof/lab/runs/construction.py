@@ -1,43 +1,32 @@
 """Building artifacts: install programs, audit, calibrate rung by rung, choose one, prove and bundle it."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import torch
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.errors import InputError, NumericError
-from circuitproof.forward.declaration import NO_PROGRAMS, Declaration, readout_tensors
+from circuitproof.forward.declaration import NO_PROGRAMS, Declaration
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.distill.audit import audit
-from circuitproof.lab.distill.calibrate import Rung, calibrate, worst_radius
 from circuitproof.lab.distill.frozen import share_below
-from circuitproof.lab.distill.install import install, replace_tensors
-from circuitproof.lab.distill.lesion import Behaviour, silence
-from circuitproof.lab.model.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
+from circuitproof.lab.distill.install import install
+from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.records.audit import CHOSEN, Audit, Chosen, Losses, State
-from circuitproof.lab.runs.construction_recipe import Blueprint, Choice, Construction, Quality, SeededBase
+from circuitproof.lab.records.audit import MeasuredState
+from circuitproof.lab.runs.construction_recipe import Construction, SeededBase
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size
+from circuitproof.lab.runs.stages.calibrate import (
+    ArtifactBuild,
+    calibrated,
+    chosen_rung,
+    refuse_broken_identity,
+    state_of,
+)
 from circuitproof.lab.runs.stages.measure_proof import ProofMeasures, measure_proof
-from circuitproof.lab.runs.stages.prove import CircuitClaim, Proof, prove_circuit
-from circuitproof.text.canonical import Json, write_file
+from circuitproof.lab.runs.stages.prove import CircuitClaim, CircuitProof, prove_circuit
+from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json, to_json
-
-_RULES: Mapping[Choice, tuple[Callable[[State], float], str]] = {
-    Choice.FIRST: (lambda _: 0, "trains the least"),
-    Choice.RADIUS: (lambda state: -state.radius, "has the largest worst radius"),
-    Choice.QUALITY: (
-        lambda state: float("inf") if state.losses is None else state.losses.model,
-        "loses the least on the text",
-    ),
-}
-"""What each rule makes least, and what it says of the rung that has the least of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +34,13 @@ class Artifact:
     """A calibrated model of record with its history and its proof."""
 
     task: str
-    states: tuple[State, ...]
+    states: tuple[MeasuredState, ...]
     record: str
     """The rung that became the model of record."""
     why: str
     """Why it is that one, in one sentence."""
     model: Path
-    proof: Proof
+    proof: CircuitProof
     measures: ProofMeasures
 
     def to_json(self) -> Json:
@@ -65,7 +54,7 @@ class Artifact:
         }
 
 
-def _proof_to_json(proof: Proof, measures: ProofMeasures) -> Json:
+def _proof_to_json(proof: CircuitProof, measures: ProofMeasures) -> Json:
     battery = proof.battery
     return {
         "verdict": str(proof.verdict),
@@ -80,32 +69,13 @@ def _proof_to_json(proof: Proof, measures: ProofMeasures) -> Json:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """Where one artifact is built, and from what."""
-
-    construction: Construction
-    blueprint: Blueprint
-    base: Path
-    run: Run
-
-    @property
-    def behaviour(self) -> Behaviour:
-        return Behaviour(self.blueprint.task, self.blueprint.circuit)
-
-    def claim(self, model: Path) -> CircuitClaim:
-        """Return what is to be proved of a calibrated model: it is the base but for its program heads."""
-        epsilon = self.construction.epsilon
-        return CircuitClaim(model=model, behaviour=self.behaviour, epsilon=epsilon, base=self.base)
-
-
 def construct(construction: Construction, out: Path, tell: Tell = silent) -> tuple[Artifact, ...]:
     """Build every artifact of a recipe in `out`; what an interrupted run finished is not done again."""
     size = _refuse_unfit(construction)
     with begin_run(out, construction.name, construction.digest, size, tell) as run:
         base = _base(construction.base, run)
         return tuple(
-            _build(_Site(construction, blueprint, base, run.within(blueprint.task.name)))
+            _build(ArtifactBuild(construction, blueprint, base, run.within(blueprint.task.name)))
             for blueprint in construction.blueprints
         )
 
@@ -142,119 +112,33 @@ def _seeded(base: SeededBase) -> Transformer:
     return model
 
 
-def _build(site: _Site) -> Artifact:
-    stored = load_model(site.base)
-    installed = install(stored.model, site.blueprint.programs)
+def _build(build: ArtifactBuild) -> Artifact:
+    stored = load_model(build.base)
+    installed = install(stored.model, build.blueprint.programs)
     share_below(stored.model, installed)
     states = [
-        _state(site, "base", lambda: stored.model),
-        _state(site, "installed", lambda: installed),
-        *(_state(site, rung, partial(_rung, site, installed, rung)) for rung in site.construction.rungs),
+        state_of(build, "base", lambda: stored.model),
+        state_of(build, "installed", lambda: installed),
+        *(
+            state_of(build, rung, partial(calibrated, build, installed, rung))
+            for rung in build.construction.rungs
+        ),
     ]
-    _refuse_broken_identity(states)
-    chosen = site.run.record(CHOSEN, Chosen, lambda: _choose(site, states[2:]))
+    refuse_broken_identity(states)
+    chosen, rung = chosen_rung(build, states[2:])
 
     def save(path: Path) -> None:
-        save_model(path, StoredModel(_rung(site, installed, Rung(chosen.record)), stored.alphabet))
+        save_model(path, StoredModel(calibrated(build, installed, rung), stored.alphabet))
 
-    model = site.run.stage("model", save)
-    proof = prove_circuit(site.run.within("proof"), site.claim(model))
-    task, anchors = site.blueprint.task.name, site.construction.anchors
-    site.run.tell(f"evaluating {anchors} anchors of {task}")
+    model = build.run.stage("model", save)
+    proof = prove_circuit(build.run.within("proof"), _claim(build, model))
+    task, anchors = build.blueprint.task.name, build.construction.anchors
+    build.run.tell(f"evaluating {anchors} anchors of {task}")
     measures = measure_proof(model, proof.battery, anchors)
     return Artifact(task, tuple(states), chosen.record, chosen.why, model, proof, measures)
 
 
-def _state(site: _Site, name: str, make: Callable[[], Transformer]) -> State:
-    """Return what is measured of a model, which is made only where that is not yet known."""
-
-    def measure() -> State:
-        begin = time.perf_counter()
-        model, heads = make(), tuple(site.blueprint.programs)
-        site.run.tell(f"{site.blueprint.task.name}: auditing {name}")
-        found = audit(model, site.behaviour, heads)
-        radius = worst_radius(model, site.behaviour, site.construction.calibration.aim)
-        quality = site.construction.quality
-        losses = None if quality is None else _losses(model, site.behaviour, heads, quality)
-        return State(
-            task=site.blueprint.task.name,
-            name=name,
-            audit=found,
-            radius=radius,
-            losses=losses,
-            seconds=time.perf_counter() - begin,
-            passes=_passes(site.construction, found, radius, losses),
-        )
-
-    return site.run.record(f"{name}.json", State, measure)
-
-
-def _losses(model: Transformer, behaviour: Behaviour, heads: Sequence[Head], quality: Quality) -> Losses:
-    """Return the losses of a model with nothing and with something taken away, as its audit does."""
-    everything = whole(model.graph)
-    return Losses(
-        model=quality.loss(model),
-        without_heads=quality.loss(model, silence(everything, heads)),
-        without_each=tuple(quality.loss(model, silence(everything, [head])) for head in heads),
-        without_circuit=quality.loss(model, everything.without(*behaviour.circuit.edges)),
-    )
-
-
-def _passes(construction: Construction, found: Audit, radius: float, losses: Losses | None) -> bool:
-    """Say whether model and circuit are right on every prompt, with the radius and the quality asked for."""
-    is_right = found.model == found.circuit == found.prompts
-    quality = construction.quality
-    is_good = quality is None or (losses is not None and losses.model <= quality.budget)
-    return is_right and radius >= construction.calibration.target and is_good
-
-
-def _rung(site: _Site, installed: Transformer, rung: Rung) -> Transformer:
-    """Return the model calibrated by one rung; only its readouts are kept on disk."""
-    readouts = readout_tensors(installed.programs, biases=installed.architecture.biases)
-
-    def train(path: Path) -> None:
-        construction = site.construction
-        model = calibrate(installed, site.behaviour, rung, construction.calibration, construction.text)
-        slices = {name: view.detach().contiguous() for name, view in model.named_slices().items()}
-        write_file(path, save_tensors({name: slices[name] for name in sorted(readouts)}))
-
-    telling = f"{site.blueprint.task.name}: calibrating the {rung} rung"
-    kept = site.run.stage(f"{rung}.safetensors", train, telling)
-    shapes = {name: tuple(view.shape) for name, view in installed.named_slices().items() if name in readouts}
-    calibrated = replace_tensors(installed, load_tensors(kept, shapes))
-    share_below(installed, calibrated)
-    return calibrated
-
-
-def _choose(site: _Site, rungs: list[State]) -> Chosen:
-    """Return the rung that becomes the model of record, by the rule that was fixed beforehand."""
-    good = [state for state in rungs if state.passes]
-    if not good:
-        best = max(rungs, key=lambda state: (state.audit.model + state.audit.circuit, state.radius))
-        lost = "" if best.losses is None else f", and loses {best.losses.model:.4f} on the text"
-        raise InputError(
-            f"{site.blueprint.task.name}: no rung passes its gates; the best, {best.name}, has "
-            f"{best.audit.model} of {best.audit.prompts} right in the model, {best.audit.circuit} in the "
-            f"circuit and a smallest radius of {best.radius:.3g}{lost}; "
-            "raise the steps, or lower the target or the demands"
-        )
-    rank, reason = _RULES[site.construction.choice]
-    record, passing = min(good, key=rank).name, ", ".join(state.name for state in good)
-    return Chosen(record, f"{record} is of record: of the rungs that pass ({passing}) it {reason}")
-
-
-def _refuse_broken_identity(states: list[State]) -> None:
-    """Refuse when the model without the program heads is not, bit by bit, what it was before calibration.
-
-    The base is not held to the bits: where programs are installed, a layer's other heads are computed in
-    another order. Which prompts it decides right must be the same.
-    """
-    base, installed, *rungs = states
-    if base.audit.backup != installed.audit.backup:
-        raise NumericError("with the program heads silenced, base and installed model decide differently")
-    for state in rungs:
-        if state.audit.lesion_digest != installed.audit.lesion_digest:
-            raise NumericError(
-                f"with the program heads silenced, {state.name} does not compute the bits it did before: "
-                "something else than their readouts was changed"
-            )
+def _claim(build: ArtifactBuild, model: Path) -> CircuitClaim:
+    """Return what is to be proved of a calibrated model: it is the base but for its program heads."""
+    epsilon = build.construction.epsilon
+    return CircuitClaim(model=model, behaviour=build.behaviour, epsilon=epsilon, base=build.base)

@@ -4,42 +4,40 @@ Each seed is a run of its own: train, extract, synthesise, install, heal under e
 the mechanism moved, chase it once if it did, and prove what the circuits do in the end.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.programs.text import to_text
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, NumericError
 from circuitproof.forward.declaration import ProgramHeads
-from circuitproof.lab.distill.heal import Healing, Treatment
-from circuitproof.lab.distill.install import ScoringParameters, install, scoring_parameters
+from circuitproof.lab.distill.heal import Treatment
+from circuitproof.lab.distill.install import ScoringParameters, scoring_parameters
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.distill.migrate import Fate, Migration, migration_of
-from circuitproof.lab.distill.synthesise import synthesise
-from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
+from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.model.decisions import score_circuits
 from circuitproof.lab.records.migration import MIGRATION, RoundRecord
 from circuitproof.lab.runs.distillation_recipe import DistillationRecipe
-from circuitproof.lab.runs.extraction import find_circuits, write_extraction
 from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
-from circuitproof.lab.runs.stages.final_proof import FinalProof, prove_final
+from circuitproof.lab.runs.stages.extract import CircuitSearch, extract_circuit
+from circuitproof.lab.runs.stages.final_proof import DistillationProof, prove_final
+from circuitproof.lab.runs.stages.heal import HealingCourse, heal
+from circuitproof.lab.runs.stages.install import Stopped, install_programs, new_heads
 from circuitproof.lab.runs.stages.prove import CircuitClaim
-from circuitproof.lab.runs.training import MODEL, declared_by, train_recipe
-from circuitproof.lab.train.loop import Watcher, fit
-from circuitproof.text.canonical import Json, readable_json
+from circuitproof.lab.runs.stages.train import MODEL, declared_by, train_recipe
+from circuitproof.lab.train.loop import Watcher
+from circuitproof.text.canonical import Json
 from circuitproof.text.codec import record_to_json, to_json
 from circuitproof.text.records import write_record
 
 UNHEALED, CHASE = "unhealed", "chase"
-_SYNTHESIS = "synthesis.json"
-_HISTORY = "healing.json"
 
 OnStage = Callable[[int, str], None]
 """Who is told which stage of which seed begins."""
@@ -84,7 +82,7 @@ class SeedReport:
     stopped: str | None = None
     """Why the seed ended early, in one sentence: a gate not met, a number that is none. Nothing is proved."""
     rounds: tuple[Round, ...]
-    proofs: tuple[FinalProof, ...] = ()
+    proofs: tuple[DistillationProof, ...] = ()
 
     @property
     def is_held(self) -> bool:
@@ -95,10 +93,6 @@ class SeedReport:
 
     def to_json(self) -> Json:
         return {"seed": self.seed, "held": self.is_held, **record_to_json(self)}
-
-
-class _Stop(Exception):  # noqa: N818  # a gate that is not met is a result, not a mistake
-    """Ends a seed with the sentence that its row says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +137,12 @@ def _distill_seed(job: _Seed) -> SeedReport:
     try:
         source = _source(job)
         declared = _extract(job, source, "declared")
-        installed = _install(job, source, declared, "installed")
+        installed = install_programs(job.run, source, declared, job.recipe.bounds)
         rounds.append(_examine(job, UNHEALED, installed, declared))
         rounds += [_round(job, treatment, installed, declared, treatment) for treatment in Treatment]
-        if rounds[-1].fate is not Fate.FAILED and _new_heads(rounds[-1].programs, _found(rounds[-1])):
+        if rounds[-1].fate is not Fate.FAILED and new_heads(rounds[-1].programs, _found(rounds[-1])):
             rounds.append(_chase(job, rounds[-1]))
-    except (_Stop, NumericError) as stop:
+    except (Stopped, NumericError) as stop:
         return SeedReport(seed=job.seed, stopped=str(stop), rounds=tuple(rounds))
     return SeedReport(seed=job.seed, rounds=tuple(rounds), proofs=_prove(job, rounds[-1]))
 
@@ -160,57 +154,29 @@ def _source(job: _Seed) -> Path:
     for task in job.recipe.tasks:
         (score,) = score_circuits(stored.model, task)
         if score.right != score.prompts:
-            raise _Stop(f"the source decides {score.right} of {score.prompts} prompts of {task.name} right")
+            raise Stopped(f"the source decides {score.right} of {score.prompts} prompts of {task.name} right")
     return folder / MODEL
 
 
 def _extract(job: _Seed, model: Path, place: str) -> tuple[Behaviour, ...]:
     """Return each task with the circuit that extraction finds for it."""
-    run, method = job.run.within(place), job.recipe.method
+    run = job.run.within(place)
 
     def extract(task: Task) -> Behaviour:
-        found = run.stage(
-            f"{task.name}.circuit.json",
-            lambda path: write_extraction(find_circuits(model, task, method), path),
-            f"{place}: extracting {task.name}",
-        )
-        return Behaviour(task, load_circuit(found))
+        search = CircuitSearch(model, task, job.recipe.method)
+        name, telling = f"{task.name}.circuit.json", f"{place}: extracting {task.name}"
+        return Behaviour(task, load_circuit(extract_circuit(run, search, name, telling)))
 
     return tuple(map(extract, job.recipe.tasks))
-
-
-def _install(job: _Seed, model: Path, behaviours: Sequence[Behaviour], place: str) -> Path:
-    """Return the model with a program at each neural head that a circuit reads, found one after the other."""
-
-    def make(path: Path) -> None:
-        stored = load_model(model)
-        installed, reports = stored.model, list[Json]()
-        for head in _new_heads(installed.programs, behaviours):
-            job.run.tell(f"{path.name}: synthesising {head}")
-            circuits = {one.task.name: one.circuit for one in behaviours}
-            found = synthesise(installed, job.recipe.tasks, head, circuits, job.recipe.bounds)
-            if found.program is None:
-                raise _Stop(f"no program within the bounds is accepted for {head}")
-            reports.append(found.to_json())
-            installed = install(installed, {head: found.program})
-        save_model(path, StoredModel(installed, stored.alphabet), {_SYNTHESIS: readable_json(reports)})
-
-    return job.run.stage(place, make)
 
 
 def _round(
     job: _Seed, name: str, start: Path, behaviours: tuple[Behaviour, ...], treatment: Treatment
 ) -> Round:
     """Heal a model under an objective and see what became of its behaviours."""
-
-    def heal(path: Path) -> None:
-        stored, therapy = load_model(start), job.recipe.therapy.seeded(job.seed)
-        goal = Healing(behaviours, tuple(stored.model.programs), therapy.weighings[treatment], therapy.draw)
-        healed = fit(stored.model, goal, therapy.plan, path.parent / "checkpoints", Watcher())
-        history = readable_json(to_json(healed.evaluations))
-        save_model(path, StoredModel(healed.model, stored.alphabet), {_HISTORY: history})
-
-    model = job.run.within(name).stage(MODEL, heal, f"{name}: healing")
+    therapy = job.recipe.therapy.seeded(job.seed)
+    plan = HealingCourse(therapy.plan, therapy.draw, therapy.weighings[treatment])
+    model = heal(job.run.within(name), partial(load_model, start), behaviours, plan, f"{name}: healing")
     return _examine(job, name, model, behaviours)
 
 
@@ -229,7 +195,7 @@ def _examine(job: _Seed, name: str, path: Path, behaviours: tuple[Behaviour, ...
 def _chase(job: _Seed, last: Round) -> Round:
     """Program the heads that the mechanism moved to, and heal once more with what was found declared."""
     declared = _found(last)
-    installed = _install(job, last.model, declared, f"{CHASE}/installed")
+    installed = install_programs(job.run.within(CHASE), last.model, declared, job.recipe.bounds)
     return _round(job, CHASE, installed, declared, Treatment.CORE_AWARE)
 
 
@@ -237,14 +203,7 @@ def _found(done: Round) -> tuple[Behaviour, ...]:
     return tuple(Behaviour(one.behaviour.task, one.found) for one in done.migrations)
 
 
-def _new_heads(programs: ProgramHeads, behaviours: Sequence[Behaviour]) -> tuple[Head, ...]:
-    """Return the neural heads that the circuits read, in the order of computation."""
-    nodes = {edge.source for behaviour in behaviours for edge in behaviour.circuit.live()}
-    heads = [node for node in nodes if isinstance(node, Head) and node not in programs]
-    return tuple(sorted(heads, key=lambda head: head.place))
-
-
-def _prove(job: _Seed, last: Round) -> tuple[FinalProof, ...]:
+def _prove(job: _Seed, last: Round) -> tuple[DistillationProof, ...]:
     """Prove the four properties of the final circuits, unless the model does not even decide right."""
     if last.fate is Fate.FAILED:
         return ()

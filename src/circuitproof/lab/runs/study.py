@@ -24,30 +24,32 @@ from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.frozen import open_model
 from circuitproof.lab.discover.choices import Objective
 from circuitproof.lab.distill.heal import TextTerm
+from circuitproof.lab.distill.install import install
 from circuitproof.lab.distill.lesion import Behaviour
 from circuitproof.lab.model.checkpoint import StoredModel, load_model
 from circuitproof.lab.records.audit import QUALITY, BaseQuality
-from circuitproof.lab.records.checked import Checked
-from circuitproof.lab.records.gate import Outcome
+from circuitproof.lab.records.checked import CheckedBundle
+from circuitproof.lab.records.gate import GateOutcome
 from circuitproof.lab.records.healing import Healed
 from circuitproof.lab.records.limits import Beyond
 from circuitproof.lab.records.viability import VIABILITY, Viability
 from circuitproof.lab.runs.construction import Artifact, construct
 from circuitproof.lab.runs.construction_recipe import Blueprint, Construction, Quality
-from circuitproof.lab.runs.extraction import find_circuits, write_extraction
-from circuitproof.lab.runs.localisation import open_gates, rounds_of
-from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
+from circuitproof.lab.runs.localisation import open_gates
 from circuitproof.lab.runs.prompts import Prompts, TaskPrompts
 from circuitproof.lab.runs.protocol import Protocol, Templates
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import model_size, training_size
 from circuitproof.lab.runs.stages.check import check_bundle
+from circuitproof.lab.runs.stages.extract import CircuitSearch, extract_circuit
+from circuitproof.lab.runs.stages.gate import rounds_of
+from circuitproof.lab.runs.stages.heal import HealingCourse, HealingGates, examine_healed, heal
 from circuitproof.lab.runs.stages.limits import prove_beyond
-from circuitproof.lab.runs.study_healing import Therapist
+from circuitproof.lab.runs.stages.remove_norms import Watchers, remove_norms
+from circuitproof.lab.runs.stages.train import CORPUS, MODEL, material_of
+from circuitproof.lab.runs.stages.viability import viability_of
 from circuitproof.lab.runs.study_programs import Installed, extract_again, find_programs
 from circuitproof.lab.runs.study_recipe import ListedTask, Study
-from circuitproof.lab.runs.training import CORPUS, MODEL, material_of
-from circuitproof.lab.runs.viability import viability_of
 from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.tokenised import TokenisedCorpus, open_corpus
@@ -64,7 +66,7 @@ class TaskReport:
 
     task: str
     viability: Viability
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[GateOutcome, ...] = ()
     """Of the gates that were opened."""
     circuit: Circuit | None = None
     """Extracted on the whole declared domain."""
@@ -72,7 +74,7 @@ class TaskReport:
     again: Circuit | None = None
     """Extracted again from the circuit of the programs."""
     artifact: Artifact | None = None
-    checked: Checked | None = None
+    checked: CheckedBundle | None = None
     beyond: Beyond | None = None
     healed: Healed | None = None
     stopped: str | None = None
@@ -193,7 +195,7 @@ def _protocol(site: _Site, pools: Sequence[Prompts]) -> Protocol:
     )
 
 
-def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Outcome]) -> TaskReport:
+def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[GateOutcome]) -> TaskReport:
     """Build, prove and check the artifact of one task on its declared domain."""
     report = TaskReport(task=viable.task, viability=viable)
     if not viable.is_viable:
@@ -222,8 +224,7 @@ def _build(
 ) -> TaskReport:
     """Heal the model with the programs of a circuit; beside that calibrate, prove and check its artifact."""
     study = site.study
-    therapist = Therapist(study.healing, study.gates, site.quality, site.data)
-    report = replace(report, healed=therapist.heal(run.within("healing"), site.stored, behaviour, programs))
+    report = replace(report, healed=_healed(site, run.within("healing"), behaviour, programs))
     try:
         artifact = _constructed(site, run, behaviour, programs)
     except InputError as error:  # no rung passes: that is a result
@@ -240,11 +241,23 @@ def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
     """Return the circuit of the whole domain, by the right answers, at the largest threshold."""
     method = site.study.method
     method = replace(method, objective=Objective.PROGRAM, thresholds=(max(method.thresholds),))
+    search, telling = (
+        CircuitSearch(site.base, domain, method),
+        f"{domain.name}: extracting on the whole domain",
+    )
+    return load_circuit(extract_circuit(run, search, telling=telling))
 
-    def write(path: Path) -> None:
-        write_extraction(find_circuits(site.base, domain, method), path)
 
-    return load_circuit(run.stage("circuit.json", write, f"{domain.name}: extracting on the whole domain"))
+def _healed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramHeads) -> Healed:
+    """Heal the whole model with its text beside the task, and audit it."""
+    healing, steps = site.study.healing, site.study.healing.plan.steps
+    plan = HealingCourse(healing.plan, healing.draw, healing.weighing, TextTerm(site.data, healing.text))
+
+    def start() -> StoredModel:
+        return replace(site.stored, model=install(site.stored.model, programs))
+
+    model = heal(run, start, [behaviour], plan, f"{behaviour.task.name}: healing for {steps} steps")
+    return examine_healed(run, model, behaviour, HealingGates(site.study.gates, site.quality), steps)
 
 
 def _constructed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramHeads) -> Artifact:

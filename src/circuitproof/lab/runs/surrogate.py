@@ -10,10 +10,12 @@ from circuitproof.declare.tasks.domain import Domain
 from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.runs.extraction import Method, find_circuits, write_extraction
+from circuitproof.lab.runs.extraction import Method
+from circuitproof.lab.runs.recipe import Recipe, TasksSource
 from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import training_size
+from circuitproof.lab.runs.stages.extract import CircuitSearch, extract_circuit
+from circuitproof.lab.runs.stages.train import CORPUS, material_of, train_model
 from circuitproof.lab.runs.surrogate_recipe import (
     StoredTeacher,
     StudyRecipe,
@@ -29,16 +31,15 @@ from circuitproof.lab.surrogate.refutation import read_refuted
 from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation
 from circuitproof.lab.surrogate.study import run_study
 from circuitproof.lab.surrogate.teachers import Question, circuit_relation, plain_rendering
-from circuitproof.lab.train.data import TaskData
-from circuitproof.lab.train.loop import Watcher, train
+from circuitproof.lab.train.loop import Watcher
 from circuitproof.solvers.find import find_solver
 from circuitproof.text.canonical import Json, readable_json, write_file
-from circuitproof.text.codec import to_json
+from circuitproof.text.codec import FolderName, to_json
 from circuitproof.text.reading import read_json, reading, reading_part
 from circuitproof.text.records import write_record
 from circuitproof.text.sealed import read_manifest
 
-MODEL, CIRCUIT, TEACHER = "model", "circuit.json", "teacher.json"
+TEACHER = "teacher.json"
 SURROGATE, STUDY = "surrogate", "study.json"
 REFUTATIONS, DISPUTE = "refutations.json", "dispute.smt2"
 
@@ -90,14 +91,18 @@ def _relation(study: StudyRecipe, run: Run) -> Relation:
             return circuit_relation(model, kept, question, rendering)
         case TrainedTeacher():
             task = rule_task(question, teacher)
-            model = run.stage(MODEL, lambda path: _train(task, teacher, path))
+            recipe = Recipe(
+                name=FolderName(question.name),
+                architecture=teacher.architecture,
+                source=TasksSource((task,), teacher.batch),
+                plan=teacher.plan,
+                digest=task.digest,
+            )
+            model = train_model(run, recipe, material_of(recipe, run.folder / CORPUS), Watcher())
             kept = None
             if teacher.threshold is not None:
                 method = Method(thresholds=(teacher.threshold,))
-                found = run.stage(
-                    CIRCUIT, lambda path: write_extraction(find_circuits(model, task, method), path)
-                )
-                kept = load_circuit(found)
+                kept = load_circuit(extract_circuit(run, CircuitSearch(model, task, method)))
             return circuit_relation(model, kept, question, plain_rendering(question, task.tokens))
         case _:
             assert_never(teacher)
@@ -116,14 +121,6 @@ def rule_task(question: Question, teacher: TrainedTeacher) -> Task:
         answer=AnswerTable(tuple(candidates[teacher.rule.automaton.answer(prompt)] for prompt in prompts)),
         relation=ClassTable(tuple(range(len(prompts)))),
     )
-
-
-def _train(task: Task, teacher: TrainedTeacher, path: Path) -> None:
-    data = TaskData([task], teacher.batch, teacher.plan.seed)
-    checkpoints = path.parent / "checkpoints"
-    trained = train(teacher.architecture, data, teacher.plan, checkpoints, Watcher())
-    history: Json = {"evaluations": to_json(trained.evaluations)}
-    save_model(path, StoredModel(trained.model, task.tokens), {"training.json": readable_json(history)})
 
 
 def _fit(study: StudyRecipe, relation: Relation, path: Path) -> None:

@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from circuitproof.lab.model.checkpoint import load_model
 from circuitproof.lab.reports.changes import COMPARISON
-from circuitproof.lab.runs.norm_removal import Watchers, remove_norms
 from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import training_size
-from circuitproof.lab.runs.training import CORPUS, MODEL, material_of, train_recipe
+from circuitproof.lab.runs.stages.remove_norms import Watchers, remove_norms
+from circuitproof.lab.runs.stages.train import CORPUS, MODEL, material_of, train_recipe
 from circuitproof.lab.runs.variants_recipe import Removal, Reported, Variant, VariantsRecipe
 from circuitproof.lab.train.data import CorpusData
 from circuitproof.lab.train.loop import Watcher

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from circuitproof.text.printing import shown_text
 from circuitproof.view.drawings.circuit import draw_still
 from circuitproof.view.elements import Element, el
-from circuitproof.view.judged import Judged
+from circuitproof.view.judged import JudgedBundle
 from circuitproof.view.parts.circuit import brought
 from circuitproof.view.parts.heading import size_words
 from circuitproof.view.parts.section import (
@@ -27,7 +27,7 @@ def bundle_prefix(number: int) -> str:
     return f"bundle-{number}-"
 
 
-def bundles(judged: Sequence[Judged]) -> Element | None:
+def bundles(judged: Sequence[JudgedBundle]) -> Element | None:
     """Return the circuit of each bundle, its verdicts, and what the checker says of it."""
     if not judged:
         return None
@@ -39,7 +39,7 @@ def bundles(judged: Sequence[Judged]) -> Element | None:
     return section("bundles", "Circuits and verdicts", *shown, told)
 
 
-def _bundle(number: int, one: Judged) -> Element:
+def _bundle(number: int, one: JudgedBundle) -> Element:
     said = note(f"The checker: {shown_text(one.report.reason, most=600)}")
     if (story := one.story) is None:
         title = el("h3", name(one.place, most=_LONGEST), " ", verdict_badge(one.outcome))

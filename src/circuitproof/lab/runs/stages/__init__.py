@@ -1,7 +1,8 @@
-"""The stages of runs, each a function that makes its record or its files once; recipes list them.
+"""The stages of runs: each makes its files or its record once, and recipes list them.
 
 May use: text, errors, declare, forward, prove, bundle, lab.model, lab.train, lab.discover, lab.distill,
 lab.records, lab.runs.
-Names: `extract.extracted`, `gate.open_gate`, `heal.heal`, `calibrate.state_of`, `prove.prove_circuit`,
-`check.check_bundle`, `limits.prove_beyond`, `measure_proof.measure_proof`.
+Names: `train.train_recipe`, `remove_norms.remove_norms`, `viability.viability_of`, `extract.extract_circuit`,
+`gate.run_generation`, `calibrate.state_of`, `calibrate.calibrated`, `heal.heal`, `prove.prove_circuit`,
+`check.check_bundle`, `measure_proof.measure_proof`, `limits.prove_beyond`.
 """

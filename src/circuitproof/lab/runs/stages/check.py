@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from circuitproof.lab.records.checked import CHECKED, Checked
+from circuitproof.lab.records.checked import CHECKED, CheckedBundle
 from circuitproof.lab.runs.run import Run
 from circuitproof_check.main import check
 
 
 def check_bundle(
     run: Run, bundle: Path, model: Path, base: Path | None = None, telling: str | None = None
-) -> Checked:
+) -> CheckedBundle:
     """Return what the checker says of a bundle about a model, asked once."""
 
-    def ask() -> Checked:
+    def ask() -> CheckedBundle:
         outcome, reason = check(bundle, model, base)
-        return Checked(outcome.name.lower(), reason)
+        return CheckedBundle(outcome.name.lower(), reason)
 
-    return run.record(CHECKED, Checked, ask, telling)
+    return run.record(CHECKED, CheckedBundle, ask, telling)

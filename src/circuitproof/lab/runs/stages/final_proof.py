@@ -20,7 +20,7 @@ _PROOF = "proof.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinalProof:
+class DistillationProof:
     """What is known about the final circuit of a task."""
 
     task: str
@@ -56,7 +56,7 @@ class Verdicts:
     verdicts: Mapping[str, Verdict]
 
 
-def prove_final(run: Run, asked: CircuitClaim) -> FinalProof:
+def prove_final(run: Run, asked: CircuitClaim) -> DistillationProof:
     """Prove what a circuit does on its task, and let the independent checker confirm the bundle."""
 
     def prove() -> Verdicts:
@@ -66,7 +66,7 @@ def prove_final(run: Run, asked: CircuitClaim) -> FinalProof:
     circuit, kept = trimmed(run, asked), run.record(_PROOF, Verdicts, prove)
     bundle = run.folder / asked.bundle_folder
     programs = open_model(asked.model).programs
-    return FinalProof(
+    return DistillationProof(
         task=asked.behaviour.task.name,
         circuit=circuit,
         neural=tuple(head for head in circuit.heads() if head not in programs),

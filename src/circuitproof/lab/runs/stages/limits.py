@@ -4,13 +4,13 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 
-from circuitproof.bundle.files import write_bundle
 from circuitproof.declare.tasks.alphabet import Vocabulary
 from circuitproof.declare.tasks.pattern_text import parse_pattern
 from circuitproof.declare.tasks.rules import OnlyOpener
 from circuitproof.declare.tasks.task import Task
 from circuitproof.lab.records.limits import BEYOND, Beyond
 from circuitproof.lab.runs.run import Run
+from circuitproof.lab.runs.stages.prove import bundled
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.effort import Effort, Pace
@@ -30,7 +30,7 @@ def prove_beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyo
         effort = Effort(pace=Pace(deadline=begin + deadline, clock=time.perf_counter))
         battery = prove(replace(proved, task=task), effort)
         found = limits_of(battery, effort) if battery.verdict is Verdict.REFUTED else None
-        run.stage("bundle", lambda path: write_bundle(path, battery))
+        bundled(run, battery)
         return Beyond(
             task=task.name,
             pattern=f"any{{1..{longest}}} with exactly 1 opener",

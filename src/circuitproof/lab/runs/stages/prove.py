@@ -37,7 +37,7 @@ class CircuitClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class CircuitProof:
     """What is proved of a circuit that was trimmed on its domain."""
 
     battery: Battery
@@ -52,7 +52,7 @@ class Proof:
         return self.battery.verdict
 
 
-def prove_circuit(run: Run, asked: CircuitClaim) -> Proof:
+def prove_circuit(run: Run, asked: CircuitClaim) -> CircuitProof:
     """Trim the declared circuit, prove its properties, and write the bundle."""
     task, circuit = asked.behaviour.task, trimmed(run, asked)
     run.tell(f"proving {task.name}")
@@ -62,8 +62,13 @@ def prove_circuit(run: Run, asked: CircuitClaim) -> Proof:
     seconds = time.perf_counter() - begin
     if asked.base is not None:
         battery = prove_also(battery, identity_with(open_model(asked.base), frozen))
-    bundle = run.stage(asked.bundle_folder, lambda path: write_bundle(path, battery))
-    return Proof(battery, len(asked.behaviour.circuit), bundle, seconds)
+    bundle = bundled(run, battery, asked.bundle_folder)
+    return CircuitProof(battery, len(asked.behaviour.circuit), bundle, seconds)
+
+
+def bundled(run: Run, battery: Battery, folder: str = BUNDLE) -> Path:
+    """Return the bundle of answers, which is written unless it is there."""
+    return run.stage(folder, lambda path: write_bundle(path, battery))
 
 
 def trimmed(run: Run, asked: CircuitClaim) -> Circuit:

@@ -13,10 +13,10 @@ from circuitproof.declare.tasks.alphabet import TOY, Alphabet
 from circuitproof.errors import InputError, NumericError
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs import norm_removal
 from circuitproof.lab.runs.extraction import Method, extract
 from circuitproof.lab.runs.norm_recipe import NormRecipe, load_norm_recipe
-from circuitproof.lab.runs.norm_removal import NormRemoval, Watchers, remove_norms
+from circuitproof.lab.runs.stages import remove_norms as stage
+from circuitproof.lab.runs.stages.remove_norms import NormRemoval, Watchers, remove_norms
 from circuitproof.lab.train.fold_norm import fold
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.prove.properties.equivalence import Equivalence
@@ -263,7 +263,7 @@ def test_a_fold_with_a_wrong_deviation_is_refused(tmp_path, monkeypatch):
     def mistaken(model: Transformer, deviations) -> Transformer:
         return fold(model, {site: value * 1.1 for site, value in deviations.items()})
 
-    monkeypatch.setattr(norm_removal, "fold", mistaken)
+    monkeypatch.setattr(stage, "fold", mistaken)
     with pytest.raises(NumericError, match="fold refused: the largest error of a logit"):
         remove_norms(recipe_in(tmp_path), None, tmp_path / "run", Watchers())
     assert not (tmp_path / "run" / "model").exists()
@@ -278,7 +278,7 @@ def test_a_fold_that_is_no_number_is_refused(tmp_path, monkeypatch):
             folded.unembed[0, 0] = torch.nan
         return folded
 
-    monkeypatch.setattr(norm_removal, "fold", spoiled)
+    monkeypatch.setattr(stage, "fold", spoiled)
     with pytest.raises(NumericError, match="fold: a logit is NaN or infinite"):
         remove_norms(recipe_in(tmp_path), None, tmp_path / "run", Watchers())
     assert not (tmp_path / "run" / "model").exists()

@@ -10,7 +10,7 @@ from circuitproof.errors import InputError
 from circuitproof.forward.declaration import NO_PROGRAMS, Declaration
 from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
 from circuitproof.lab.runs.recipe import Recipe, TasksSource
-from circuitproof.lab.runs.run import Tell, begin_run, silent
+from circuitproof.lab.runs.run import Run, Tell, begin_run, silent
 from circuitproof.lab.runs.sizes import training_size
 from circuitproof.lab.train.corpus import Part
 from circuitproof.lab.train.data import CorpusData, Data, TaskData
@@ -63,8 +63,7 @@ def train_recipe(
         if (out / MODEL).exists():
             for evaluation in read_record(out / MODEL / _HISTORY, History).evaluations:
                 watcher.on_evaluation(evaluation)
-        telling = f"training {recipe.name}"
-        return load_model(run.stage(MODEL, lambda path: _train(recipe, material, path, watcher), telling))
+        return load_model(train_model(run, recipe, material, watcher, f"training {recipe.name}"))
 
 
 def _follow(recipe: Recipe, out: Path, watcher: Watcher, corpus: Path) -> StoredModel:
@@ -76,13 +75,20 @@ def _follow(recipe: Recipe, out: Path, watcher: Watcher, corpus: Path) -> Stored
     return load_model(out / MODEL)
 
 
-def _train(recipe: Recipe, material: Material, path: Path, watcher: Watcher) -> None:
-    data = material.data
-    trained = train(recipe.architecture, data, recipe.plan, path.parent / _CHECKPOINTS, watcher)
-    history = History(recipe.name, recipe.digest, tuple(trained.evaluations))
-    files = {_HISTORY: readable_json(to_json(history)), **material.files}
-    save_model(path, StoredModel(trained.model, data.alphabet), files)
-    together().wait()
+def train_model(
+    run: Run, recipe: Recipe, material: Material, watcher: Watcher, telling: str | None = None
+) -> Path:
+    """Train as the recipe says, and return where the model is; its folder holds how the training went."""
+
+    def make(path: Path) -> None:
+        data = material.data
+        trained = train(recipe.architecture, data, recipe.plan, path.parent / _CHECKPOINTS, watcher)
+        history = History(recipe.name, recipe.digest, tuple(trained.evaluations))
+        files = {_HISTORY: readable_json(to_json(history)), **material.files}
+        save_model(path, StoredModel(trained.model, data.alphabet), files)
+        together().wait()
+
+    return run.stage(MODEL, make, telling)
 
 
 def declared_by(recipe: Recipe) -> Declaration:

@@ -5,7 +5,7 @@ import torch
 from circuitproof.declare.tasks.loading import load_listed_task
 from circuitproof.lab.records.viability import Narrowing
 from circuitproof.lab.runs.prompts import TaskPrompts
-from circuitproof.lab.runs.viability import viability_of
+from circuitproof.lab.runs.stages.viability import viability_of
 
 
 class Decides:
@@ -26,7 +26,7 @@ def deciding(monkeypatch, wrong: set[int]):
             found[0, place, decision] = -1.0 if place in wrong else 1.0
         return found
 
-    monkeypatch.setattr("circuitproof.lab.runs.viability.task_logits", logits)
+    monkeypatch.setattr("circuitproof.lab.runs.stages.viability.task_logits", logits)
 
 
 def test_a_model_that_is_right_everywhere_keeps_the_pool(monkeypatch):
@@ -59,7 +59,7 @@ def test_a_stratum_goes_as_a_whole(monkeypatch):
 def test_a_tie_is_not_right(monkeypatch):
     """Equal logits decide nothing."""
     monkeypatch.setattr(
-        "circuitproof.lab.runs.viability.task_logits",
+        "circuitproof.lab.runs.stages.viability.task_logits",
         lambda _model, task: torch.zeros(1, task.size, len(task.candidates)),
     )
     found = viability_of(Decides(), pool(), Narrowing.STRATA, 1, 2)

@@ -13,7 +13,7 @@ from circuitproof.declare.tasks.alphabet import BYTES, TOY
 from circuitproof.errors import InputError
 from circuitproof.forward.tokenizer import FileTokenizer
 from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.training import train_recipe
+from circuitproof.lab.runs.stages.train import train_recipe
 from circuitproof.lab.train.loop import Watcher
 from circuitproof.text import canonical
 from circuitproof.text.canonical import digest_bytes, digest_file

@@ -18,12 +18,12 @@ from circuitproof.lab.model.checkpoint import (
     save_model,
 )
 from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.records.norms import FOLD, REMOVAL, Attenuation, FadedNorm, Fold
+from circuitproof.lab.records.norms import FOLD, REMOVAL, Attenuation, FadedNorm, NormFold
 from circuitproof.lab.runs.norm_recipe import NormRecipe
 from circuitproof.lab.runs.recipe import TasksSource
 from circuitproof.lab.runs.run import Run, begin_run
 from circuitproof.lab.runs.sizes import model_size, training_size
-from circuitproof.lab.runs.training import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
+from circuitproof.lab.runs.stages.train import CORPUS, MODEL, Material, declared_by, material_of, train_recipe
 from circuitproof.lab.train.fold_norm import compare, fold
 from circuitproof.lab.train.loop import Watcher, fit
 from circuitproof.lab.train.measures import Evaluation
@@ -53,7 +53,7 @@ class NormRemoval:
 
     model: Path
     attenuation: Attenuation
-    fold: Fold
+    fold: NormFold
     prompts: Mapping[str, int]
     """The number of prompts behind each accuracy that is measured."""
 
@@ -146,10 +146,10 @@ def _read_attenuated(path: Path, source: Transformer) -> tuple[Attenuation, Tran
     return attenuation, model
 
 
-def _folded(job: _Job, attenuated: Transformer) -> Fold:
+def _folded(job: _Job, attenuated: Transformer) -> NormFold:
     """Fold the norms, report what it cost, and write the model if that is within the recipe's limits."""
     folded = fold(attenuated, deviations_of(attenuated)).float()
-    found = job.run.record(FOLD, Fold, lambda: _compared(job, attenuated, folded))
+    found = job.run.record(FOLD, NormFold, lambda: _compared(job, attenuated, folded))
     job.recipe.limits.refuse_breach(found.error)
     removal = read_bytes(job.run.folder / ATTENUATED / REMOVAL)
     extra = {FOLD: read_bytes(job.run.folder / FOLD), REMOVAL: removal, **job.material.files}
@@ -157,9 +157,9 @@ def _folded(job: _Job, attenuated: Transformer) -> Fold:
     return found
 
 
-def _compared(job: _Job, attenuated: Transformer, folded: Transformer) -> Fold:
+def _compared(job: _Job, attenuated: Transformer, folded: Transformer) -> NormFold:
     before, after, data = attenuated.architecture, folded.architecture, job.material.data
-    return Fold(
+    return NormFold(
         limits=job.recipe.limits,
         error=compare(attenuated, folded, data.fixed_batch()),
         unties=before.tied,
