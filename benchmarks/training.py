@@ -33,7 +33,7 @@ _PROMPTS, _STEPS, _FIRST = 32, 9, 2
 _TOY, _TOY_STEPS = "the toy", 300
 TOKENS = _PROMPTS * RECIPE.base.architecture.context
 """How many a step of the language model sees."""
-_ROUNDS = 5
+_ROUNDS = 3
 
 
 def step_seconds(
