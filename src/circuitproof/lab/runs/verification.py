@@ -239,6 +239,8 @@ def claim_of(request: Request) -> Claim:
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
     task = asked_task(request.task, frozen.declaration, request.pattern)
     circuit = ablated(kept, request.ablation, task, frozen.declaration)
+    if request.ablation is not None:
+        properties = tuple(prop.under(circuit.ablation) for prop in properties)
     if isinstance(task.domain, Domain):
         unasked = ("--limits",) if request.find_limits else request.only_of_patterns
         _refuse_unasked(unasked, task.name, "lists its prompts")
@@ -255,16 +257,26 @@ def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:
 
 
 def parse_properties(
-    kinds: Sequence[Kind], epsilon: str | int | None, where: str = "command line"
+    kinds: Sequence[Kind],
+    epsilon: str | int | None,
+    where: str = "command line",
+    *,
+    agrees_with: Circuit | None = None,
 ) -> tuple[Property, ...]:
-    """Return the properties asked for; of none, those of the paper, robustness only with an epsilon."""
+    """Return the properties asked for.
+
+    Of none, those of the paper, robustness only with an epsilon, and agreement where a circuit is given.
+    """
     if epsilon is not None and kinds and Kind.ROBUSTNESS not in kinds:
         raise UsageError("an epsilon is given, but robustness is not among the properties asked for")
-    of_paper = _PAPER if epsilon is None else (*_PAPER, Kind.ROBUSTNESS)
+    if agrees_with is not None and kinds and Kind.AGREEMENT not in kinds:
+        raise UsageError("--agrees-with is given, but agreement is not among the properties asked for")
+    given = {Kind.ROBUSTNESS: epsilon, Kind.AGREEMENT: agrees_with}
+    of_none = (*_PAPER, *(kind for kind, value in given.items() if value is not None))
     with asked_for():
         size = None if epsilon is None else Fields({"epsilon": epsilon}, where).rational("epsilon")
-        given = Asked(epsilon=size)
-        return tuple(one.asked(given) for kind, one in PROPERTIES.items() if kind in (kinds or of_paper))
+        asked = Asked(epsilon=size, agrees_with=agrees_with)
+        return tuple(one.asked(asked) for kind, one in PROPERTIES.items() if kind in (kinds or of_none))
 
 
 def measure_floats(battery: Battery, pace: Pace) -> Floats | Unmeasured:

@@ -12,6 +12,7 @@ from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields
 
 if TYPE_CHECKING:
+    from circuitproof.declare.circuits.ablation import Ablation
     from circuitproof.declare.circuits.circuit import Circuit
     from circuitproof.declare.tasks.domain import Prompt
     from circuitproof.forward.cells import Variant
@@ -41,6 +42,7 @@ class Asked:
     """What a user gives beside the name of a property."""
 
     epsilon: Fraction | None = None
+    agrees_with: "Circuit | None" = None
 
 
 class Property(ABC):
@@ -83,6 +85,10 @@ class Property(ABC):
     def name(self) -> str:
         """Return its name, with the sizes that tell it from others of its kind."""
         return str(self.kind)
+
+    def under(self, _ablation: "Ablation", /) -> Self:
+        """Return it with every circuit that it speaks of under an ablation."""
+        return self
 
     @abstractmethod
     def meaning(self) -> Meaning:
