@@ -394,7 +394,7 @@ class Statement:
         listed = [*classes_of(self.pattern["shape"]), *(one["of"] for one in self.pattern["clauses"])]
         tokens = [token for one in listed for part in one.values() for token in part]
         demand(all(t in range(self.size["vocabulary"]) for t in tokens), "the pattern has an unknown token")
-        allowed = {"equivalence", "invariance", "necessity", "robustness"}
+        allowed = {"equivalence", "invariance", "necessity", "robustness", "agreement"}
         demand(all(p["kind"] in allowed for p in self.claim["properties"]), "a pattern has other properties")
 
     def check_circuit(self):
