@@ -640,7 +640,7 @@ def _fit_openers(run: Run, task: dict[str, Any], prompts: list[tuple[int, ...]])
 
 def agree(draw: Random, asked: Ask) -> None:
     """Let some asks claim agreement, too; a second circuit that cannot be meant is a flaw."""
-    if draw.random() > 0.15 or not asked.circuit["edges"]:  # seldom
+    if draw.random() > (0.5 if asked.is_pattern else 0.15) or not asked.circuit["edges"]:  # seldom
         return
     every, own = ordered_edges(asked), set(asked.circuit["edges"])
     programs, granularity = asked.model.programs, asked.circuit["granularity"]
