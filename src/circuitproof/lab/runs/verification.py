@@ -267,16 +267,15 @@ def parse_properties(
 
     Of none, those of the paper, robustness only with an epsilon, and agreement where a circuit is given.
     """
-    if epsilon is not None and kinds and Kind.ROBUSTNESS not in kinds:
-        raise UsageError("an epsilon is given, but robustness is not among the properties asked for")
-    if agrees_with is not None and kinds and Kind.AGREEMENT not in kinds:
-        raise UsageError("--agrees-with is given, but agreement is not among the properties asked for")
-    given = {Kind.ROBUSTNESS: epsilon, Kind.AGREEMENT: agrees_with}
-    of_none = (*_PAPER, *(kind for kind, value in given.items() if value is not None))
     with asked_for():
         size = None if epsilon is None else Fields({"epsilon": epsilon}, where).rational("epsilon")
         asked = Asked(epsilon=size, agrees_with=agrees_with)
-        return tuple(one.asked(asked) for kind, one in PROPERTIES.items() if kind in (kinds or of_none))
+        given = {kind: what for kind, one in PROPERTIES.items() if (what := one.given(asked))}
+        chosen = tuple(kinds) or (*_PAPER, *given)
+        if idle := [kind for kind in given if kind not in chosen]:
+            kind = idle[0]
+            raise UsageError(f"{given[kind]} is given, but {kind} is not among the properties asked for")
+        return tuple(one.asked(asked) for kind, one in PROPERTIES.items() if kind in chosen)
 
 
 def measure_floats(battery: Battery, pace: Pace) -> Floats | Unmeasured:

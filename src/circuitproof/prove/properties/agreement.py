@@ -55,6 +55,10 @@ class Agreement(Property):
         return cls(asked.agrees_with)
 
     @classmethod
+    def given(cls, asked: Asked) -> str:
+        return "" if asked.agrees_with is None else "--agrees-with"
+
+    @classmethod
     def read(cls, fields: Fields, circuit: Circuit) -> Self:
         fields.choice("granularity", type(circuit.graph.granularity))
         return cls(parse_edges(circuit.graph, fields.texts("edges"), fields.where, circuit.ablation))
@@ -109,6 +113,9 @@ class Agreement(Property):
 
     def other_circuits(self, _claim: Claim) -> Sequence[Circuit]:
         return (self.circuit,)
+
+    def shown_beside(self) -> Circuit:
+        return self.circuit
 
     def answer_list(self, claim: Claim, folded: Folded, _effort: Effort) -> Answer:
         pairs = list(zip(folded.of(claim.circuit), folded.of(self.circuit), strict=True))

@@ -74,6 +74,11 @@ class Property(ABC):
         return cls()
 
     @classmethod
+    def given(cls, _asked: Asked, /) -> str:
+        """Return what a user gave for it and for no other, in words; nothing if that was not given."""
+        return ""
+
+    @classmethod
     def read(cls, _fields: Fields, _circuit: "Circuit", /) -> Self:
         """Read the property as it stands in a claim about a circuit and beside its verdict."""
         return cls()
@@ -100,6 +105,10 @@ class Property(ABC):
     def other_circuits(self, _claim: "Claim", /) -> Sequence["Circuit"]:
         """Return the circuits that it speaks of beside the claim's own."""
         return ()
+
+    def shown_beside(self) -> "Circuit | None":
+        """Return the circuit whose decision is told beside the claim's where one prompt is explained."""
+        return None
 
     def remarked_variants(self, _claim: "Claim", /) -> Sequence["Variant"]:
         """Return what else is computed on the prompts that a bundle shows, for its remarks."""

@@ -66,6 +66,10 @@ class Robustness(Property):
         return cls(asked.epsilon)
 
     @classmethod
+    def given(cls, asked: Asked) -> str:
+        return "" if asked.epsilon is None else "an epsilon"
+
+    @classmethod
     def read(cls, fields: Fields, circuit: Circuit) -> Self:
         is_span = isinstance(fields.value("positions"), str)
         positions = fields.choice("positions", Span) if is_span else fields.integers("positions")
