@@ -308,11 +308,10 @@ def agreeing(*, is_single: bool = False) -> Bundle:
 
 def agreeing_through_brackets() -> Bundle:
     """Return margins of two circuits, of which the other has a head that matches brackets."""
-    made = uniform(size=architecture(heads=2))
     lines = ["default 0", "add 1 when unmatched {0: 1, 2: 3}", "otherwise self"]
+    made = uniform(size=architecture(heads=2), programs=MEMBER | {"0.1": lines})
     edges = [*EDGES[:1], "embed -> head 0.1", *EDGES[1:], "head 0.1 -> logits"]
     evidence = made.by_label(lambda o, a: (leaf := made.leaf(made.of(o), a)) | {"other": leaf["margins"]})
-    made.bundle.claim["programs"] = MEMBER | {"0.1": lines}
     return made.sealed(AGREEMENT | {"edges": edges}, evidence)
 
 
