@@ -117,7 +117,7 @@ def _property_words(claimed: Property, further: tuple[str, ...]) -> str:
         size = f" at {_epsilon(claimed.epsilon)}"
         further = (f"{claimed.at}, {_positions(claimed.positions)}", *further)
     if claimed.kind == "agreement":
-        size = f" with {len(claimed.circuits[0])} edges"
+        further = (f"{len(claimed.circuits[0])} edges", *further)
     return f"{claimed.kind}{size}" + (f" [{'; '.join(further)}]" if further else "")
 
 

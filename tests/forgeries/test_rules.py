@@ -454,7 +454,7 @@ def test_honest_agreement_is_valid(tmp_path):
     """So that each refusal of one below is due to the forgery."""
     outcome, sentence = check(maker.agreeing(fitting(), EVERY_EDGE).write(tmp_path / "bundle"))
     assert outcome is Outcome.VALID, sentence
-    assert f"agreement with {len(EVERY_EDGE)} edges proved" in sentence
+    assert f"agreement [{len(EVERY_EDGE)} edges] proved" in sentence
 
 
 @forgery("agreement_has_one_granularity")
