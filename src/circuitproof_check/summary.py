@@ -15,7 +15,7 @@ from .properties import Remarks, Verdict
 from .reading import quoted_path, show
 
 _SHOWN_DIGEST = 12
-_SHOWN_PATH = 40
+_SHOWN_PATH = 34
 _POSITIONS = 4
 _SHOWN_REMARKS = 130
 Answers = Sequence[tuple[Verdict, Remarks]]
