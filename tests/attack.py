@@ -29,6 +29,7 @@ KINDS = (
     "necessity",
     "robustness",
     "faithfulness",
+    "agreement",
     "subset minimality",
     "minimum",
     "lesion identity",
@@ -37,18 +38,21 @@ LEAVES = {
     ("fold",): "fold",
     ("fold", "lesion"): "lesion fold",
     ("fold", "model"): "model fold",
+    ("fold", "other"): "other fold",
     ("fold", "radius"): "radius",
     ("fold", "regions"): "regions",
     ("decision", "margins"): "margins",
     ("decision", "lesion", "margins"): "lesion margins",
+    ("decision", "margins", "other"): "other margins",
     ("fold", "prompt"): "replay",
     ("fold", "lesion", "prompt"): "lesion replay",
     ("fold", "model", "prompt"): "model replay",
+    ("fold", "other", "prompt"): "other replay",
     ("eta", "fold", "prompt"): "perturbed replay",
     ("same",): "same digest",
     ("tensor",): "other digest",
 }
-PROMPTS = {"robustness": "robust prompts", "necessity": "lesion prompts"}
+PROMPTS = {"robustness": "robust prompts", "necessity": "lesion prompts", "agreement": "other prompts"}
 WANTED = (*LEAVES.values(), "prompts", *PROMPTS.values(), "edge split", "circuit split")
 CUT = ("ablation: mean", "ablation: counterfactual", "granularity: port")
 Bundle = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
@@ -328,11 +332,20 @@ def _base(draw: Random, claim: Any, _: Any, __: Any) -> None:
             table[draw.choice(sorted(table))] = draw.choice(sorted(table.values()))
 
 
+def _other(draw: Random, claim: Any, _: Any, __: Any) -> None:
+    """Let agreement be with another circuit, or be claimed of what says something else."""
+    for prop in claim["properties"]:
+        if prop["kind"] == "agreement":
+            own = claim["circuit"]["edges"]
+            prop["edges"] = draw.choice((own, prop["edges"][:-1], prop["edges"][::-1]))
+            prop["granularity"] = draw.choice(("head", "head", "port"))
+
+
 def _evidence(draw: Random, _: Any, __: Any, certificate: Any) -> None:
     """Point a leaf somewhere else."""
     answer = draw.choice(certificate["answers"])
     spelled = json.dumps(answer["evidence"])
-    for key in ("fold", "prompt", "lesion", "edge", "decision", "first", "last", "length"):
+    for key in ("fold", "prompt", "lesion", "other", "edge", "decision", "first", "last", "length"):
         if f'"{key}": 1' in spelled and draw.random() < 0.5:
             spelled = spelled.replace(f'"{key}": 1', f'"{key}": 0', 1)
             break
@@ -364,6 +377,7 @@ CHANGES: dict[str, Callable[..., None]] = {
     "line": _line,
     "no pattern": _no_pattern,
     "openers": _openers,
+    "other": _other,
     "otherwise": _otherwise,
     "pattern": _pattern,
     "listed position": _listed_position,

@@ -588,7 +588,7 @@ def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any])
     is_zero = bundle.claim["circuit"]["ablation"] == "zero"
     is_needed = is_zero and not is_constant and is_path(bundle.claim)
     found = dict.fromkeys(("constant answer", *CONSTANT), False)
-    if kind in ("equivalence", "invariance", "robustness", "faithfulness"):
+    if kind in ("equivalence", "invariance", "robustness", "faithfulness", "agreement"):
         found |= dict(zip(CONSTANT, constants(bundle, answer["evidence"]), strict=True))
     constant = [remark for remark, applies in found.items() if applies]
     match kind:
@@ -618,6 +618,10 @@ def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any])
             whole = lacks_nothing(bundle)
             ties = sum(len(one) > 1 for one in decisions(bundle, answer["evidence"]))
             return constant + ["whole model"] * whole + [f"tied prompts: {ties}"] * bool(ties)
+        case "agreement":
+            both, prompts = (bundle.claim["circuit"]["edges"], claimed["edges"]), bundle.domain["prompts"]
+            own, other = ([Naive(bundle, edges, p).logits() for p in prompts] for edges in both)
+            return constant + ["same logits"] * (is_list and own == other)
     return of_lesion(bundle.claim, claimed)
 
 
@@ -832,6 +836,15 @@ def is_exemplary(prover: Prover) -> bool:
             for edge in range(len(prover.edges))
         )
     )
+
+
+def agreeing(prover: Prover, other: list[str], **changes: Any) -> Bundle:
+    """Return a bundle with the evidence that the circuit agrees with another, whether it does or not."""
+    entry = {"kind": "agreement", "granularity": "head", "edges": list(other)} | changes
+    tree = prover.by_prompt(lambda p: {"fold": prover.fold(p), "other": prover.fold(p, other)})
+    prover.answer(entry, "proved", tree)
+    prover.bundle.claim["weights"] = pinned(prover.bundle.tensors)
+    return prover.bundle
 
 
 def proving(prover: Prover, *kinds: str, epsilon: Fraction | None = None) -> Bundle:

@@ -394,7 +394,7 @@ class Statement:
         listed = [*classes_of(self.pattern["shape"]), *(one["of"] for one in self.pattern["clauses"])]
         tokens = [token for one in listed for part in one.values() for token in part]
         demand(all(t in range(self.size["vocabulary"]) for t in tokens), "the pattern has an unknown token")
-        allowed = {"equivalence", "invariance", "necessity", "robustness"}
+        allowed = {"equivalence", "invariance", "necessity", "robustness", "agreement"}
         demand(all(p["kind"] in allowed for p in self.claim["properties"]), "a pattern has other properties")
 
     def check_circuit(self):
@@ -471,6 +471,7 @@ class Statement:
             "necessity": self.necessity,
             "robustness": lambda: self.robustness(prop),
             "faithfulness": self.faithfulness,
+            "agreement": lambda: self.agreement(prop),
             "subset minimality": lambda: self.fewest(self.edges, [self.edges]),
             "minimum": lambda: self.minimum(prop),
         }[prop["kind"]]()
@@ -501,6 +502,18 @@ class Statement:
         """Say whether the whole model decides alike."""
         every = tuple(every_edge(self.size))
         return all(self.decision(p) == self.decision(p, every) for p in self.prompts)
+
+    def agreement(self, prop):
+        """Say whether another circuit has the same clear decisions; it must be one that can be claimed."""
+        other, told = tuple(prop["edges"]), self.claim["circuit"]["granularity"]
+        demand(prop["granularity"] == told, "the other circuit has another granularity")
+        every = edges_of(self.claim)
+        demand(set(other) <= set(every), "the other circuit has other edges")
+        demand(list(other) == sorted(set(other), key=every.index), "the other circuit is in disorder")
+        demand(live(other) != live(self.edges), "the other circuit is the same")
+        demand(not self.cuts_to_zero or reads(other, self.model.programs), "the other circuit is blind")
+        pairs = [(self.decision(prompt), self.decision(prompt, other)) for prompt in self.prompts]
+        return all(len(one) == 1 and one == second for one, second in pairs)
 
     def minimum(self, prop):
         """Say whether just the listed circuits are the smallest that solve the task."""
@@ -694,6 +707,11 @@ class Statement:
                 ties = sum(len(self.decision(prompt)) > 1 for prompt in self.prompts)
                 said = ["whole model"] * self.is_whole() + [f"tied prompts: {ties}"] * bool(ties)
                 return self.constant_remarks() + said
+            case "agreement":
+                other = tuple(prop["edges"])
+                is_same = all(self.logits(prompt) == self.logits(prompt, other) for prompt in self.prompts)
+                is_list = self.pattern is None
+                return self.constant_remarks() + ["same logits"] * (is_list and is_same)
             case "lesion identity":
                 return self.lesion_remarks(prop)
         raise AssertionError(prop)
@@ -854,6 +872,11 @@ def is_reader(node, programs):
     if isinstance(program, list):
         program = condition_twin.parsed(tuple(program), 0)
     return node == "embed" or (program is not None and program.attends() is None)
+
+
+def live(edges):
+    """Return the edges that feed the logits."""
+    return set(edges) - set(dead(edges))
 
 
 def dead(edges):

@@ -898,6 +898,9 @@ CLAIM_FAULTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "a budget for no minimum": (CLAIMS.replace("epsilon", "budget = 3\nepsilon", 1), ("claims[0].budget is given", "leave it out")),
     "an epsilon beside a minimum alone": (_fewest("").replace('equivalence = "proved"\nnecessity = "proved"\nrobustness = "proved"\n', ""), ("claims[0]", "robustness is not among")),
     "a lesion identity without a base": (_identity(""), ("claims[1]", "lesion identity wants a base")),
+    "agreement with nothing": (CLAIMS.replace("{ equiv", '{ agreement = "proved", equiv'), ("claims[1]", "agreement wants agrees_with, the file of another circuit")),
+    "a circuit for no agreement": (CLAIMS.replace("epsilon", 'agrees_with = "circuit.json"\nepsilon', 1), ("claims[0].agrees_with is given", "agreement is not expected")),
+    "agreement with itself": (CLAIMS.replace("epsilon", 'agrees_with = "circuit.json"\nepsilon', 1).replace('robustness = "proved"', 'robustness = "proved"\nagreement = "proved"'), ("claim 'quotes'", "a circuit of the same edges")),
     "an unknown base": (_identity('base = "tot"'), ("claims[1].base is 'tot'", "'toy'")),
     "a base that is not at hand": (_identity('base = "far"').replace("[[claims]]", "[models.far]\n[[claims]]", 1), ("claim 'brackets'", "not at hand", "--model")),
     "a base for nothing": (CLAIMS.replace("expected = {", 'base = "toy"\nexpected = {'), ("claims[1].base is given", "lesion identity is not expected")),
@@ -1126,6 +1129,36 @@ def spoiled_ablations() -> Iterator[Case]:
         yield Case(f"{name}: a prompt without a partner", asked, ("has no partner",))
 
 
+_OTHER = {**GOOD_CIRCUIT, "edges": ["embed -> head 0.0", "embed -> logits", "head 0.0 -> logits"]}
+AGREEMENTS: Mapping[str, tuple[object, tuple[str, ...], str, int]] = {
+    "no circuit": (None, ("--property", "agreement"), "agreement wants another circuit: give its file with --agrees-with", 2),
+    "no file": (None, ("--agrees-with", "AT/none.json"), "none.json", 3),
+    "the same edges": (GOOD_CIRCUIT, (), "agreement is claimed with a circuit of the same edges", 3),
+    "edges that lead nowhere": ({**GOOD_CIRCUIT, "edges": [*GOOD_CIRCUIT["edges"], "embed -> mlp 0"]}, (), "those that lead nowhere apart; give another circuit", 3),
+    "a circuit of other sizes": ({**_OTHER, "layers": 2}, (), "agreement is claimed with: the circuit is of 2 layers of 1 heads", 3),
+    "a circuit of ports": ({**_OTHER, "granularity": "port", "edges": ["embed -> logits"]}, (), "a circuit of granularity port, the claim's has head; give both the same", 3),
+    "another ablation": ({**_OTHER, "ablation": MEAN}, (), "a circuit under mean ablation, the claim's is under zero ablation", 3),
+    "a circuit that reads nothing": ({**_OTHER, "edges": ["mlp 0 -> logits"]}, (), "a circuit that reads no prompt", 3),
+    "another property": (_OTHER, ("--property", "equivalence"), "--agrees-with is given, but agreement is not among the properties asked for", 2),
+}  # fmt: skip
+"""What can be wrong with a circuit that another is to agree with: a file, options, the answer, the exit code."""
+
+
+def spoiled_agreements() -> Iterator[Case]:
+    """Every fault of agreement, met by verify."""
+    for name, (content, options, word, code) in AGREEMENTS.items():
+
+        def make(at: Path, content=content, options=options) -> list[object]:
+            (at / "circuit.json").write_bytes(_circuit())
+            given = [one.replace("AT", str(at)) for one in options]
+            if content is not None:
+                (at / "other.json").write_text(json.dumps(content))
+                given += ["--agrees-with", str(at / "other.json")]
+            return [*OF_A_CIRCUIT["verify"](at), *given]
+
+        yield Case(f"verify: agreement with {name}", make, (word,), code)
+
+
 def cases() -> list[Case]:
     """Return every case."""
     spoiled = (
@@ -1142,5 +1175,6 @@ def cases() -> list[Case]:
         spoiled_claims,
         spoiled_ports,
         spoiled_ablations,
+        spoiled_agreements,
     )
     return [*(case for make in spoiled for case in make()), *FLAGS, *OF_ANOTHER_KIND, *UNUSUAL]

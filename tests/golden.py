@@ -10,7 +10,9 @@ from pathlib import Path
 
 from random_claims import CYCLE, known_ask, told
 
-SEEDS = range(10 * len(CYCLE))
+AGREEING = (174, 186, 196, 224, 259, 281, 310, 322, 355, 367, 446, 465)
+"""Asks that claim agreement as well, of lists and patterns."""
+SEEDS = (*range(10 * len(CYCLE)), *AGREEING)
 FILE = Path(__file__).with_suffix(".json")
 
 

@@ -18,6 +18,7 @@ from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties.agreement import Agreement
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.faithfulness import Faithfulness
 from circuitproof.prove.properties.invariance import Invariance
@@ -29,7 +30,18 @@ from circuitproof.prove.properties.robustness import Robustness
 from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.text.canonical import readable_json
 from circuitproof_check.main import Beside, inspect
-from hand_models import ADDED, ADDER, ADDER_TASK, IDENTITY, PLAIN, adder_claim, build, circuit_of, freeze
+from hand_models import (
+    ADDED,
+    ADDER,
+    ADDER_TASK,
+    DIRECT,
+    IDENTITY,
+    PLAIN,
+    adder_claim,
+    build,
+    circuit_of,
+    freeze,
+)
 
 FOLDER = Path(__file__).parent / "verdicts"
 BUNDLE, MODEL, BASE, TASK = Path("bundle"), Path("model"), Path("base"), Path("task.json")
@@ -61,6 +73,7 @@ VERDICTS: dict[str, Callable[[], str]] = {
     "necessity": lambda: _about_the_adder(Necessity(), alphabet=Alphabet(tuple("abcde")), against=MODEL),
     "robustness": lambda: _about_the_adder(Robustness(Fraction(1, 8)), against=MODEL),
     "faithfulness": lambda: _about_the_adder(Faithfulness(), task=TASK),
+    "agreement": lambda: _about_the_adder(Agreement(circuit_of(DIRECT))),
     "subset minimality": lambda: _about_the_adder(SubsetMinimality()),
     "minimum": lambda: _about_the_adder(Minimum((circuit_of(ADDED),))),
     "lesion identity": _about_a_base,

@@ -77,6 +77,8 @@ def _of_statements(node: ast.AST) -> list[tuple[str, Change]]:
             found.append(("assert-pass", lambda _: ast.Pass()))
         case ast.Expr(value=ast.Call()):
             found.append(("call-drop", lambda _: ast.Pass()))
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            pass
         case ast.If():
             found += [(f"if-{name}", _retest(make)) for name, make in _TESTS.items() if name != "true"]
         case _:

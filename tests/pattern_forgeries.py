@@ -86,6 +86,11 @@ class Patterned:
             entries.append(entry if without is None else entry | {"lesion": self.fold(prompt, without)})
         return {"prompts": entries}
 
+    def both(self, opener: int) -> dict[str, Any]:
+        """Return a leaf that shows the prompts of an opener in two circuits."""
+        entries = self.shown(self.of(opener), OTHER)["prompts"]
+        return {"prompts": [{"other": one.pop("lesion"), **one} for one in entries]}
+
     def fold(self, prompt: Prompt, edges: list[str] = EDGES) -> int:
         """Return the index of a fold, adding it the first time."""
         row = [str(logit) for logit in self.logits(prompt, edges)]
@@ -290,6 +295,33 @@ def _another_property() -> Bundle:
     return made.sealed({"kind": "faithfulness"}, made.settled())
 
 
+OTHER = ["embed -> head 0.0", "embed -> logits", "head 0.0 -> logits"]
+AGREEMENT = {"kind": "agreement", "granularity": "head", "edges": OTHER}
+
+
+def agreeing(*, is_single: bool = False) -> Bundle:
+    """Return a proof that two circuits agree: prompts one by one, or without the other's logits."""
+    made = suiting(lambda p: all(p.decision(one) == p.decision(one, OTHER) for one in p.prompts))
+    tree = made.by_label(lambda o, a: made.leaf(made.of(o), a) if is_single else made.both(o))
+    return made.sealed(AGREEMENT, tree)
+
+
+def agreeing_through_brackets() -> Bundle:
+    """Return margins of two circuits, of which the other has a head that matches brackets."""
+    lines = ["default 0", "add 1 when unmatched {0: 1, 2: 3}", "otherwise self"]
+    made = uniform(size=architecture(heads=2), programs=MEMBER | {"0.1": lines})
+    edges = [*EDGES[:1], "embed -> head 0.1", *EDGES[1:], "head 0.1 -> logits"]
+    evidence = made.by_label(lambda o, a: (leaf := made.leaf(made.of(o), a)) | {"other": leaf["margins"]})
+    return made.sealed(AGREEMENT | {"edges": edges}, evidence)
+
+
+def _shown_disagreement() -> Bundle:
+    made = suiting(
+        lambda p: p.is_uniform() and any(p.decision(one) != p.decision(one, OTHER) for one in p.prompts)
+    )
+    return made.sealed(AGREEMENT, made.by_label(lambda opener, _: made.both(opener)))
+
+
 def _spelled(shape: dict[str, Any], longest: int = 2) -> Bundle:
     """Return an honest proof about a pattern that is spelled as no prover spells it."""
     made = uniform(pattern=ONE_OPENER | {"shape": shape, "longest": longest})
@@ -315,13 +347,14 @@ FORGED: dict[str, Callable[[], Bundle]] = {
     "shown_prompts_fill_the_region": _unshown_prompts,
     "shown_prompts_do_not_need_the_edge": _needed_edge,
     "shown_prompts_are_decided": _shown_ties,
+    "shown_prompts_are_decided_alike": _shown_disagreement,
     "leaves_allow_the_place": _perturbed_elsewhere,
     "leaves_allow_the_norm": robust_before_a_norm,
     "leaves_allow_the_conditions": _through_brackets,
     "shown_prompts_are_of_the_pattern": _prompt_outside,
     "patterns_have_rules": _classes_by_table,
     "classes_list_tokens_in_order": _unknown_token,
-    "patterns_have_four_properties": _another_property,
+    "patterns_have_these_properties": _another_property,
     "sequences_and_choices_have_several_parts": lambda: _spelled({"choice": [ONE_OPENER["shape"]]}),
     "parts_are_of_another_kind_than_the_whole": lambda: _spelled(
         {"choice": [ONE_OPENER["shape"], {"choice": [ANY, ANY]}]}
@@ -334,7 +367,7 @@ STOPPING = {
     "questions_are_known",
     "leaves_allow_the_conditions",
     "patterns_have_rules",
-    "patterns_have_four_properties",
+    "patterns_have_these_properties",
 }
 """Rules without which there is nothing to look up."""
 REFUTING = {"shown_prompts_do_not_need_the_edge"}

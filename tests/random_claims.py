@@ -24,6 +24,7 @@ from bundle_twin import (
     dead,
     decided,
     feeding,
+    live,
     prompts_of,
     reads,
     rows_of,
@@ -147,6 +148,8 @@ def ask(seed: int) -> Ask:
     vary(Random(f"ablation {seed}"), found)  # noqa: S311  # the same
     fit_answers(draw, found)
     found.properties = [make_property(draw, found, kind) for kind in chosen(draw, theme.properties)]
+    if seed >= 10 * len(CYCLE):
+        agree(Random(f"agreement {seed}"), found)  # noqa: S311  # the same
     if any(prop["kind"] == "lesion identity" for prop in found.properties):
         found.base = random_base(draw, model)
     if "ordered" in theme.features:
@@ -649,6 +652,23 @@ def _fit_openers(run: Run, task: dict[str, Any], prompts: list[tuple[int, ...]])
             pair[1] = min(decided(task["candidates"], run.logits(task["candidates"], first)))
 
 
+def agree(draw: Random, asked: Ask) -> None:
+    """Let some asks claim agreement, too; a second circuit that cannot be meant is a flaw."""
+    if draw.random() > (0.5 if asked.is_pattern else 0.15) or not asked.circuit["edges"]:  # seldom
+        return
+    every, own = ordered_edges(asked), set(asked.circuit["edges"])
+    programs, granularity = asked.model.programs, asked.circuit["granularity"]
+    others = [own ^ set(draw.sample(every, min(len(every), draw.randint(1, 2)))) for _ in range(12)]
+    fit = [one for one in others if reads(one, programs) and live(one) != live(own)]
+    second = draw.choice(fit) if fit and draw.random() < 0.8 else others[0]
+    if draw.random() < 0.1:
+        granularity = {"head": "port", "port": "head"}[granularity]
+    if second not in fit or granularity != asked.circuit["granularity"]:
+        asked.flaw = asked.flaw or "other circuit"
+    other = [edge for edge in every if edge in second]
+    asked.properties.append({"kind": "agreement", "granularity": granularity, "edges": other})
+
+
 def make_property(draw: Random, asked: Ask, kind: str) -> dict[str, Any]:
     """Return a property as it stands in a claim; that of a base is made when the prover is asked."""
     if kind == "robustness":
@@ -1114,6 +1134,7 @@ def _pattern_task(asked: Ask):
 def _property(prop: dict[str, Any], frozen, base: Path | None, circuit: dict[str, Any]):
     from circuitproof.declare.circuits.spelling import parse_circuit
     from circuitproof.forward.interface import Span, parse_interface
+    from circuitproof.prove.properties.agreement import Agreement
     from circuitproof.prove.properties.catalogue import PROPERTIES
     from circuitproof.prove.properties.minimum import Minimum
     from circuitproof.prove.properties.robustness import Robustness
@@ -1125,6 +1146,9 @@ def _property(prop: dict[str, Any], frozen, base: Path | None, circuit: dict[str
             return Robustness(Fraction(prop["epsilon"]), parse_interface(prop["at"], frozen.graph, positions))
         case "minimum":
             return Minimum(tuple(parse_circuit(circuit | {"edges": one}, "ask") for one in prop["circuits"]))
+        case "agreement":
+            told = {"edges": prop["edges"], "granularity": prop["granularity"]}
+            return Agreement(parse_circuit(circuit | told, "ask"))
         case "lesion identity":
             return lesion_identity(base, frozen)
         case kind:

@@ -6,7 +6,7 @@ from random import Random
 
 import torch
 
-from circuitproof.declare.circuits.circuit import circuit_of
+from circuitproof.declare.circuits.circuit import Circuit, circuit_of, whole
 from circuitproof.declare.circuits.graph import Head
 from circuitproof.declare.circuits.readers import reads_prompt
 from circuitproof.declare.operators import BandNorm, LeakyRelu, Lift, NoNorm, Relu
@@ -15,6 +15,7 @@ from circuitproof.lab.model.transformer import Transformer
 from circuitproof.prove.balls.robustness import Directions, radii
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.fold import fold
+from circuitproof.prove.properties.agreement import Agreement
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.faithfulness import Faithfulness
 from circuitproof.prove.properties.invariance import Invariance
@@ -70,8 +71,15 @@ def tiny_claim(seed: int, *properties: Property) -> Claim:
         Necessity(),
         Robustness(_epsilon(draw, frozen.unembedding((0, 1)), decided)),
         Faithfulness(),
+        *_agreements(circuit),
     )
     return Claim(frozen, circuit, task, asked)
+
+
+def _agreements(circuit: Circuit) -> list[Agreement]:
+    """Return the claim that a circuit decides as all edges do, unless these are its own."""
+    every = whole(circuit.graph)
+    return [] if circuit.live() == every.live() else [Agreement(every)]
 
 
 def _epsilon(draw, unembedding, decided):

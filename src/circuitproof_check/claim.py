@@ -36,6 +36,7 @@ KINDS = (
     "necessity",
     "robustness",
     "faithfulness",
+    "agreement",
     "subset minimality",
     "minimum",
     "lesion identity",
@@ -49,13 +50,15 @@ Digests = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One thing that is claimed; circuits (edge names) are those of minimum, the rest of lesion identity."""
+    """One thing that is claimed; circuits (names of edges) are of minimum and agreement."""
 
     kind: str
     epsilon: Fraction = Fraction(0)
     at: str = ""
     positions: str | tuple[int, ...] = ()
     circuits: tuple[tuple[str, ...], ...] = ()
+    granularity: str = ""
+    """That of the circuit of agreement."""
     architecture: Architecture | None = None
     """That of the base, as are the lines of programs."""
     lines: Lines = field(default_factory=dict[Head, tuple[str, ...]])
@@ -77,6 +80,8 @@ class Claim:
     task: Task
     slices: Mapping[str, Slice]
     properties: tuple[Property, ...]
+    other: Edges = ()
+    """The circuit that agreement is claimed with."""
     declared: Declared | None = None
     """The pattern that the claim is about, where the prompts are only those that are shown."""
     unreached: int = 0
@@ -156,6 +161,8 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     require("patterns_are_cut_to_zero", not pattern or ablation.is_zero, "claim.circuit", ablation.kind)
     require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
     check_covered(ablation, prompts)
+    claimed = _read_properties(properties, "claim.properties")
+    others = [one for one in claimed if one.kind == "agreement"]
     return Claim(
         architecture=size,
         lines=lines,
@@ -166,7 +173,8 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
         prompts=prompts,
         task=read_task(task, prompts, size),
         slices=_read_slices(weights, tensor_shapes(size, lines)),
-        properties=_read_properties(properties, "claim.properties"),
+        properties=claimed,
+        other=_read_other(others[0], size, (shape, ablation, edges), parsed) if others else (),
         declared=read_declared(pattern[0], task, size) if pattern else None,
     )
 
@@ -181,6 +189,30 @@ def _read_circuit(
     is_read = not readers(programs).isdisjoint(live_nodes(edges, size))
     require("circuits_read_their_prompt", is_read or not ablation.is_zero, where)
     return shape, ablation, edges
+
+
+def _read_other(
+    claimed: Property,
+    size: Architecture,
+    circuit: tuple[Shape, Ablation, Edges],
+    programs: Mapping[Head, Program],
+) -> Edges:
+    """Read the circuit that agreement is claimed with; what of it leads to the logits is not the claim's."""
+    (shape, ablation, own), where = circuit, claimed.kind
+    wanted = "port" if shape.is_split else "head"
+    require("agreement_has_one_granularity", claimed.granularity == wanted, where, claimed.granularity)
+    edges = read_edges(list(claimed.circuits[0]), where, size, shape)
+    require("agreeing_edges_stand_in_order", all(a < b for a, b in pairwise(paid(edges))), where)
+    is_read = not readers(programs).isdisjoint(live_nodes(edges, size))
+    require("agreeing_circuits_read_their_prompt", is_read or not ablation.is_zero, where)
+    is_other = _live_edges(edges, size) != _live_edges(own, size)
+    require("agreement_is_with_another_circuit", is_other, where)
+    return edges
+
+
+def _live_edges(edges: Edges, size: Architecture) -> Edges:
+    live = live_nodes(edges, size)
+    return tuple(edge for edge in paid(edges, NUMBER) if edge[1].reader in live)
 
 
 def with_unreached(claim: Claim) -> Claim:
@@ -244,6 +276,10 @@ def read_property(value: object, where: str) -> Property:
         return Property("minimum", circuits=circuits)
     if name == "lesion identity":
         return _read_identity(value, where)
+    if name == "agreement":
+        _, told, edges = fields(value, where, "kind", "granularity", "edges")
+        names = tuple(text(edge, where) for edge in items(edges, where))
+        return Property("agreement", circuits=(names,), granularity=text(told, where))
     if name != "robustness":
         return Property(text(fields(value, where, "kind")[0], where))
     _, spelled, at, positions = fields(value, where, "kind", "epsilon", "at", "positions")

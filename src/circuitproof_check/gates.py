@@ -39,16 +39,20 @@ class Leaf(Enum):
     FOLD = "fold"
     LESION_FOLD = "lesion fold"
     MODEL_FOLD = "model fold"
+    OTHER_FOLD = "other fold"
     RADIUS = "radius"
     REGIONS = "regions"
     MARGINS = "margins"
     LESION_MARGINS = "lesion margins"
+    OTHER_MARGINS = "other margins"
     PROMPTS = "prompts"
     ROBUST_PROMPTS = "robust prompts"
     LESION_PROMPTS = "lesion prompts"
+    OTHER_PROMPTS = "other prompts"
     REPLAY = "replay"
     LESION_REPLAY = "lesion replay"
     MODEL_REPLAY = "model replay"
+    OTHER_REPLAY = "other replay"
     PERTURBED_REPLAY = "perturbed replay"
     SAME_DIGEST = "same digest"
     OTHER_DIGEST = "other digest"
@@ -58,6 +62,7 @@ GATES: dict[Leaf, Gate] = {
     Leaf.FOLD: Gate(("fold",), (*_DECIDED, *_COUNTED), "list", cut="any"),
     Leaf.LESION_FOLD: Gate(("fold", "lesion"), ("necessity",), "list", cut="any"),
     Leaf.MODEL_FOLD: Gate(("fold", "model"), ("faithfulness",), "list", cut="any"),
+    Leaf.OTHER_FOLD: Gate(("fold", "other"), ("agreement",), "list", cut="any"),
     Leaf.RADIUS: Gate(("fold", "radius"), ("robustness",), "list", "none", "final", "some prompt", cut="any"),
     Leaf.REGIONS: Gate(("fold", "regions"), ("robustness",), "list", reach="some prompt", cut="at the end"),
     Leaf.MARGINS: Gate(
@@ -72,12 +77,17 @@ GATES: dict[Leaf, Gate] = {
     Leaf.LESION_MARGINS: Gate(
         ("decision", "margins", "lesion"), ("necessity",), "pattern", "none", programs="no brackets"
     ),
+    Leaf.OTHER_MARGINS: Gate(
+        ("decision", "margins", "other"), ("agreement",), "pattern", "none", programs="no brackets"
+    ),
     Leaf.PROMPTS: Gate(("prompts",), _DECIDED, "pattern"),
     Leaf.ROBUST_PROMPTS: Gate(("prompts",), ("robustness",), "pattern", "none", "final", "some prompt"),
     Leaf.LESION_PROMPTS: Gate(("prompts",), ("necessity",), "pattern"),
+    Leaf.OTHER_PROMPTS: Gate(("prompts",), ("agreement",), "pattern"),
     Leaf.REPLAY: Gate(("prompt", "fold"), (*_DECIDED, *_COUNTED), cut="any"),
     Leaf.LESION_REPLAY: Gate(("prompt", "fold", "lesion"), ("necessity",), cut="any"),
     Leaf.MODEL_REPLAY: Gate(("prompt", "fold", "model"), ("faithfulness",), "list", cut="any"),
+    Leaf.OTHER_REPLAY: Gate(("prompt", "fold", "other"), ("agreement",), cut="any"),
     Leaf.PERTURBED_REPLAY: Gate(
         ("prompt", "fold", "eta"), ("robustness",), reach="some prompt", cut="at the end"
     ),
@@ -107,7 +117,7 @@ def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tup
     require("leaves_allow_the_ablation", may_carry, where, found[0].value, claim.ablation.kind)
     if gate.reach != "any":
         check_reach(claim, claimed, where)
-    is_plain = gate.programs == "any" or not _follows_brackets(claim)
+    is_plain = gate.programs == "any" or not _follows_brackets(claim, claimed)
     require("leaves_allow_the_conditions", is_plain, where, found[0].value)
     return found[0], list(fields(value, where, *gate.keys))
 
@@ -118,7 +128,10 @@ def check_reach(claim: Claim, claimed: Property, where: str) -> None:
     require("perturbations_reach_the_logits", is_reaching, where, claimed.at, claimed.positions)
 
 
-def _follows_brackets(claim: Claim) -> bool:
+def _follows_brackets(claim: Claim, claimed: Property) -> bool:
     """Say whether a head on the way to the logits has a program with a condition on brackets."""
-    heads = {(node.layer, node.head) for node in live_nodes(claim.edges, claim.architecture) if node.is_head}
+    nodes = live_nodes(claim.edges, claim.architecture)
+    if claimed.kind == "agreement":
+        nodes |= live_nodes(claim.other, claim.architecture)
+    heads = {(node.layer, node.head) for node in nodes if node.is_head}
     return any(claim.programs[head].has_brackets for head in heads & claim.programs.keys())

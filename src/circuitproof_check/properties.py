@@ -171,6 +171,22 @@ def _faithfulness_refuted(case: Case, evidence: object, claimed: Property) -> No
     require("model_decides_otherwise", is_other, where)
 
 
+def _agreement_proved(case: Case, evidence: object, claimed: Property) -> None:
+    for prompt, where, _, (fold, other) in case.by_prompt(evidence, claimed, claimed.kind):
+        decision = case.decision(fold, prompt, where)
+        check_clear(decision, where)
+        second = case.decision(other, prompt, where, case.claim.other)
+        require("circuits_decide_alike", decision == second, where, decision, second)
+
+
+def _agreement_refuted(case: Case, evidence: object, claimed: Property) -> None:
+    prompt, (fold, other) = case.replay(evidence, claimed, claimed.kind)
+    decision = case.decision(fold, prompt, claimed.kind)
+    second = case.decision(other, prompt, claimed.kind, case.claim.other)
+    is_apart = decision != second or len(decision) > 1
+    require("circuits_decide_otherwise_or_tie", is_apart, claimed.kind, decision, second)
+
+
 def _fewest_proved(case: Case, evidence: object, claimed: Property) -> None:
     where, expected = claimed.kind, _expected(case, claimed)
     _, children = fields(evidence, where, "split", "children")
@@ -245,6 +261,7 @@ _CHECKS: dict[str, tuple[Check, Check]] = {
     "necessity": (_necessity_proved, _necessity_refuted),
     "robustness": (robustness.proved, robustness.refuted),
     "faithfulness": (_faithfulness_proved, _faithfulness_refuted),
+    "agreement": (_agreement_proved, _agreement_refuted),
     "subset minimality": (_fewest_proved, _fewest_refuted),
     "minimum": (_fewest_proved, _fewest_refuted),
     "lesion identity": (identity.proved, identity.refuted),
@@ -255,6 +272,7 @@ _OF_PATTERNS: dict[str, tuple[Check, Check]] = {
     "invariance": (walk.proved, _invariance_refuted),
     "necessity": (_necessity_proved, walk.idle),
     "robustness": (walk.proved, robustness.refuted),
+    "agreement": (walk.proved, _agreement_refuted),
 }
 """The same where the claim is about every prompt of a pattern."""
 
@@ -263,5 +281,5 @@ def _checks(case: Case, claimed: Property) -> tuple[Check, Check]:
     if case.claim.declared is None:
         return _CHECKS[claimed.kind]
     is_known = claimed.kind in _OF_PATTERNS
-    require("patterns_have_four_properties", is_known, claimed.kind)
+    require("patterns_have_these_properties", is_known, claimed.kind)
     return _OF_PATTERNS[claimed.kind]

@@ -71,6 +71,8 @@ def _of_property(case: Case, claimed: Property, proved: Sequence[Property], evid
             ties = sum(len(decision) > 1 for decision in _decisions(case, evidence))
             said = _if("whole model", _is_whole(case)) + _if(f"tied prompts: {ties}", ties)
             return _constant(case, evidence) + said
+        case "agreement":
+            return _constant(case, evidence) + _if("same logits", _is_same(case))
         case _:
             return _of_lesion(case.claim, claimed)
 
@@ -118,6 +120,14 @@ def _is_whole(case: Case) -> bool:
         if not _is_silent(case, source) or not (is_told or _is_zero(case, _shared_bias(source))):
             return False
     return True
+
+
+def _is_same(case: Case) -> bool:
+    """Say whether both circuits of agreement have the same logits on every prompt of a list."""
+    claim, prompts = case.claim, range(len(case.claim.prompts))
+    return claim.declared is None and all(
+        case.logits(one, claim.edges) == case.logits(one, claim.other) for one in prompts
+    )
 
 
 def _shared_bias(head: Node) -> str:

@@ -15,7 +15,7 @@ from .properties import Remarks, Verdict
 from .reading import quoted_path, show
 
 _SHOWN_DIGEST = 12
-_SHOWN_PATH = 40
+_SHOWN_PATH = 34
 _POSITIONS = 4
 _SHOWN_REMARKS = 130
 Answers = Sequence[tuple[Verdict, Remarks]]
@@ -116,6 +116,8 @@ def _property_words(claimed: Property, further: tuple[str, ...]) -> str:
     if claimed.kind == "robustness":
         size = f" at {_epsilon(claimed.epsilon)}"
         further = (f"{claimed.at}, {_positions(claimed.positions)}", *further)
+    if claimed.kind == "agreement":
+        further = (f"{len(claimed.circuits[0])} edges", *further)
     return f"{claimed.kind}{size}" + (f" [{'; '.join(further)}]" if further else "")
 
 
@@ -141,6 +143,8 @@ def facts(judged: Judged) -> dict[str, object]:
         entry: dict[str, object] = {"kind": claimed.kind, "verdict": verdict.value, "remarks": list(remarks)}
         if claimed.kind == "robustness":
             entry |= {"epsilon": str(claimed.epsilon), "at": claimed.at, "positions": claimed.positions}
+        if claimed.kind == "agreement":
+            entry |= {"edges": list(claimed.circuits[0])}
         properties.append(entry)
     return {
         "task": claim.task.name,

@@ -196,12 +196,24 @@ def test_a_verdict_has_no_truth_value(answers):
     assert answers.verdict == "proved"
 
 
+def test_agreement_is_asked_for_with_another_circuit(model):
+    """A circuit, or its file; without names of properties it is asked beside the paper's three."""
+    circuit, more = cp.circuit(model, QUOTE_EDGES), cp.circuit(model, ["embed -> logits"])
+    (answer,) = cp.verify(model, "quotes", circuit, properties=["agreement"], agrees_with=more).answers
+    assert (answer.verdict, answer.prop.circuit) == (cp.Verdict.REFUTED, more)
+    asked = cp.verify(model, "quotes", circuit, agrees_with=more).answers
+    assert [str(one.prop.kind) for one in asked] == ["equivalence", "invariance", "necessity", "agreement"]
+    with pytest.raises(cp.InputError, match="give its file with --agrees-with"):
+        cp.verify(model, "quotes", circuit, properties=["agreement"])
+
+
 def test_help_on_verify_says_what_can_be_asked_and_what_can_go_wrong():
     """Whoever is at Python's prompt need not open a page."""
     told = pydoc.plain(pydoc.render_doc(cp.verify))
-    asked = ("equivalence", "invariance", "necessity", "robustness", "faithfulness", "subset\n    minimality")
-    for word in (*asked, "mlp 0 output", "NotExactError", "InputError", "cp.verify(model", "Verification"):
-        assert word in told or word.replace("\n    ", " ") in told, word
+    asked = ("equivalence", "invariance", "necessity", "robustness", "faithfulness", "agreement")
+    words = ("subset minimality", "mlp 0 output", "NotExactError", "InputError", "cp.verify(model")
+    for word in (*asked, *words, "Verification"):
+        assert word in told, word
 
 
 def test_radii_have_a_view_in_floats_and_a_frame_where_pandas_is(model, monkeypatch):

@@ -44,12 +44,13 @@ FREE: dict[str, str] = {
         summary: Judged.has_base
         summary: _positions 2
         summary: _property_words
-        summary: facts 2
         summary: sentence 6
     """,
     "it is done once, or once for each property, and what it goes through was paid for when it was read": """
         ablation: check_covered
+        claim: _read_other
         claim: check_positions
+        claim: read_claim
         claim: with_unreached
         identity: check_table
         identity: check_tables 4
@@ -84,6 +85,7 @@ FREE: dict[str, str] = {
         remarks: _is_single
         remarks: _of_edges 3
         remarks: _unedged 4
+        summary: facts 3
         task: check_tokens
         task: _only_openers 6
         task: _read_answers 2
@@ -151,6 +153,7 @@ FREE: dict[str, str] = {
         regions/robustness: _Setting.logits
         regions/robustness: _distances 4
         remarks: _is_biased
+        remarks: _is_same
     """,
     "who calls it has paid for what it goes through": """
         claim: _keys 4

@@ -93,7 +93,8 @@ def test_a_line_is_short_whatever_the_claim_holds():
     """An epsilon of 330,000 digits, a thousand positions and remarks, long names: each is cut by itself."""
     epsilon = Fraction(1, 1 << 1_100_000)
     robust = Property("robustness", epsilon, "head 4095.4095 output", tuple(range(10**6, 10**6 + 1000)))
-    every = [robust if kind == "robustness" else Property(kind) for kind in KINDS]
+    edges = ("head 4095.4095 -> logits",) * 10**6
+    every = [robust if kind == "robustness" else Property(kind, circuits=(edges,)) for kind in KINDS]
     far = Path("/" + "deep/" * 800)
     found = sentence(judged("\U0001f600" * 10_000, *every, remarks=1000, against=far, base=far, task=far))
     assert len(found) <= LONGEST

@@ -9,8 +9,10 @@ from circuitproof.claims.file import load_claims
 from circuitproof.claims.proving import prove_claims
 from circuitproof.errors import InputError
 from circuitproof.prove.effort import UNHURRIED
+from circuitproof.text.canonical import readable_json
 from circuitproof.text.locked import locked
 from claim_files import CLAIMS, changed, write_claims
+from hand_models import circuit_of
 
 HEAR = UNHURRIED.hear
 
@@ -23,6 +25,24 @@ def test_every_claim_has_a_bundle_and_its_verdicts(tmp_path):
     assert found[1].record.verdicts == {"equivalence": "refuted"}
     assert not any(one.changed for one in found)
     assert (tmp_path / "proofs" / "quotes" / "bundle" / "manifest.json").is_file()
+
+
+def test_agreement_is_claimed_with_the_file_of_another_circuit(tmp_path):
+    """Which is one of the claim's inputs, and stands in its bundle edge by edge."""
+    text = changed('epsilon = "1/100"', 'epsilon = "1/100"\nagrees_with = "other.json"')
+    text = text.replace('robustness = "proved"', 'robustness = "proved"\nagreement = "refuted"')
+    file = write_claims(tmp_path, text)
+    other = circuit_of(["embed -> logits"])
+    (tmp_path / "other.json").write_bytes(readable_json(other.to_json()))
+    claims = load_claims(file)
+    assert tmp_path / "other.json" in claims.claims[0].inputs()
+    found, _ = prove_claims(claims, tmp_path / "proofs", HEAR)
+    assert found.record.verdicts["agreement"] == "refuted"
+    assert not found.changed
+    claim = json.loads((tmp_path / "proofs" / "quotes" / "bundle" / "claim.json").read_text())
+    assert claim["properties"][-1]["edges"] == ["embed -> logits"]
+    again, _ = prove_claims(claims, tmp_path / "proofs", HEAR)
+    assert not again.is_new
 
 
 def test_what_is_proved_is_not_proved_again(tmp_path):

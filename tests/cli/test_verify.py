@@ -16,6 +16,7 @@ from circuitproof.lab.model.checkpoint import StoredModel, save_model
 from circuitproof.lab.model.transformer import Transformer
 from circuitproof.lab.runs import measuring
 from circuitproof.text.canonical import readable_json
+from circuitproof_check.main import Outcome, check
 from hand_models import DOUBLE, LAST_FILLER, QUOTE_EDGES, QUOTE_SIZES, SINGLE, circuit_of, quote_model, rows
 
 
@@ -117,6 +118,28 @@ def test_a_place_is_named_in_full(run, tmp_path):
         "at": "head 0.0 output",
         "positions": [5],
     }
+
+
+def test_agreement_is_asked_for_with_another_circuit(run, tmp_path):
+    """It is proved, checked, and said on the page; a prompt separates it from one that decides otherwise."""
+    arguments, other = given(tmp_path), tmp_path / "other.json"
+    more = circuit_of((*QUOTE_EDGES, "embed -> mlp 0", "mlp 0 -> logits"))
+    other.write_bytes(readable_json(more.to_json()))
+    asked = [*arguments, "--agrees-with", other, "--property", "agreement"]
+    code, out, _ = run(*asked, "--out", tmp_path / "bundle")
+    assert code == 0
+    assert "agreement with 4 edges" in out
+    assert check(tmp_path / "bundle", tmp_path / "model")[0] is Outcome.VALID
+    _, out, _ = run(*asked, "--json")
+    assert json.loads(out)["answers"][0]["property"] == {
+        "kind": "agreement",
+        "granularity": "head",
+        "edges": [str(edge) for edge in more],
+    }
+    other.write_bytes(readable_json(circuit_of(("embed -> logits",)).to_json()))
+    code, out, _ = run(*asked)
+    assert code == 1
+    assert "agreement with 1 edge is refuted" in out
 
 
 def test_properties_can_be_chosen(run, tmp_path):

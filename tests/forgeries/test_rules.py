@@ -128,7 +128,7 @@ def odd(rule: str, *kinds: str, **options: Any) -> None:
     forgery(rule)(lambda: proving(fitting(**options), *(kinds or ("equivalence",))))
 
 
-def refuting(prover: Prover, kind: str, evidence: dict[str, Any], **entry: str) -> Bundle:
+def refuting(prover: Prover, kind: str, evidence: dict[str, Any], **entry: Any) -> Bundle:
     """Return a bundle with a refutation."""
     prover.answer({"kind": kind, **entry}, "refuted", evidence)
     return prover.bundle
@@ -444,6 +444,82 @@ def _faithful_replay() -> Bundle:
     every = maker.every_edge(prover.claim["architecture"])
     entry = {"prompt": 0, "fold": prover.fold(0), "model": prover.fold(0, every)}
     return refuting(prover, "faithfulness", {"replay": [entry]})
+
+
+EVERY_EDGE = maker.every_edge(architecture())
+DIRECT = ["embed -> logits"]
+
+
+def test_honest_agreement_is_valid(tmp_path):
+    """So that each refusal of one below is due to the forgery."""
+    outcome, sentence = check(maker.agreeing(fitting(), EVERY_EDGE).write(tmp_path / "bundle"))
+    assert outcome is Outcome.VALID, sentence
+    assert f"agreement [{len(EVERY_EDGE)} edges] proved" in sentence
+
+
+@forgery("agreement_has_one_granularity")
+def _agreement_of_ports() -> Bundle:
+    return maker.agreeing(fitting(), EVERY_EDGE, granularity="port")
+
+
+@forgery("agreeing_edges_stand_in_order")
+def _agreement_in_disorder() -> Bundle:
+    return maker.agreeing(fitting(), [*EVERY_EDGE[1:], EVERY_EDGE[0]])
+
+
+@forgery("agreeing_circuits_read_their_prompt")
+def _agreement_with_a_constant() -> Bundle:
+    blind = ["mlp 0 -> logits"]
+    provers = (fitting(change=_one_prompt, seed=seed) for seed in range(100))
+    return maker.agreeing(next(p for p in provers if p.decision(0) == p.decision(0, blind)), blind)
+
+
+@forgery("agreement_is_with_another_circuit")
+def _agreement_with_itself() -> Bundle:
+    return maker.agreeing(fitting(), list(maker.CIRCUIT))
+
+
+@forgery("circuits_decide_alike")
+def _disagreement() -> Bundle:
+    return maker.agreeing(fitting(edges=DIRECT), EVERY_EDGE)
+
+
+@forgery("circuits_decide_otherwise_or_tie", refuting=True)
+def _agreeing_replay() -> Bundle:
+    prover = fitting()
+    entry = {"prompt": 0, "fold": prover.fold(0), "other": prover.fold(0, EVERY_EDGE)}
+    told = {"granularity": "head", "edges": EVERY_EDGE}
+    return refuting(prover, "agreement", {"replay": [entry]}, **told)
+
+
+def test_agreement_with_the_same_live_edges_is_refused(tmp_path):
+    """An edge that leads nowhere makes no other circuit."""
+    edges = sorted_edges(*DIRECT, "embed -> mlp 0")
+    outcome, sentence = check(maker.agreeing(fitting(edges=DIRECT), edges).write(tmp_path / "bundle"))
+    assert outcome is Outcome.INVALID
+    assert "agreement is with another circuit" in sentence
+
+
+def test_two_equal_ties_refute_agreement(tmp_path):
+    """And they do not prove it."""
+    prover = fitting(change=_tied)
+    entry = {"prompt": 0, "fold": prover.fold(0), "other": prover.fold(0, EVERY_EDGE)}
+    told = {"granularity": "head", "edges": EVERY_EDGE}
+    bundle = refuting(prover, "agreement", {"replay": [entry]}, **told)
+    assert check(bundle.write(tmp_path / "refuted"))[0] is Outcome.REFUTED
+    outcome, sentence = check(maker.agreeing(fitting(change=_tied), EVERY_EDGE).write(tmp_path / "proved"))
+    assert outcome is Outcome.INVALID
+    assert "decision is clear" in sentence
+
+
+def test_agreement_over_a_pattern_is_judged_by_both_circuits(tmp_path):
+    """Margins of one alone, or through brackets in the other, say nothing."""
+    outcome, sentence = check(pattern_forgeries.agreeing().write(tmp_path / "honest"))
+    assert outcome is Outcome.VALID, sentence
+    _, sentence = check(pattern_forgeries.agreeing_through_brackets().write(tmp_path / "brackets"))
+    assert "leaves allow the conditions" in sentence
+    _, sentence = check(pattern_forgeries.agreeing(is_single=True).write(tmp_path / "single"))
+    assert "leaves are in the table" in sentence
 
 
 AT_MLP = {"at": "mlp 0 output", "positions": "last"}

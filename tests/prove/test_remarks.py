@@ -22,6 +22,7 @@ from circuitproof.prove.battery import prove, remarks
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.enclosed import NOT_KNOWN
 from circuitproof.prove.evidence import PromptSplit
+from circuitproof.prove.properties.agreement import Agreement
 from circuitproof.prove.properties.catalogue import four_properties
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.faithfulness import Faithfulness
@@ -244,6 +245,7 @@ ORDER = (
     Plain.UNEDGED,
     Plain.WHOLE,
     Tied,
+    Plain.SAME_LOGITS,
     SharedBias,
     ConstantSource,
     Plain.NO_PROGRAM,
@@ -263,6 +265,7 @@ ALLOWED = {
     Kind.NECESSITY: {Plain.IMPLIED, SharedBias, ConstantSource},
     Kind.ROBUSTNESS: {Plain.DECISION, Plain.UNEDGED, Unreached},
     Kind.FAITHFULNESS: {Plain.DECISION, Plain.UNEDGED, Plain.WHOLE, Tied},
+    Kind.AGREEMENT: {Plain.DECISION, Plain.UNEDGED, Plain.SAME_LOGITS},
     Kind.LESION_IDENTITY: {Plain.NO_PROGRAM, OfBase},
 }
 OF_ABLATION = {SingleMean, OwnPartner, Plain.AS_MODEL}
@@ -276,6 +279,7 @@ def proved_battery():
     asked = (
         *four_properties(Fraction(1, 100)),
         Faithfulness(),
+        Agreement(circuit_of(DIRECT)),
         SubsetMinimality(),
         Minimum((claim.circuit,)),
         identity_with(claim.frozen, claim.frozen),

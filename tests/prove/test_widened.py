@@ -17,8 +17,8 @@ from circuitproof.prove.battery import prove
 from circuitproof.prove.claim import Claim
 from circuitproof.prove.counterexamples import counterexample
 from circuitproof.prove.fold import fold
-from circuitproof.prove.inexact import has_radii
 from circuitproof.prove.minimal import Bound, search_minimum
+from circuitproof.prove.properties.agreement import Agreement
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.faithfulness import Faithfulness
 from circuitproof.prove.properties.invariance import Invariance
@@ -28,7 +28,8 @@ from circuitproof.prove.properties.subset_minimality import SubsetMinimality
 from circuitproof.prove.trim import trim
 from circuitproof.prove.verdict import Verdict
 from circuitproof.solvers.obligations import Questions
-from circuitproof.view.counterexamples import counterexample_lines, counterexample_to_json
+from circuitproof.verbs.counterexamples import counterexample_to_json
+from circuitproof.view.counterexamples import counterexample_lines
 from circuitproof_check.main import Outcome, check
 from hand_models import freeze, table_task
 from mutants import lying, placed
@@ -56,7 +57,11 @@ def ablated(seed):
     decided = fold(frozen, CANDIDATES, [circuit], prompts).of(circuit)
     answers = {prompt: CANDIDATES[one.leader] for prompt, one in zip(prompts, decided, strict=True)}
     task = table_task(answers, classes=[draw.randint(0, 1) for _ in answers], candidates=CANDIDATES)
-    return Claim(frozen, circuit, task, (Equivalence(), Invariance(), Necessity(), Faithfulness()))
+    asked = (Equivalence(), Invariance(), Necessity(), Faithfulness())
+    try:
+        return Claim(frozen, circuit, task, (*asked, Agreement(draw.choice(circuit.lesions()))))
+    except InputError:  # nothing of the lesion reads a prompt, or the edge was dead
+        return Claim(frozen, circuit, task, asked)
 
 
 def pushed(seed):
@@ -92,7 +97,7 @@ def test_without_a_radius_all_is_decided_but_ties_and_balls():
     clear = [claim for claim in map(tiny, range(SEEDS)) if not ties(claim)]
     assert len(clear) > SEEDS / 8
     for claim in clear:
-        kept = [p for p in claim.properties if not isinstance(p, Robustness) or has_radii(claim.frozen, p)]
+        kept = [p for p in claim.properties if not isinstance(p, Robustness) or p.has_radii(claim.frozen)]
         asked = replace(claim, properties=tuple(kept))
         assert verdicts(widened(asked, Fraction(0))) == verdicts(asked)
 
@@ -121,9 +126,9 @@ GUARDS = (
     ("prove/findings.py", "EdgeWitnesses.is_needed", "choice-false"),
     ("prove/fewest.py", "_trees", "filter-drop"),
     ("prove/balls/robustness.py", "keeps", "choice-false"),
-    ("prove/lists.py", "_for_every_prompt", "if-false"),
-    ("prove/lists.py", "_invariance", "if-false"),
-    ("prove/lists.py", "_necessity", "if-false"),
+    ("prove/properties/each_prompt.py", "for_every_prompt", "if-false"),
+    ("prove/properties/invariance.py", "answer_list", "if-false"),
+    ("prove/properties/necessity.py", "answer_list", "if-false"),
 )
 """Where a decision that is not known is kept from being taken for one that is: file, function, change."""
 

@@ -10,6 +10,7 @@ from circuitproof.declare.operators import LayerNorm
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface
+from circuitproof.prove.properties.agreement import Agreement
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.faithfulness import Faithfulness
 from circuitproof.prove.properties.invariance import Invariance
@@ -21,7 +22,7 @@ from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import Portfolio
 from circuitproof.solvers.z3 import Z3
-from hand_models import ADDER, DIRECT, PLAIN, adder_claim, table_task
+from hand_models import ADDED, ADDER, DIRECT, PLAIN, adder_claim, circuit_of, table_task
 
 ALL = QueryPlan()
 PORTFOLIO = Portfolio((Z3(),), 20)
@@ -117,6 +118,17 @@ def test_faithfulness_compares_sets():
     smooth = adder_claim(Equivalence(), edges=DIRECT, sizes=replace(PLAIN, norm=LayerNorm(Fraction(1))))
     with pytest.raises(NotExactError, match="the whole model uses LayerNorm"):
         Questions(smooth).obligations(Faithfulness())
+
+
+def test_agreement_wants_clear_decisions_of_both_circuits():
+    """Solvers find a prompt that the circuits decide otherwise, or that ties in both."""
+    more = Agreement(circuit_of((*ADDED, "embed -> head 0.0", "head 0.0 -> logits")))
+    assert ruling(adder_claim(more), more, 4).verdict is Verdict.PROVED
+    less = Agreement(circuit_of(DIRECT))
+    found = ruling(adder_claim(less), less, 4)
+    assert found.verdict is Verdict.REFUTED
+    nothing = {"embed.token": [[0, 0]] * 5, "mlp.0.down.weight": [[0, 0], [0, 0]]}
+    assert ruling(adder_claim(more, weights=nothing), more, 4).verdict is Verdict.REFUTED
 
 
 def test_anchors_leave_the_rest_open():

@@ -7,17 +7,21 @@ from fractions import Fraction
 import pytest
 
 import viewed
+from circuitproof.bundle.files import write_bundle
 from circuitproof.errors import InputError, InvalidError
 from circuitproof.prove.balls.disturbed import disturb_residual
 from circuitproof.prove.balls.radius import Bracket
 from circuitproof.prove.balls.regions import Unsearched
+from circuitproof.prove.battery import prove
 from circuitproof.prove.effort import Pace
+from circuitproof.prove.properties.agreement import Agreement
 from circuitproof.view.explain import explain, find_prompt
 from circuitproof.view.parts.explanation import explained
 from circuitproof.view.plain import WIDTH, as_text
-from circuitproof.view.story import Uncomputed, Unjudged
+from circuitproof.view.story import Uncomputed, Unjudged, tell
 from circuitproof.view.words import prompt_text
 from circuitproof_check.main import Outcome, Report
+from hand_models import DIRECT, adder_claim, circuit_of
 
 SEEDS = viewed.seeds()
 
@@ -30,6 +34,14 @@ def test_what_is_told_sums_exactly_to_the_margin(seed):
     told = found.to_json()
     last = [Fraction(x) for edge, x in told["contributions"].items() if edge.endswith("-> logits")]
     assert sum(last) + Fraction(told["own"]["logits"]) == Fraction(told["margin"])
+
+
+def test_what_another_circuit_decides_is_told_beside(tmp_path):
+    """Where agreement with it is claimed."""
+    write_bundle(tmp_path / "bundle", prove(adder_claim(Agreement(circuit_of(DIRECT)))))
+    found = explain(tell(tmp_path / "bundle"), "#0")
+    assert found.to_json()["decision"] != found.to_json()["beside"]["the other circuit"]
+    assert "the other circuit" in as_text(explained("The prompt", found))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

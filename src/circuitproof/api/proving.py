@@ -13,6 +13,7 @@ from circuitproof.errors import InputError
 from circuitproof.prove.effort import Effort
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.text.locked import claimed
+from circuitproof.verbs.asked import asked_circuit
 from circuitproof.verbs.minimality import Minimality, SearchSpace, find_minimum
 from circuitproof.verbs.radii import Radii, find_radii
 from circuitproof.verbs.verification import Place, Request, Verification, parse_properties
@@ -31,6 +32,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     *,
     properties: Sequence[str] = (),
     ablation: AskedAblation = None,
+    agrees_with: AnyCircuit | None = None,
     epsilon: Fraction | str | int | None = None,
     at: str = "logits input",
     positions: str = "last",
@@ -46,8 +48,9 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     `properties` are some of equivalence (the circuit gives the right answer to every prompt), invariance
     (it decides alike within each class), necessity (without any edge some decision changes), robustness (no
     perturbation of at most `epsilon` in each coordinate changes one), faithfulness (it decides as the whole
-    model does) and subset minimality (no proper subset of its edges gives all right answers). Without
-    `properties`: the first three, and robustness if there is an `epsilon`.
+    model does), agreement (it and the circuit `agrees_with` give every prompt the same clear decision) and
+    subset minimality (no proper subset of its edges gives all right answers). Without `properties`: the first
+    three, robustness if there is an `epsilon`, and agreement if there is a circuit `agrees_with`.
 
     `task` is a task, its shipped name or its file. Without a `circuit` all edges are kept: the claim is about
     the whole model. `ablation` is what cut edges carry: "zero", "mean" or "mean-all" over the task's prompts,
@@ -73,12 +76,14 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     kinds = [choice("property", one, Kind) for one in listed("properties", properties, wanted)]
     size = str(epsilon) if isinstance(epsilon, Fraction) else epsilon
     place = place_of(out)
+    frozen, second = model_at(model).frozen, circuit_at(agrees_with)
+    other = None if second is None else asked_circuit(second, frozen.graph)
     request = Request(
-        model=model_at(model).frozen,
+        model=frozen,
         circuit=circuit_at(circuit),
         task=task_at(task),
         ablation=ablation,
-        properties=parse_properties(kinds, size, "the call"),
+        properties=parse_properties(kinds, size, "the call", agrees_with=other),
         place=_perturbed(at, positions),
         effort=_effort(effort, Effort()),
         find_limits=limits,

@@ -16,7 +16,7 @@ from circuitproof.text.reading import Fields, read_toml, reading, reading_part
 from circuitproof.verbs.verification import Place, parse_properties
 
 _CODEC = Codec()
-_OF_MODEL = (Kind.MINIMUM, Kind.LESION_IDENTITY)
+_OF_MODEL = (Kind.AGREEMENT, Kind.MINIMUM, Kind.LESION_IDENTITY)
 """Properties that speak of more than the claim's own circuit."""
 _BUDGET = 5000
 """The most circuits of a size that are tried for a minimum, unless told."""
@@ -85,6 +85,7 @@ def _read_claim(folder: Path, models: Mapping[str, StatedModel], fields: Fields)
         circuit=folder / fields.text("circuit") if fields.has("circuit") else None,
         properties=_read_properties(fields, [kind for kind in expected if kind not in _OF_MODEL]),
         place=_CODEC.record(Place, fields),
+        agrees_with=_read_other(folder, fields, expected),
         fewest=_read_fewest(folder, fields, expected),
         base=_read_base(models, fields, expected),
         expected=expected,
@@ -118,6 +119,16 @@ def _read_properties(fields: Fields, kinds: Sequence[Kind]) -> tuple[Property, .
         raise (
             error if str(error).startswith(fields.where) else InputError(f"{fields.where}: {error}")
         ) from error
+
+
+def _read_other(folder: Path, fields: Fields, expected: Collection[Kind]) -> Path | None:
+    """Read the circuit that agreement is claimed with."""
+    if Kind.AGREEMENT not in expected:
+        _refuse_idle(fields, Kind.AGREEMENT, "agrees_with")
+        return None
+    if not fields.has("agrees_with"):
+        raise InputError(f"{fields.where}: agreement wants agrees_with, the file of another circuit")
+    return folder / fields.text("agrees_with")
 
 
 def _read_fewest(folder: Path, fields: Fields, expected: Collection[Kind]) -> StatedFewest | None:

@@ -11,6 +11,7 @@ from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.forward.declaration import WEIGHTS
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.prove.claim import Claim
+from circuitproof.prove.properties.agreement import Agreement
 from circuitproof.prove.properties.kinds import Kind
 from circuitproof.prove.properties.lesion_identity import LesionIdentity, identity_with
 from circuitproof.prove.properties.minimum import Minimum
@@ -85,8 +86,10 @@ class StatedClaim:
     circuit: Path | None
     """Without one, all edges: the model itself."""
     properties: tuple[Property, ...]
-    """Those that can be told without the model; `fewest` and `base` are of the others."""
+    """Those that can be told without the model; `agrees_with`, `fewest` and `base` are of the others."""
     place: Place
+    agrees_with: Path | None = None
+    """The other circuit of agreement, if it is claimed."""
     fewest: StatedFewest | None = None
     """Of the minimum, if it is claimed."""
     base: StatedModel | None = None
@@ -112,7 +115,8 @@ class StatedClaim:
         """Return the files that it is read from, apart from models."""
         task = (Path(self.task),) if is_task_file(self.task) else ()
         fewest = () if self.fewest is None else self.fewest.circuits
-        return (*task, *(() if self.circuit is None else (self.circuit,)), *fewest)
+        circuits = (one for one in (self.circuit, self.agrees_with) if one is not None)
+        return (*task, *circuits, *fewest)
 
     def open(self, model: Frozen | None = None, identity: LesionIdentity | None = None) -> Claim:
         """Open model, base, task and circuits, which must be those that are meant and fit together.
@@ -135,10 +139,11 @@ class StatedClaim:
 
     def _of_model(self, frozen: Frozen, identity: LesionIdentity | None) -> tuple[Property, ...]:
         """Return the properties that speak of circuits of the model, or of its base."""
+        other = () if self.agrees_with is None else (Agreement(load_circuit(self.agrees_with, frozen.graph)),)
         fewest = () if self.fewest is None else (self.fewest.open(frozen.graph),)
         if self.base is None:
-            return fewest
-        return (*fewest, identity or identity_with(open_model(self.base.directory()), frozen))
+            return (*other, *fewest)
+        return (*other, *fewest, identity or identity_with(open_model(self.base.directory()), frozen))
 
     def refuse_costly(self, claim: Claim) -> None:
         """Refuse to begin what would take more than the claims file allows."""

@@ -80,6 +80,9 @@ TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False,
 CircuitFile = Annotated[
     Path | None, Option("--circuit", help="A circuit file. [default: the whole model, all edges]")
 ]
+AgreesWith = Annotated[
+    Path | None, Option("--agrees-with", help="The file of another circuit, for agreement.")
+]
 Ablated = Annotated[
     str | None,
     Option(
@@ -92,8 +95,8 @@ Properties = Annotated[
     list[Kind] | None,
     Option(
         "--property",
-        help="What to claim; repeat for several. [default: equivalence, invariance, necessity, and with "
-        "--epsilon robustness]",
+        help="What to claim; repeat for several. [default: equivalence, invariance, necessity, with "
+        "--epsilon robustness, and with --agrees-with agreement]",
     ),
 ]
 Epsilon = Annotated[str | None, Option("--epsilon", help="The size of perturbations, such as 1/100.")]

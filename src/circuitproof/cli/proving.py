@@ -10,6 +10,7 @@ from circuitproof.cli.helping import given, refuse_idle
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
     Ablated,
+    AgreesWith,
     AsJson,
     At,
     BundleOut,
@@ -45,6 +46,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     task: TaskName,
     circuit: CircuitFile = None,
     properties: Properties = None,
+    agrees_with: AgreesWith = None,
     epsilon: Epsilon = None,
     at: At = "logits input",
     positions: Perturbed = "last",
@@ -72,6 +74,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
     Without a circuit, the claim is about the whole model: all of its edges.
     """
+    from circuitproof.verbs.asked import circuit_beside
     from circuitproof.verbs.verification import Place, Request, parse_properties
 
     place = Place(at, positions)
@@ -84,7 +87,9 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         circuit=circuit,
         task=task,
         ablation=ablation,
-        properties=parse_properties(properties or [], epsilon),
+        properties=parse_properties(
+            properties or [], epsilon, agrees_with=circuit_beside(agrees_with, model)
+        ),
         place=place,
         effort=Effort(method, budget, regions, listed),
         pattern=pattern,

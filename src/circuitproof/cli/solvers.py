@@ -9,6 +9,7 @@ from typer import Context, Exit, Option
 from circuitproof.cli.helping import given, refuse_idle
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
+    AgreesWith,
     AsJson,
     At,
     CircuitFile,
@@ -87,6 +88,7 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     properties: Annotated[
         list[Kind] | None, Option("--property", help="What to claim; repeat for several.")
     ] = None,
+    agrees_with: AgreesWith = None,
     epsilon: Epsilon = None,
     at: At = "logits input",
     positions: Perturbed = "last",
@@ -96,12 +98,14 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     as_json: AsJson = False,
 ) -> None:
     """Write every query of a claim as an SMT-LIB file that says what each answer means."""
+    from circuitproof.verbs.asked import circuit_beside
     from circuitproof.verbs.cross_check import Asking, write_queries
     from circuitproof.verbs.verification import Place, Request, parse_properties
 
     if epsilon is None:
         refuse_idle(given(context, "at", "positions"), "there is no --epsilon")
-    asked, place = parse_properties(properties or [], epsilon), Place(at, positions)
+    other, place = circuit_beside(agrees_with, model), Place(at, positions)
+    asked = parse_properties(properties or [], epsilon, agrees_with=other)
     request = Request(model=model, circuit=circuit, task=task, properties=asked, place=place)
     asking = Asking(engine=Engine.ALL, branching=branches, anchors=anchors)
     with paced(deadline, as_json=as_json) as pace:

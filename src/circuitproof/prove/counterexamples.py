@@ -49,7 +49,8 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
     match answer.outcome.evidence:
         case Replay(prompts):
             shown, eta = [one.prompt for one in prompts], prompts[0].perturbation or ()
-            return Counterexample(answer.prop, answer.prop.replayed(claim, shown, eta))
+            says = f"wanted is what {answer.prop.beside} decides" if answer.prop.beside else ""
+            return Counterexample(answer.prop, answer.prop.replayed(claim, shown, eta), says)
         case OneEdge(place):
             return Counterexample(answer.prop, (), f"no prompt needs {list(claim.circuit)[place]}")
         case OneCircuit(circuit, evidence):

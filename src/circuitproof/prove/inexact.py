@@ -16,6 +16,7 @@ class Need(StrEnum):
     """What exact values are wanted for: what to say, and what to do, where an operator has none."""
 
     FAITHFULNESS = "the whole model uses {}, which has no exact value: this can only be measured"
+    AGREEMENT = "the other circuit uses {}, which has no exact value; compare with a circuit without it"
     DECISIONS = (
         "the model uses {}, which has no exact value, so its own decisions have none; "
         "want the right answers as the objective"

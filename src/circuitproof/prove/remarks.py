@@ -32,6 +32,7 @@ class Plain(StrEnum):
     UNEDGED = "decided without edges"
     ONE_EDGE = "one edge"
     WHOLE = "whole model"
+    SAME_LOGITS = "same logits"
     NO_PROGRAM = "no program head"
     UNUSED_PROGRAM = "no program head in the circuit"
     AS_MODEL = "logits of the whole model"

@@ -10,7 +10,7 @@ from circuitproof.declare.circuits.spelling import load_circuit
 from circuitproof.declare.tasks.loading import load_task
 from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import UsageError
-from circuitproof.forward.declaration import Declaration
+from circuitproof.forward.declaration import Declaration, read_declaration
 from circuitproof.forward.frozen import Frozen, open_model
 
 
@@ -24,6 +24,11 @@ def asked_circuit(circuit: Path | Circuit | None, graph: Graph) -> Circuit:
     if circuit is None:
         return whole(graph)
     return circuit if isinstance(circuit, Circuit) else load_circuit(circuit, graph)
+
+
+def circuit_beside(circuit: Path | None, model: Path) -> Circuit | None:
+    """Return the circuit of a file for the sizes of a model that need not be opened, if one is given."""
+    return None if circuit is None else load_circuit(circuit, read_declaration(model).architecture.graph)
 
 
 def ablated(circuit: Circuit, asked: AskedAblation, task: Task, model: Declaration) -> Circuit:

@@ -216,6 +216,8 @@ def claim_of(request: Request) -> Claim:
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
     task = asked_task(request.task, frozen.declaration, request.pattern)
     circuit = ablated(kept, request.ablation, task, frozen.declaration)
+    if request.ablation is not None:
+        properties = tuple(prop.under(circuit.ablation) for prop in properties)
     if isinstance(task.domain, Domain):
         unasked = ("--limits",) if request.find_limits else request.only_of_patterns
         _refuse_unasked(unasked, task.name, "lists its prompts")
@@ -231,13 +233,22 @@ def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:
 
 
 def parse_properties(
-    kinds: Sequence[Kind], epsilon: str | int | None, where: str = "command line"
+    kinds: Sequence[Kind],
+    epsilon: str | int | None,
+    where: str = "command line",
+    *,
+    agrees_with: Circuit | None = None,
 ) -> tuple[Property, ...]:
-    """Return the properties asked for; of none, those of the paper, robustness only with an epsilon."""
-    if epsilon is not None and kinds and Kind.ROBUSTNESS not in kinds:
-        raise UsageError("an epsilon is given, but robustness is not among the properties asked for")
-    of_paper = _PAPER if epsilon is None else (*_PAPER, Kind.ROBUSTNESS)
+    """Return the properties asked for.
+
+    Of none, those of the paper, robustness only with an epsilon, and agreement where a circuit is given.
+    """
     with asked_for():
         size = None if epsilon is None else Fields({"epsilon": epsilon}, where).rational("epsilon")
-        given = Asked(epsilon=size)
-        return tuple(one.asked(given) for kind, one in PROPERTIES.items() if kind in (kinds or of_paper))
+        asked = Asked(epsilon=size, agrees_with=agrees_with)
+        given = {kind: what for kind, one in PROPERTIES.items() if (what := one.given(asked))}
+        chosen = tuple(kinds) or (*_PAPER, *given)
+        if idle := [kind for kind in given if kind not in chosen]:
+            kind = idle[0]
+            raise UsageError(f"{given[kind]} is given, but {kind} is not among the properties asked for")
+        return tuple(one.asked(asked) for kind, one in PROPERTIES.items() if kind in chosen)

@@ -1,6 +1,7 @@
 """One prompt explained: its cell, what heads read, what edges bring to the margin, what would flip it."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from circuitproof.bundle.opening import Opened
@@ -13,6 +14,7 @@ from circuitproof.forward.declaration import Declaration
 from circuitproof.prove.balls.disturbed import Question, disturb_residual
 from circuitproof.prove.balls.radius import Bracket, find_radius
 from circuitproof.prove.effort import UNHURRIED, Effort, Pace
+from circuitproof.prove.fold import Fold, fold
 from circuitproof.text.canonical import Json
 from circuitproof.text.codec import to_json
 from circuitproof.text.printing import shown_text
@@ -47,6 +49,8 @@ class Explanation:
     readings: tuple[Reading, ...]
     searched: Bracket | None = None
     """What is known of the radius where a norm reads the final residual, if it was searched for."""
+    beside: Mapping[str, Fold] = field(default_factory=dict[str, Fold])
+    """What other circuits that the claim speaks of make of the prompt, by what they are."""
 
     def to_json(self) -> Json:
         """Return the explanation with all numbers exactly."""
@@ -62,6 +66,10 @@ class Explanation:
             "prompts_in_cell": self.shared,
             "logits": to_json(dict(zip(candidates, cell.fold.logits, strict=True))),
             "decision": [candidates[place] for place in sorted(cell.fold.decision)],
+            "beside": {
+                name: [candidates[place] for place in sorted(fold.decision)]
+                for name, fold in self.beside.items()
+            },
             "rival": candidates[cell.runner],
             "margin": write_rational(cell.margin),
             "contributions": {} if flow is None else to_json(flow.edges),
@@ -116,7 +124,18 @@ def explain(
         if isinstance(found, Uncomputed):
             raise InputError(f"the prompt cannot be computed: {found.reason}")
         explained = _explanation(story, prompt, found, 0)
-        return replace(explained, searched=_searched(story.bundle, prompt, explained.cell, pace))
+        searched = _searched(story.bundle, prompt, explained.cell, pace)
+        return replace(explained, searched=searched, beside=_beside(story.bundle, prompt))
+
+
+def _beside(bundle: Opened, prompt: Prompt) -> Mapping[str, Fold]:
+    """Compute the prompt in the circuits that the claim's is compared with."""
+    pairs = [(one.prop.beside, one.prop.shown_beside()) for one in bundle.answers]
+    return {
+        name: fold(bundle.frozen, bundle.task.candidates, [circuit], [prompt]).of(circuit)[0]
+        for name, circuit in pairs
+        if circuit is not None
+    }
 
 
 def _searched(bundle: Opened, prompt: Prompt, cell: Cell, pace: Pace) -> Bracket | None:

@@ -159,6 +159,7 @@ _REMARKS = {
     "one edge": "a circuit without any edge ignores its prompt, so only others of one edge had to be tried",
     "whole model": "the circuit lacks no edge that carries anything, so it is the model",
     "tied prompts": "circuit and model both leave so many prompts undecided, by the same tie",
+    "same logits": "both circuits have the same logits on every prompt: the edges that differ change nothing",
     "constant source": "the edge carries the same at every position of every prompt: it is a constant",
     "no program head": "the model has no program head: it is compared with itself",
     "no program head in the circuit": "the circuit uses no program head: silencing takes nothing from it",

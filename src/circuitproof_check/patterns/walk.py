@@ -109,7 +109,12 @@ class Walk:
         self.case, self.claimed, self.edge = case, claimed, edge
         self.ground = _ground(case.forward)
         self.world = self.ground.world
-        self.circuits: list[Edges] = [claim.edges, *([] if edge is None else [case.lesion(edge)])]
+        self.circuits: list[Edges] = [claim.edges]
+        self.second = "lesion" if claimed.kind == "necessity" else "other"
+        if edge is not None:
+            self.circuits.append(case.lesion(edge))
+        if claimed.kind == "agreement":
+            self.circuits.append(claim.other)
         self.decided: dict[int, Decision] = {}
 
     def walk(self, tree: Tree, region: Region, where: str) -> None:
@@ -119,7 +124,7 @@ class Walk:
             self._walk_parts(content, tree, region, where)
             return
         leaf, values = self.case.open(tree, self.claimed, where)
-        if leaf in (Leaf.MARGINS, Leaf.LESION_MARGINS):
+        if leaf in (Leaf.MARGINS, Leaf.LESION_MARGINS, Leaf.OTHER_MARGINS):
             self._settle(values, region, where)
         else:
             self._walk_prompts(items(values[0], where), region, where)
@@ -290,7 +295,7 @@ class Walk:
 
     def _walk_prompts(self, listed: list[object], region: Region, where: str) -> None:
         """Check a region by a prompt for each choice of tokens at the positions that matter."""
-        names = ("prompt", "fold") if self.edge is None else ("prompt", "fold", "lesion")
+        names = ("prompt", "fold") if len(self.circuits) == 1 else ("prompt", "fold", self.second)
         entries = [fields(entry, where, *names) for entry in listed]
         prompts = [integer(entry[0], where, 0, len(self.case.claim.prompts) - 1) for entry in entries]
         try:
@@ -338,6 +343,8 @@ class Walk:
         claim = self.case.claim
         label = claim.task.answers[prompt], claim.task.classes[prompt]
         self._enter({label}, decision, where)
+        is_alike = all(other == decision for other in others)
+        require("shown_prompts_are_decided_alike", is_alike, where, decision, others)
 
 
 def proved(case: Case, evidence: object, claimed: Property) -> None:

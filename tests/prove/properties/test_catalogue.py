@@ -9,6 +9,7 @@ from circuitproof.errors import DeclarationError
 from circuitproof.forward.declaration import NO_PROGRAMS
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface
+from circuitproof.prove.properties.agreement import Agreement
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.faithfulness import Faithfulness
 from circuitproof.prove.properties.invariance import Invariance
@@ -29,6 +30,7 @@ ALL = (
     Necessity(),
     Robustness(Fraction(1, 100)),
     Faithfulness(),
+    Agreement(DIRECT),
     SubsetMinimality(),
     Minimum((DIRECT,)),
     LesionIdentity(Base(PLAIN, NO_PROGRAMS, ()), ()),
@@ -41,7 +43,7 @@ def test_each_property_has_its_own_name_and_every_name_a_property():
 
 
 @pytest.mark.parametrize(
-    "prop", [prop for prop in ALL if not isinstance(prop, Robustness | Minimum | LesionIdentity)]
+    "prop", [prop for prop in ALL if not isinstance(prop, Robustness | Agreement | Minimum | LesionIdentity)]
 )
 def test_a_property_without_numbers_is_its_kind_and_nothing_else(prop):
     """The format refuses keys that it does not name."""

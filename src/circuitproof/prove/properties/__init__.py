@@ -3,5 +3,6 @@
 May use: text, declare, forward, prove.
 Names: `kinds.Kind`, `property.Property`, `catalogue.PROPERTIES`, `equivalence.Equivalence`,
 `invariance.Invariance`, `necessity.Necessity`, `robustness.Robustness`, `faithfulness.Faithfulness`,
-`subset_minimality.SubsetMinimality`, `minimum.Minimum`, `lesion_identity.LesionIdentity`.
+`agreement.Agreement`, `subset_minimality.SubsetMinimality`, `minimum.Minimum`,
+`lesion_identity.LesionIdentity`.
 """

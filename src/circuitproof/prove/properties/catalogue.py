@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.prove.properties.agreement import Agreement
 from circuitproof.prove.properties.equivalence import Equivalence
 from circuitproof.prove.properties.faithfulness import Faithfulness
 from circuitproof.prove.properties.invariance import Invariance
@@ -22,6 +23,7 @@ _LISTED: tuple[type[Property], ...] = (
     Necessity,
     Robustness,
     Faithfulness,
+    Agreement,
     SubsetMinimality,
     Minimum,
     LesionIdentity,

@@ -11,6 +11,7 @@ class Kind(StrEnum):
     NECESSITY = "necessity"
     ROBUSTNESS = "robustness"
     FAITHFULNESS = "faithfulness"
+    AGREEMENT = "agreement"
     SUBSET_MINIMALITY = "subset minimality"
     MINIMUM = "minimum"
     LESION_IDENTITY = "lesion identity"

@@ -12,6 +12,7 @@ from circuitproof.text.canonical import Json
 from circuitproof.text.reading import Fields
 
 if TYPE_CHECKING:
+    from circuitproof.declare.circuits.ablation import Ablation
     from circuitproof.declare.circuits.circuit import Circuit
     from circuitproof.declare.tasks.domain import Prompt
     from circuitproof.forward.cells import Variant
@@ -41,6 +42,7 @@ class Asked:
     """What a user gives beside the name of a property."""
 
     epsilon: Fraction | None = None
+    agrees_with: "Circuit | None" = None
 
 
 class Property(ABC):
@@ -72,6 +74,11 @@ class Property(ABC):
         return cls()
 
     @classmethod
+    def given(cls, _asked: Asked, /) -> str:
+        """Return what a user gave for it and for no other, in words; nothing if that was not given."""
+        return ""
+
+    @classmethod
     def read(cls, _fields: Fields, _circuit: "Circuit", /) -> Self:
         """Read the property as it stands in a claim about a circuit and beside its verdict."""
         return cls()
@@ -84,6 +91,10 @@ class Property(ABC):
         """Return its name, with the sizes that tell it from others of its kind."""
         return str(self.kind)
 
+    def under(self, _ablation: "Ablation", /) -> Self:
+        """Return it with every circuit that it speaks of under an ablation."""
+        return self
+
     @abstractmethod
     def meaning(self) -> Meaning:
         """Return what it says and what it does not say."""
@@ -94,6 +105,10 @@ class Property(ABC):
     def other_circuits(self, _claim: "Claim", /) -> Sequence["Circuit"]:
         """Return the circuits that it speaks of beside the claim's own."""
         return ()
+
+    def shown_beside(self) -> "Circuit | None":
+        """Return the circuit whose decision is told beside the claim's where one prompt is explained."""
+        return None
 
     def remarked_variants(self, _claim: "Claim", /) -> Sequence["Variant"]:
         """Return what else is computed on the prompts that a bundle shows, for its remarks."""

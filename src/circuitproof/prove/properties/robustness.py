@@ -68,6 +68,10 @@ class Robustness(Property):
         return cls(asked.epsilon)
 
     @classmethod
+    def given(cls, asked: Asked) -> str:
+        return "" if asked.epsilon is None else "an epsilon"
+
+    @classmethod
     def read(cls, fields: Fields, circuit: Circuit) -> Self:
         is_span = isinstance(fields.value("positions"), str)
         positions = fields.choice("positions", Span) if is_span else fields.integers("positions")
@@ -132,7 +136,7 @@ class Robustness(Property):
         """Answer by a formula where nothing bends between perturbation and logits, otherwise by a search."""
         if (reason := self.cannot_prove(claim)) is not None:
             return unprovable(claim, self, reason)
-        if not self._has_radii(claim.frozen):
+        if not self.has_radii(claim.frozen):
             return answer_ball(claim, folded, self, effort)
         rows, found = claim.directions(), folded.of(claim.circuit)
         clear = [fold for fold in found if isinstance(fold, Fold) and fold.is_clear]
@@ -153,9 +157,9 @@ class Robustness(Property):
         return replace(answer, findings=replace(answer.findings, radii=measured))
 
     def cannot_prove(self, claim: Claim) -> str | None:
-        return None if self._has_radii(claim.frozen) else ball_words(claim.arithmetic)
+        return None if self.has_radii(claim.frozen) else ball_words(claim.arithmetic)
 
-    def _has_radii(self, frozen: Frozen) -> bool:
+    def has_radii(self, frozen: Frozen) -> bool:
         """Say whether nothing bends between perturbation and logits, so that decisions have radii."""
         return self.at.is_final_residual and not frozen.architecture.has_norm
 

@@ -46,6 +46,8 @@ def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
     yield "answer", el("bdi", "not claimed" if found.answer is None else token_name(task, found.answer))
     tie = "" if cell.fold.is_clear else " (a tie)"
     yield "decision", el("bdi", f"{decision_text(task, cell.fold)}{tie}")
+    for whose, fold in found.beside.items():
+        yield whose, el("bdi", decision_text(task, fold))
     yield "cell", _cell(found)
     rival = token_name(task, task.candidates[cell.runner])
     yield "margin", el("bdi", f"{exact(cell.margin)} over {rival}")
