@@ -110,7 +110,7 @@ def test_every_verdict_is_reached():
         for claim in (tiny(seed), ablated(seed), pushed(seed))
         for prop, verdict in zip(claim.properties, verdicts(widened(claim, Fraction(1, 4))), strict=True)
     }
-    kinds = {*map(type, SIZES), Robustness, Faithfulness}
+    kinds = {*map(type, SIZES), Robustness, Faithfulness, Agreement}
     assert found == {(kind.kind, verdict) for kind in kinds for verdict in Verdict}
 
 
@@ -124,11 +124,11 @@ GUARDS = (
     ("prove/known.py", "same", "if-false"),
     ("prove/known.py", "same", "operand-drop"),
     ("prove/findings.py", "EdgeWitnesses.is_needed", "choice-false"),
-    ("prove/fewest.py", "_trees", "filter-drop"),
+    ("prove/properties/fewest.py", "_trees", "filter-drop"),
     ("prove/balls/robustness.py", "keeps", "choice-false"),
     ("prove/properties/each_prompt.py", "for_every_prompt", "if-false"),
-    ("prove/properties/invariance.py", "answer_list", "if-false"),
-    ("prove/properties/necessity.py", "answer_list", "if-false"),
+    ("prove/properties/invariance.py", "Invariance.answer_list", "if-false"),
+    ("prove/properties/necessity.py", "Necessity.answer_list", "if-false"),
 )
 """Where a decision that is not known is kept from being taken for one that is: file, function, change."""
 
