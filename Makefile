@@ -27,7 +27,7 @@ test: $(READY)
 
 # The laws that most changes touch, in a minute.
 test-fast: $(READY)
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow" tests/text tests/declare tests/exact tests/forward tests/bundle/test_golden.py tests/check/test_gates.py tests/check/test_grammar.py tests/cli/test_main.py tests/test_architecture_page.py
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow" tests/files tests/models tests/arithmetic tests/forward tests/bundle/test_golden.py tests/check/test_gates.py tests/check/test_grammar.py tests/cli/test_main.py tests/test_architecture_page.py
 
 # The whole suite, or TESTS, as other machines would see it: a line for each of torch's kernels, threads and seeds.
 # Threads wait asleep, as in our commands: two processes of two threads that spin take a third longer.

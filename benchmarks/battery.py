@@ -18,26 +18,26 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.declare.circuits.circuit import Circuit, circuit_of
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.declare.tasks.task import Task
+from circuitproof.circuits.circuit import Circuit, circuit_of
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
-from circuitproof.lab.model.decisions import task_logits
-from circuitproof.lab.model.release import import_release
-from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.verdict import Battery
+from circuitproof.importers.release import import_release
+from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
+from circuitproof.nn.decisions import task_logits
+from circuitproof.nn.transformer import Transformer, initialise
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.verdict import Battery
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof.tasks.task import Task
+from circuitproof_lab.pipeline.recipe import load_recipe
 from gpt2_width import CIRCUIT, quote_task, write_model
 from timing import median_seconds, print_table
 from twin import Twin, exact_tensors

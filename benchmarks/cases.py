@@ -4,21 +4,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.catalogue import find_task
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import Head
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.find.choices import Granularity, Objective, Order, Rule, Search
+from circuitproof.find.extraction import THRESHOLDS, Method, extract
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.discover.choices import Granularity, Objective, Order, Rule, Search
-from circuitproof.lab.model.release import import_release
-from circuitproof.lab.runs.extraction import THRESHOLDS, Method, extract
-from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.stages.train import MODEL, train_recipe
-from circuitproof.lab.train.loop import Watcher
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.trim import trim
+from circuitproof.importers.release import import_release
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.trim import trim
+from circuitproof.tasks.catalogue import find_task
 from circuitproof.verbs.cross_check import Compared
+from circuitproof_lab.pipeline.recipe import load_recipe
+from circuitproof_lab.pipeline.stages.train import MODEL, train_recipe
+from circuitproof_lab.train.loop import Watcher
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
 RECIPES = Path(__file__).parents[1] / "recipes"

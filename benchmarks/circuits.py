@@ -4,11 +4,11 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.lab.model.decisions import score_circuits
-from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.runs.recipe import load_recipe
+from circuitproof.circuits.circuit import whole
+from circuitproof.nn.decisions import score_circuits
+from circuitproof.nn.transformer import Transformer, initialise
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.pipeline.recipe import load_recipe
 from timing import median_seconds, print_table
 
 RECIPE = Path(__file__).parent.parent / "recipes" / "toy.toml"

@@ -14,13 +14,13 @@ from unittest.mock import patch
 
 import torch
 
-from circuitproof.declare.architecture import inverse_root
 from circuitproof.errors import InputError
-from circuitproof.lab.runs import construction
-from circuitproof.lab.runs.construction import construct
-from circuitproof.lab.runs.construction_recipe import Construction, SeededBase, load_construction
-from circuitproof.lab.runs.stages import calibrate
-from circuitproof.text.canonical import Digest, digest_file
+from circuitproof.files.canonical import Digest, digest_file
+from circuitproof.models.architecture import inverse_root
+from circuitproof_lab.pipeline import construction
+from circuitproof_lab.pipeline.construction import construct
+from circuitproof_lab.pipeline.construction_recipe import Construction, SeededBase, load_construction
+from circuitproof_lab.pipeline.stages import calibrate
 from timing import print_table
 
 RECIPE = Path(__file__).parents[1] / "recipes" / "gpt2-openers.toml"

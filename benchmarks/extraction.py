@@ -16,21 +16,21 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.declare.architecture import inverse_root
-from circuitproof.declare.circuits.circuit import Circuit, whole
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.declare.tasks.task import Task
-from circuitproof.lab.discover.attribute import arrange
-from circuitproof.lab.discover.choices import Granularity, Objective, Order, Search
-from circuitproof.lab.discover.objective import Measure, Meter, Tolerance
-from circuitproof.lab.discover.parts import Part, parts_of
-from circuitproof.lab.discover.sweep import sweep
-from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.stages.train import train_recipe
-from circuitproof.lab.train.loop import Watcher
+from circuitproof.circuits.circuit import Circuit, whole
+from circuitproof.circuits.graph import Graph
+from circuitproof.find.attribute import arrange
+from circuitproof.find.choices import Granularity, Objective, Order, Search
+from circuitproof.find.objective import Measure, Meter, Tolerance
+from circuitproof.find.parts import Part, parts_of
+from circuitproof.find.sweep import sweep
+from circuitproof.models.architecture import inverse_root
+from circuitproof.nn.transformer import Transformer, initialise
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof.tasks.task import Task
+from circuitproof_lab.pipeline.recipe import load_recipe
+from circuitproof_lab.pipeline.stages.train import train_recipe
+from circuitproof_lab.train.loop import Watcher
 from timing import print_table
 
 RECIPES = Path(__file__).parents[1] / "recipes"

@@ -15,15 +15,15 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.rules import AnswerTable
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.files.reading import read_fields
 from circuitproof.forward.frozen import open_model
 from circuitproof.gallery.modular_addition import addition, fill_row
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.text.reading import read_fields
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.tasks.rules import AnswerTable
 from circuitproof_check.main import Beside, Outcome, inspect
 from timing import print_table, shown, timed
 

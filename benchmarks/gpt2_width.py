@@ -7,16 +7,16 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.declare.architecture import Architecture, inverse_root
-from circuitproof.declare.circuits.circuit import Circuit, circuit_of
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
-from circuitproof.declare.operators import Attention, LeakyRelu, NoNorm
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.alphabet import sparse_alphabet
-from circuitproof.declare.tasks.openers import listed_opener_task
-from circuitproof.declare.tasks.task import Task
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.model.transformer import Transformer, initialise
+from circuitproof.circuits.circuit import Circuit, circuit_of
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
+from circuitproof.models.architecture import Architecture, inverse_root
+from circuitproof.models.operators import Attention, LeakyRelu, NoNorm
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.nn.transformer import Transformer, initialise
+from circuitproof.programs.text import parse
+from circuitproof.tasks.alphabet import sparse_alphabet
+from circuitproof.tasks.openers import listed_opener_task
+from circuitproof.tasks.task import Task
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference" / "gpt2_domain" / "token_ids.json"
 VOCABULARY = 50257

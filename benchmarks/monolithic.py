@@ -18,17 +18,17 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from circuitproof.declare.architecture import inverse_root
-from circuitproof.declare.circuits.spelling import load_circuit
+from circuitproof.circuits.spelling import load_circuit
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.runs.construction_recipe import load_construction
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.models.architecture import inverse_root
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.queries import Query
 from circuitproof.solvers.smtlib import certificate_text, query_text
 from circuitproof.solvers.z3 import Z3
+from circuitproof_lab.pipeline.construction_recipe import load_construction
 from gpt2_width import ARCHITECTURE, CIRCUIT, quote_task, write_model
 from timing import print_table, shown
 

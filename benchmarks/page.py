@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from browsers import Browser, launched, missing
-from circuitproof.view.page import bundle_page
-from circuitproof.view.story import Story, tell
+from circuitproof.reports.page import bundle_page
+from circuitproof.reports.story import Story, tell
 from circuitproof_check.main import Beside
 from large_claims import large_bundle
 from timing import print_table, timed

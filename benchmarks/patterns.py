@@ -11,22 +11,22 @@ from typing import TypeVar
 import torch
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.circuit import circuit_of
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge
-from circuitproof.declare.tasks.alphabet import Vocabulary
-from circuitproof.declare.tasks.pattern_text import parse_pattern
-from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
-from circuitproof.declare.tasks.task import Task
+from circuitproof.circuits.circuit import circuit_of
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge
+from circuitproof.files.reading import scientific
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.text.reading import scientific
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.nn.transformer import Transformer, initialise
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.tasks.alphabet import Vocabulary
+from circuitproof.tasks.pattern_text import parse_pattern
+from circuitproof.tasks.rules import OnlyOpener, SameOpener
+from circuitproof.tasks.task import Task
 from circuitproof_check.main import check
 from gpt2_width import ARCHITECTURE, CIRCUIT, DOUBLE, HEAD, OPENERS, PROGRAM, SINGLE, VOCABULARY
 from timing import print_table

@@ -17,15 +17,15 @@ from pathlib import Path
 
 from cases import RADII, Case, public_cases, ruled, trained_cases
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.graph import Mlp
+from circuitproof.circuits.graph import Mlp
 from circuitproof.forward.forward import Side
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.forward.interface import Interface, Span
-from circuitproof.prove.balls.disturbed import Question, disturb
-from circuitproof.prove.balls.radius import find_radius
-from circuitproof.prove.balls.search import Effort, Method
-from circuitproof.prove.battery import prove
-from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.proof.battery import prove
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.regions.disturbed import Question, disturb
+from circuitproof.proof.regions.radius import find_radius
+from circuitproof.proof.regions.search import Effort, Method
 from circuitproof.solvers.choices import Engine
 from circuitproof.verbs.cross_check import Asking, compare
 from circuitproof.verbs.radii import find_radii

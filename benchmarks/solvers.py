@@ -14,12 +14,12 @@ from itertools import product
 from pathlib import Path
 
 from cases import RADII, TASKS, Case, found, public_cases, ruled, trained_cases
-from circuitproof.prove.battery import prove
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.proof.battery import prove
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.solvers.choices import Engine
 from circuitproof.verbs.cross_check import Asking, compare
 from timing import print_table, shown, timed

@@ -10,20 +10,20 @@ from collections.abc import Callable
 import numpy as np
 from safetensors.torch import load
 
-from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.lab.surrogate.equivalence import enumerate_words
-from circuitproof.lab.surrogate.fitting import Fitting, exact_network, fit_network
-from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
-from circuitproof.lab.surrogate.queries import disagreement, symbols
-from circuitproof.lab.surrogate.refutation import MOST_MEANINGS, list_meanings
-from circuitproof.lab.surrogate.registers import Counter
-from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.surrogate.synthesis import Exhausted, synthesise
-from circuitproof.lab.surrogate.template import FilledTemplate, Signature
-from circuitproof.lab.surrogate.words import Word, Words
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.results import Unsatisfiable
 from circuitproof.solvers.z3 import Z3
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.surrogate.equivalence import enumerate_words
+from circuitproof_lab.surrogate.fitting import Fitting, exact_network, fit_network
+from circuitproof_lab.surrogate.machines import TEMPLATES, ladder
+from circuitproof_lab.surrogate.queries import disagreement, symbols
+from circuitproof_lab.surrogate.refutation import MOST_MEANINGS, list_meanings
+from circuitproof_lab.surrogate.registers import Counter
+from circuitproof_lab.surrogate.relation import Relation
+from circuitproof_lab.surrogate.synthesis import Exhausted, synthesise
+from circuitproof_lab.surrogate.template import FilledTemplate, Signature
+from circuitproof_lab.surrogate.words import Word, Words
 from surrogate_twin import count_programs, relation_of
 from timing import print_table
 

@@ -14,25 +14,25 @@ from pathlib import Path
 
 import torch
 
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.candidates import Grammar, Word, words_of
-from circuitproof.declare.programs.features import Feature, WordKind
-from circuitproof.declare.programs.syntax import Pick
-from circuitproof.declare.programs.text import to_text
-from circuitproof.declare.tasks.brackets import toy_brackets
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.graph import Head
 from circuitproof.forward.frozen import Frozen
-from circuitproof.lab.distill.choices import Growth
-from circuitproof.lab.distill.demand import demands_of
-from circuitproof.lab.distill.ground import Ground
-from circuitproof.lab.distill.meanings import Meanings
-from circuitproof.lab.distill.synthesis import Bounds, Synthesis
-from circuitproof.lab.distill.synthesise import accepts, freeze, synthesise
-from circuitproof.lab.distill.unrealisable import Unrealisable, recheck
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.stages.train import train_recipe
-from circuitproof.lab.train.loop import Watcher
+from circuitproof.nn.transformer import Transformer
+from circuitproof.programs.candidates import Grammar, Word, words_of
+from circuitproof.programs.features import Feature, WordKind
+from circuitproof.programs.syntax import Pick
+from circuitproof.programs.text import to_text
+from circuitproof.tasks.brackets import toy_brackets
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.choices import Growth
+from circuitproof_lab.distill.demand import demands_of
+from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.meanings import Meanings
+from circuitproof_lab.distill.synthesis import Bounds, Synthesis
+from circuitproof_lab.distill.synthesise import accepts, freeze, synthesise
+from circuitproof_lab.distill.unrealisable import Unrealisable, recheck
+from circuitproof_lab.pipeline.recipe import load_recipe
+from circuitproof_lab.pipeline.stages.train import train_recipe
+from circuitproof_lab.train.loop import Watcher
 from program_strategies import all_programs
 from timing import print_table
 

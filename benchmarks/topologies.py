@@ -10,15 +10,15 @@ from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Graph
-from circuitproof.declare.tasks.catalogue import find_task
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import EMBED, LOGITS, Graph
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.model.checkpoint import load_model
-from circuitproof.lab.model.decisions import score_circuits
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.catalogue import four_properties
+from circuitproof.nn.checkpoint import load_model
+from circuitproof.nn.decisions import score_circuits
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.catalogue import four_properties
+from circuitproof.tasks.catalogue import find_task
 from timing import print_table, shown
 
 TASK = find_task("quotes")

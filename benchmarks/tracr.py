@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import circuitproof as cp
-from circuitproof.lab.discover.choices import Order, Search
-from circuitproof.lab.runs.tracr import REPORT, TASK
-from circuitproof.text.reading import read_fields
+from circuitproof.files.reading import read_fields
+from circuitproof.find.choices import Order, Search
+from circuitproof.importers.tracr import REPORT, TASK
 from timing import print_table, shown, timed
 
 MINIMUM = (

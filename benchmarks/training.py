@@ -18,13 +18,13 @@ from statistics import median
 
 import torch
 
-from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.operators import NoNorm
-from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.variants_recipe import load_variants_recipe
-from circuitproof.lab.train.memory import freed_memory_kept
-from circuitproof.lab.train.windows import next_token_loss
+from circuitproof.models.architecture import Architecture
+from circuitproof.models.operators import NoNorm
+from circuitproof.nn.transformer import Transformer, initialise
+from circuitproof_lab.pipeline.recipe import load_recipe
+from circuitproof_lab.pipeline.variants_recipe import load_variants_recipe
+from circuitproof_lab.train.memory import freed_memory_kept
+from circuitproof_lab.train.windows import next_token_loss
 from timing import print_table, shown
 
 _RECIPES = Path(__file__).parents[1] / "recipes"

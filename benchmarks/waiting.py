@@ -13,7 +13,7 @@ import time
 import torch
 
 from circuitproof.cli.main import WAITING
-from circuitproof.lab.train.memory import freed_memory_kept
+from circuitproof_lab.train.memory import freed_memory_kept
 from timing import print_table, shown
 from training import TOKENS, architectures, step_seconds
 

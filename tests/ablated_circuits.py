@@ -6,11 +6,11 @@ from random import Random
 
 import torch
 
-from circuitproof.declare.circuits.ablation import ZERO, Ablation, Counterfactual, Mean, Pooling
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Edge, Granularity, Head, Port, Use
-from circuitproof.declare.operators import LeakyRelu, Relu
-from circuitproof.lab.model.transformer import Transformer
+from circuitproof.circuits.ablation import ZERO, Ablation, Counterfactual, Mean, Pooling
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import Edge, Granularity, Head, Port, Use
+from circuitproof.models.operators import LeakyRelu, Relu
+from circuitproof.nn.transformer import Transformer
 from hand_models import PLAIN
 from tiny_claims import NORMS, PROGRAM
 

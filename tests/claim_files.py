@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.text.canonical import digest_file, readable_json
+from circuitproof.files.canonical import digest_file, readable_json
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 CLAIMS = """

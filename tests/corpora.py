@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from circuitproof.lab.train.corpus import Document, Part
-from circuitproof.lab.train.data import CorpusData
+from circuitproof_lab.train.corpus import Document, Part
+from circuitproof_lab.train.data import CorpusData
 
 
 def corpus_data(tokens, window: int, size: int, seed: int) -> CorpusData:

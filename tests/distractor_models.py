@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.declare.tasks.task import Task
-from circuitproof.lab.model.transformer import Transformer
+from circuitproof.circuits.graph import Head
+from circuitproof.nn.transformer import Transformer
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof.tasks.task import Task
 from hand_models import DOUBLE, SINGLE, quote_model, rows
 
 HEAD = Head(0, 0)

@@ -14,7 +14,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from circuitproof.text.sealed import seal
+from circuitproof.files.sealed import seal
 from claim_files import CLAIMS, write_claims
 from gpt2_files import CONFIG, Tensors, gpt2_tensors, write_gpt2
 from places import RECIPES, ROOT
@@ -607,7 +607,7 @@ def _without_the_head(at: Path) -> list[object]:
     return [*given, "--head", "0.0", "--scope", "circuit", "--circuit", at / "circuit.json"]
 
 
-TOUR = str(ROOT / "src/circuitproof/view/tour/bundle")
+TOUR = str(ROOT / "src/circuitproof/reports/tour/bundle")
 SYNTHESIS = ("synthesise", "--model", "AT/model", "--task", "quotes", "--out", "AT/out")
 FLAGS = (
     flags("--epsilon", "0", words=("epsilon",), code=2),

@@ -12,23 +12,23 @@ from pathlib import Path
 
 import pattern_forgeries
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.agreement import Agreement
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.lesion_identity import identity_with
-from circuitproof.prove.properties.minimum import Minimum
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.properties.subset_minimality import SubsetMinimality
-from circuitproof.text.canonical import readable_json
+from circuitproof.circuits.graph import Head
+from circuitproof.files.canonical import readable_json
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.programs.text import parse
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.agreement import Agreement
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.lesion_identity import identity_with
+from circuitproof.proof.properties.minimum import Minimum
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.properties.subset_minimality import SubsetMinimality
+from circuitproof.tasks.alphabet import Alphabet
 from circuitproof_check.main import Beside, inspect
 from hand_models import (
     ADDED,

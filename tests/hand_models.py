@@ -8,24 +8,24 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.circuits.spelling import parse_circuit
-from circuitproof.declare.operators import Attention, NoNorm, Relu
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
-from circuitproof.declare.tasks.task import Task
-from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import Head
+from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.forward.frozen import Frozen, open_model
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.property import Property
+from circuitproof.models.architecture import Architecture
+from circuitproof.models.declaration import NO_PROGRAMS, ProgramHeads
+from circuitproof.models.operators import Attention, NoNorm, Relu
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.nn.transformer import Transformer
+from circuitproof.programs.text import parse
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.property import Property
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.rules import AnswerTable, ClassTable
+from circuitproof.tasks.task import Task
 
 Weights = Mapping[str, Sequence[object]]
 

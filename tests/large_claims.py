@@ -8,23 +8,23 @@ from random import Random
 import torch
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.architecture import Architecture, inverse_root
-from circuitproof.declare.circuits.circuit import Circuit, circuit_of
-from circuitproof.declare.circuits.graph import Edge, Graph, Head, Node
-from circuitproof.declare.operators import Attention, NoNorm, Relu
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
-from circuitproof.declare.tasks.task import Task
+from circuitproof.circuits.circuit import Circuit, circuit_of
+from circuitproof.circuits.graph import Edge, Graph, Head, Node
 from circuitproof.forward.frozen import Frozen
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.fold import fold
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.models.architecture import Architecture, inverse_root
+from circuitproof.models.operators import Attention, NoNorm, Relu
+from circuitproof.nn.transformer import Transformer
+from circuitproof.programs.text import parse
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.fold import fold
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.rules import AnswerTable, ClassTable
+from circuitproof.tasks.task import Task
 from hand_models import freeze
 
 NAMES = ("<BOS>", *"abcde", "(", "[", "{", ")", "]", "}")

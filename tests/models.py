@@ -4,9 +4,10 @@ from fractions import Fraction
 
 import torch
 
-from circuitproof.declare.architecture import Architecture, inverse_root
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.operators import (
+from circuitproof.circuits.graph import Head
+from circuitproof.models.architecture import Architecture, inverse_root
+from circuitproof.models.declaration import NO_PROGRAMS, ProgramHeads
+from circuitproof.models.operators import (
     Activation,
     Attention,
     BandNorm,
@@ -19,9 +20,8 @@ from circuitproof.declare.operators import (
     Norm,
     Relu,
 )
-from circuitproof.declare.programs.text import parse
-from circuitproof.forward.declaration import NO_PROGRAMS, ProgramHeads
-from circuitproof.lab.model.transformer import Transformer
+from circuitproof.nn.transformer import Transformer
+from circuitproof.programs.text import parse
 
 NORMS = (
     NoNorm(),

@@ -5,22 +5,22 @@ from fractions import Fraction
 from functools import cache
 from random import Random
 
-from circuitproof.declare.architecture import inverse_root
-from circuitproof.declare.circuits.circuit import circuit_of
-from circuitproof.declare.circuits.graph import LOGITS, Graph, Head
-from circuitproof.declare.circuits.readers import reads_prompt
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.alphabet import Vocabulary
-from circuitproof.declare.tasks.pattern_text import parse_pattern
-from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
-from circuitproof.declare.tasks.task import Task
-from circuitproof.prove.balls.robustness import radii
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.fold import fold
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.circuits.circuit import circuit_of
+from circuitproof.circuits.graph import LOGITS, Graph, Head
+from circuitproof.circuits.readers import reads_prompt
+from circuitproof.models.architecture import inverse_root
+from circuitproof.programs.text import parse
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.fold import fold
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.regions.robustness import radii
+from circuitproof.tasks.alphabet import Vocabulary
+from circuitproof.tasks.pattern_text import parse_pattern
+from circuitproof.tasks.rules import OnlyOpener, SameOpener
+from circuitproof.tasks.task import Task
 from hand_models import freeze
 from models import random_model, tiny_architecture
 from pattern_strategies import all_prompts

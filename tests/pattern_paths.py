@@ -2,10 +2,10 @@
 
 from functools import cache
 
-from circuitproof.prove.fold import fold
-from circuitproof.prove.patterns.memo import Memo
-from circuitproof.prove.patterns.plan import Found
-from circuitproof.prove.patterns.regions import PromptRegion, UnsettledError
+from circuitproof.proof.fold import fold
+from circuitproof.proof.patterns.memo import Memo
+from circuitproof.proof.patterns.plan import Found
+from circuitproof.proof.patterns.regions import PromptRegion, UnsettledError
 from pattern_claims import random_claim
 from pattern_strategies import all_prompts
 

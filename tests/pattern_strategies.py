@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from circuitproof.declare.tasks.patterns import (
+from circuitproof.tasks.patterns import (
     ANY,
     Choice,
     Count,

@@ -8,8 +8,8 @@ from itertools import product
 from hypothesis import strategies as st
 
 import twin
-from circuitproof.declare.operators import BandNorm, Lift
-from circuitproof.prove.balls.disturbed import Disturbed, Question, disturb_residual
+from circuitproof.models.operators import BandNorm, Lift
+from circuitproof.proof.regions.disturbed import Disturbed, Question, disturb_residual
 from hand_models import PLAIN, build, circuit_of, freeze
 
 WIDTH = 3

@@ -6,10 +6,11 @@ from itertools import chain, combinations, combinations_with_replacement, produc
 
 from hypothesis import strategies as st
 
-from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
-from circuitproof.declare.programs.features import Comparison, Feature, WordKind
-from circuitproof.declare.programs.lines import parse_lines
-from circuitproof.declare.programs.syntax import (
+from circuitproof.errors import InputError
+from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.programs.features import Comparison, Feature, WordKind
+from circuitproof.programs.lines import parse_lines
+from circuitproof.programs.syntax import (
     AllOf,
     Otherwise,
     Pick,
@@ -20,7 +21,6 @@ from circuitproof.declare.programs.syntax import (
     any_of,
     negate,
 )
-from circuitproof.errors import InputError
 
 EQUALITIES = (Comparison.EQUAL, Comparison.UNEQUAL)
 NUMERIC = tuple(comparison for comparison in Comparison if comparison is not Comparison.AMONG)

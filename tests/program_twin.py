@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from circuitproof.declare.programs.atoms import Bracketed, Brackets, Condition, Tally
-from circuitproof.declare.programs.syntax import AllOf, AnyOf, Not, Scan
+from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Tally
+from circuitproof.programs.syntax import AllOf, AnyOf, Not, Scan
 
 
 def compares(found, comparison, value):

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from hand_models import quote_model
 
 TEXT = """

@@ -1064,12 +1064,12 @@ def told(asked: Ask, directory: Path) -> Told:
 def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> None:
     """Make the claim with the product's constructors, prove it, and write the bundle."""
     from circuitproof.bundle.files import write_bundle
-    from circuitproof.declare.circuits.spelling import parse_circuit
+    from circuitproof.circuits.spelling import parse_circuit
     from circuitproof.forward.frozen import open_model
-    from circuitproof.prove.arithmetic import EXACT
-    from circuitproof.prove.battery import prove
-    from circuitproof.prove.claim import Claim
-    from circuitproof.prove.effort import Effort
+    from circuitproof.proof.arithmetic import EXACT
+    from circuitproof.proof.battery import prove
+    from circuitproof.proof.claim import Claim
+    from circuitproof.proof.effort import Effort
 
     frozen = open_model(model)
     circuit = parse_circuit(asked.circuit, "ask")
@@ -1087,7 +1087,7 @@ def blurred(asked: Ask):
 
 
 def _rules(task: dict[str, Any]):
-    from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
+    from circuitproof.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
 
     answer, relation = task["answer"], task["relation"]
     is_rule = answer["kind"] == "only opener"
@@ -1102,9 +1102,9 @@ def _rules(task: dict[str, Any]):
 
 
 def _task(asked: Ask):
-    from circuitproof.declare.tasks.alphabet import Alphabet
-    from circuitproof.declare.tasks.domain import Domain
-    from circuitproof.declare.tasks.task import Task
+    from circuitproof.tasks.alphabet import Alphabet
+    from circuitproof.tasks.domain import Domain
+    from circuitproof.tasks.task import Task
 
     prompts = tuple(map(tuple, asked.task["prompts"]))
     answer, relation = _rules(asked.task)
@@ -1114,11 +1114,11 @@ def _task(asked: Ask):
 
 
 def _pattern_task(asked: Ask):
-    from circuitproof.declare.tasks.alphabet import Vocabulary
-    from circuitproof.declare.tasks.pattern_text import parse_pattern
-    from circuitproof.declare.tasks.patterns import read_pattern
-    from circuitproof.declare.tasks.task import Task
-    from circuitproof.text.reading import Fields
+    from circuitproof.files.reading import Fields
+    from circuitproof.tasks.alphabet import Vocabulary
+    from circuitproof.tasks.pattern_text import parse_pattern
+    from circuitproof.tasks.patterns import read_pattern
+    from circuitproof.tasks.task import Task
 
     pattern = asked.task["pattern"]
     read = (
@@ -1132,12 +1132,12 @@ def _pattern_task(asked: Ask):
 
 
 def _property(prop: dict[str, Any], frozen, base: Path | None, circuit: dict[str, Any]):
-    from circuitproof.declare.circuits.spelling import parse_circuit
+    from circuitproof.circuits.spelling import parse_circuit
     from circuitproof.forward.interface import Span, parse_interface
-    from circuitproof.prove.properties.agreement import Agreement
-    from circuitproof.prove.properties.catalogue import PROPERTIES
-    from circuitproof.prove.properties.minimum import Minimum
-    from circuitproof.prove.properties.robustness import Robustness
+    from circuitproof.proof.properties.agreement import Agreement
+    from circuitproof.proof.properties.catalogue import PROPERTIES
+    from circuitproof.proof.properties.minimum import Minimum
+    from circuitproof.proof.properties.robustness import Robustness
 
     match prop["kind"]:
         case "robustness":
@@ -1158,7 +1158,7 @@ def _property(prop: dict[str, Any], frozen, base: Path | None, circuit: dict[str
 def lesion_identity(base: Path, frozen):
     """Return the claim that a model without its program heads is its base."""
     from circuitproof.forward.frozen import open_model
-    from circuitproof.prove.properties.lesion_identity import identity_with
+    from circuitproof.proof.properties.lesion_identity import identity_with
 
     return identity_with(open_model(base), frozen)
 

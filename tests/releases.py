@@ -52,7 +52,7 @@ def stored(release):
     """Return the model of a release as torch computes it; files alone are written without torch."""
     import torch
 
-    from circuitproof.lab.model.checkpoint import StoredModel, build_model
+    from circuitproof.nn.checkpoint import StoredModel, build_model
 
     tensors = {name: torch.from_numpy(tensor) for name, tensor in release.tensors.items()}
     declared = release.declaration

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.operators import (
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import Graph
+from circuitproof.models.architecture import Architecture
+from circuitproof.models.operators import (
     Attention,
     BandNorm,
     Gelu,
@@ -18,10 +18,10 @@ from circuitproof.declare.operators import (
     NoNorm,
     Relu,
 )
-from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
-from circuitproof.declare.tasks.task import Task
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
+from circuitproof.tasks.task import Task
 
 sizes = st.integers(1, 2000)
 positive_rationals = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)

@@ -3,7 +3,7 @@
 from itertools import product
 from pathlib import Path
 
-from circuitproof.lab.train.corpus import Document, Part
+from circuitproof_lab.train.corpus import Document, Part
 
 WORDS = ("red", "blue", "green", "one", "two", "old")
 VERBS = ("print", "write", "say")

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.exact.grid import grid_of_fractions
-from circuitproof.lab.surrogate.machines import TEMPLATES
-from circuitproof.lab.surrogate.network import Layer, Network, Shape
-from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.surrogate.synthesis import Oracle
-from circuitproof.lab.surrogate.template import FilledTemplate, Signature
-from circuitproof.lab.surrogate.words import Words
+from circuitproof.arithmetic.grid import grid_of_fractions
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.surrogate.machines import TEMPLATES
+from circuitproof_lab.surrogate.network import Layer, Network, Shape
+from circuitproof_lab.surrogate.relation import Relation
+from circuitproof_lab.surrogate.synthesis import Oracle
+from circuitproof_lab.surrogate.template import FilledTemplate, Signature
+from circuitproof_lab.surrogate.words import Words
 
 AB = Alphabet(("a", "b"))
 NO_YES = Alphabet(("no", "yes"))

@@ -9,11 +9,11 @@ from typing import get_args
 
 import pytest
 
-from circuitproof.declare.operators import Activation, Norm
-from circuitproof.declare.programs.atoms import Atom
-from circuitproof.declare.programs.features import Feature
-from circuitproof.prove.properties.catalogue import PROPERTIES
-from circuitproof.prove.properties.kinds import Kind
+from circuitproof.models.operators import Activation, Norm
+from circuitproof.programs.atoms import Atom
+from circuitproof.programs.features import Feature
+from circuitproof.proof.properties.catalogue import PROPERTIES
+from circuitproof.proof.properties.kinds import Kind
 from circuitproof.solvers.choices import SolverName
 
 ROOT = Path(__file__).parents[1]

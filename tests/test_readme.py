@@ -2,8 +2,8 @@
 
 import re
 
-from circuitproof.view.numbers import Numbers
-from circuitproof.view.story import Story, tell
+from circuitproof.reports.numbers import Numbers
+from circuitproof.reports.story import Story, tell
 from places import ROOT
 
 TEXT = (ROOT / "README.md").read_text()

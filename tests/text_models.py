@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.text import parse
-from circuitproof.forward.tokenizer import FileTokenizer
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.train.tokenizer import train_byte_pairs
+from circuitproof.circuits.graph import Head
+from circuitproof.models.tokenizer import FileTokenizer
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.programs.text import parse
+from circuitproof_lab.train.tokenizer import train_byte_pairs
 from hand_models import IDENTITY, QUOTE_SIZES, build, rows
 
 SIZE = 290

@@ -6,22 +6,22 @@ from random import Random
 
 import torch
 
-from circuitproof.declare.circuits.circuit import Circuit, circuit_of, whole
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.circuits.readers import reads_prompt
-from circuitproof.declare.operators import BandNorm, LeakyRelu, Lift, NoNorm, Relu
-from circuitproof.declare.programs.text import parse
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.prove.balls.robustness import Directions, radii
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.fold import fold
-from circuitproof.prove.properties.agreement import Agreement
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.circuits.circuit import Circuit, circuit_of, whole
+from circuitproof.circuits.graph import Head
+from circuitproof.circuits.readers import reads_prompt
+from circuitproof.models.operators import BandNorm, LeakyRelu, Lift, NoNorm, Relu
+from circuitproof.nn.transformer import Transformer
+from circuitproof.programs.text import parse
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.fold import fold
+from circuitproof.proof.properties.agreement import Agreement
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.regions.robustness import Directions, radii
 from hand_models import PLAIN, freeze, table_task
 
 NORMS = (

@@ -10,10 +10,9 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.circuits.ablation import Counterfactual, Pooling, Zero
-from circuitproof.declare.circuits.circuit import Circuit, whole
-from circuitproof.declare.circuits.graph import (
+from circuitproof.circuits.ablation import Counterfactual, Pooling, Zero
+from circuitproof.circuits.circuit import Circuit, whole
+from circuitproof.circuits.graph import (
     EMBED,
     LOGITS,
     Edge,
@@ -25,8 +24,9 @@ from circuitproof.declare.circuits.graph import (
     Target,
     Use,
 )
-from circuitproof.declare.operators import Activation, BandNorm, LeakyRelu, Lift
-from circuitproof.declare.programs.syntax import Program
+from circuitproof.models.architecture import Architecture
+from circuitproof.models.operators import Activation, BandNorm, LeakyRelu, Lift
+from circuitproof.programs.syntax import Program
 from program_twin import dense_row
 
 Vector = Sequence[Any]

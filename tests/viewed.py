@@ -8,15 +8,15 @@ from functools import cache
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.names import TokenNames
-from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.catalogue import four_properties
-from circuitproof.view.story import Story, tell
+from circuitproof.nn.transformer import Transformer
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.catalogue import four_properties
+from circuitproof.reports.story import Story, tell
+from circuitproof.tasks.alphabet import TOY
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.names import TokenNames
+from circuitproof.tasks.quotes import toy_quotes
 from golden import FILE
 from hand_models import DOUBLE, QUOTE_EDGES, SINGLE, circuit_of, freeze, quote_model, rows
 from random_claims import CYCLE, known_ask, told

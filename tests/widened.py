@@ -6,9 +6,9 @@ from random import Random
 from typing import ClassVar
 
 from circuitproof.forward.forward import Trace
-from circuitproof.prove.arithmetic import Enclosing
-from circuitproof.prove.battery import prove
-from circuitproof.prove.verdict import Verdict
+from circuitproof.proof.arithmetic import Enclosing
+from circuitproof.proof.battery import prove
+from circuitproof.proof.verdict import Verdict
 
 HUGE = Fraction(10**9)
 RADII = (Fraction(0), Fraction(1, 64), Fraction(1, 4), Fraction(1), HUGE)

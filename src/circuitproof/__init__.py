@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from circuitproof.api.finding import extract, import_hf, import_release, import_tracr, train
     from circuitproof.api.looking import Page, explain, logits, report
     from circuitproof.api.proving import minimal, radius, verify
+    from circuitproof.circuits.circuit import Circuit
     from circuitproof.claims.results import Claims
-    from circuitproof.declare.circuits.circuit import Circuit
-    from circuitproof.declare.tasks.task import Task
     from circuitproof.errors import (
         CircuitproofError,
         DeclarationError,
@@ -45,13 +44,14 @@ if TYPE_CHECKING:
         OutputError,
         OverdueError,
     )
-    from circuitproof.prove.effort import Effort
-    from circuitproof.prove.verdict import Verdict
+    from circuitproof.proof.effort import Effort
+    from circuitproof.proof.verdict import Verdict
+    from circuitproof.reports.explain import Explanation
+    from circuitproof.tasks.task import Task
     from circuitproof.verbs.logits import Logits
     from circuitproof.verbs.minimality import Minimality
     from circuitproof.verbs.radii import Radii
     from circuitproof.verbs.verification import Verification
-    from circuitproof.view.explain import Explanation
 
 __all__ = [
     "Checked",

@@ -3,8 +3,8 @@
 import pytest
 
 import circuitproof as cp
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from hand_models import QUOTE_EDGES, quote_model
 
 

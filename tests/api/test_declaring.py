@@ -9,8 +9,8 @@ import torch
 from safetensors.numpy import load_file
 
 import circuitproof as cp
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Graph
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Graph
 from hand_models import QUOTE_EDGES, circuit_of
 from places import RECIPES
 

@@ -4,7 +4,7 @@ import pytest
 
 import circuitproof as cp
 from circuitproof.api import finding
-from circuitproof.lab.runs.recipe import load_recipe
+from circuitproof_lab.pipeline.recipe import load_recipe
 from gpt2_files import CONFIG, gpt2_tensors, write_gpt2
 from places import COMPILED, RECIPES
 from releases import release_files, write_release

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import circuitproof as cp
 from circuitproof.cli.main import app
-from circuitproof.view.results import verification_said
+from circuitproof.reports.results import verification_said
 from hand_models import QUOTE_EDGES
 
 

@@ -12,12 +12,12 @@ from types import SimpleNamespace
 import pytest
 
 import circuitproof as cp
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.prove.balls.radius import Bracket
-from circuitproof.prove.balls.regions import Unsearched
-from circuitproof.text.canonical import readable_json
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.files.canonical import readable_json
+from circuitproof.proof.regions.radius import Bracket
+from circuitproof.proof.regions.regions import Unsearched
+from circuitproof.reports.plain import WIDTH
 from circuitproof.verbs.radii import PromptRadius
-from circuitproof.view.plain import WIDTH
 from hand_models import QUOTE_EDGES
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from circuitproof.api.showing import show_as
-from circuitproof.view.said import Table
+from circuitproof.reports.said import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,18 @@ from random import Random
 import pytest
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.circuit import circuit_of
-from circuitproof.declare.circuits.readers import reads_prompt
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.fold import fold
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.properties.subset_minimality import SubsetMinimality
-from circuitproof.prove.verdict import Verdict, settle
+from circuitproof.circuits.circuit import circuit_of
+from circuitproof.circuits.readers import reads_prompt
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.fold import fold
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.properties.subset_minimality import SubsetMinimality
+from circuitproof.proof.verdict import Verdict, settle
 from circuitproof_check.main import Outcome, check
 from hand_models import freeze, table_task
 from models import NORMS, PROGRAMS, SCANS, random_model, tiny_architecture

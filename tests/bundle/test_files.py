@@ -8,20 +8,20 @@ import pytest
 from safetensors.numpy import load
 
 from circuitproof.bundle.files import bundle_files, write_bundle
-from circuitproof.declare.operators import BandNorm, Lift
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError
-from circuitproof.prove.balls.search import Effort, Method
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.verdict import Battery, Verdict
-from circuitproof.text.canonical import canonical_json, digest_bytes, digest_file
+from circuitproof.files.canonical import canonical_json, digest_bytes, digest_file
+from circuitproof.models.operators import BandNorm, Lift
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.regions.search import Effort, Method
+from circuitproof.proof.verdict import Battery, Verdict
+from circuitproof.tasks.alphabet import TOY
+from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_check.main import Outcome, check
 from hand_models import (
     ADDED,

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuitproof.bundle.numbered import Numbers
-from circuitproof.prove.evidence import (
+from circuitproof.files.canonical import canonical_json
+from circuitproof.proof.evidence import (
     EdgeSplit,
     FoldLeaf,
     OneEdge,
@@ -16,8 +17,7 @@ from circuitproof.prove.evidence import (
     Replay,
     Replayed,
 )
-from circuitproof.prove.fold import Fold
-from circuitproof.text.canonical import canonical_json
+from circuitproof.proof.fold import Fold
 
 HALF = Fraction(1, 2)
 PROMPTS = {(place,): place for place in range(10)}

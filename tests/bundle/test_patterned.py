@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from circuitproof.bundle.files import bundle_files, write_bundle
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.text import parse
+from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.effort import Effort
-from circuitproof.prove.verdict import Verdict
+from circuitproof.programs.text import parse
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.effort import Effort
+from circuitproof.proof.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import circuit_of, freeze
 from models import random_model

@@ -6,18 +6,18 @@ from random import Random
 import pytest
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.circuit import circuit_of
-from circuitproof.declare.circuits.graph import EMBED, LOGITS
-from circuitproof.declare.circuits.readers import reads_prompt
+from circuitproof.circuits.circuit import circuit_of
+from circuitproof.circuits.graph import EMBED, LOGITS
+from circuitproof.circuits.readers import reads_prompt
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface, Span
-from circuitproof.prove.balls.disturbed import disturbed_prompts
-from circuitproof.prove.balls.search import Effort
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.fold import fold
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.verdict import Verdict
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.fold import fold
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.regions.disturbed import disturbed_prompts
+from circuitproof.proof.regions.search import Effort
+from circuitproof.proof.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from hand_models import freeze, table_task
 from models import NORMS, PROGRAMS, random_model, tiny_architecture

@@ -8,15 +8,15 @@ import pytest
 from safetensors.numpy import load
 
 from circuitproof.bundle.tensors import Extract, extracts, safetensors_bytes
-from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.operators import BandNorm, Lift
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.property import Property
-from circuitproof.text.canonical import digest_bytes
+from circuitproof.circuits.graph import Head
+from circuitproof.files.canonical import digest_bytes
+from circuitproof.models.architecture import Architecture
+from circuitproof.models.operators import BandNorm, Lift
+from circuitproof.nn.transformer import Transformer
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.property import Property
 from hand_models import circuit_of, freeze, table_task
 from models import PROGRAMS, random_model, tiny_architecture
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from circuitproof.declare.programs.lines import parse_lines
-from circuitproof.declare.programs.text import to_text
+from circuitproof.programs.lines import parse_lines
+from circuitproof.programs.text import to_text
 from circuitproof_check.programs import parse_program
 from circuitproof_check.reading import ForgedError
 from program_strategies import accepts, programs, prompts

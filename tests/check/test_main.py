@@ -11,7 +11,7 @@ import pytest
 
 import circuitproof_check
 from circuitproof.errors import ExitCode, InputError
-from circuitproof.text.sealed import check_seal, write_sealed
+from circuitproof.files.sealed import check_seal, write_sealed
 from circuitproof_check.main import Outcome, check, main
 
 FILES = {"model.json": b"{}", "notes": b"text"}

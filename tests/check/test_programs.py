@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bundle_maker as maker
-from circuitproof.declare.programs.text import to_text
+from circuitproof.programs.text import to_text
 from circuitproof_check.main import Outcome, check
 from circuitproof_check.programs import parse_program
 from circuitproof_check.reading import ForgedError

@@ -5,11 +5,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bundle_maker as maker
-from circuitproof.declare.architecture import read_architecture
-from circuitproof.declare.tasks.alphabet import Vocabulary
-from circuitproof.declare.tasks.patterns import read_pattern
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.text.reading import Fields
+from circuitproof.files.reading import Fields
+from circuitproof.models.architecture import read_architecture
+from circuitproof.tasks.alphabet import Vocabulary
+from circuitproof.tasks.patterns import read_pattern
 from circuitproof_check.architecture import read_architecture as read_by_checker
 from circuitproof_check.patterns.shapes import read_pattern as read_pattern_by_checker
 from circuitproof_check.reading import ForgedError

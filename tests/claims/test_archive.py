@@ -11,8 +11,8 @@ from circuitproof.claims.file import load_claims
 from circuitproof.claims.proving import prove_claims
 from circuitproof.claims.results import Claims
 from circuitproof.errors import InputError
-from circuitproof.prove.effort import UNHURRIED
-from circuitproof.text.canonical import digest_bytes
+from circuitproof.files.canonical import digest_bytes
+from circuitproof.proof.effort import UNHURRIED
 from claim_files import changed, write_claims
 
 HEAR = UNHURRIED.hear

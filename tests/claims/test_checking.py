@@ -9,7 +9,7 @@ from circuitproof.claims.file import load_claims
 from circuitproof.claims.proving import prove_claims
 from circuitproof.claims.results import Claims
 from circuitproof.errors import ExitCode, InputError
-from circuitproof.prove.effort import UNHURRIED
+from circuitproof.proof.effort import UNHURRIED
 from claim_files import CLAIMS, changed, write_claims
 
 HEAR = UNHURRIED.hear

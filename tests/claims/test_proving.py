@@ -8,9 +8,9 @@ import pytest
 from circuitproof.claims.file import load_claims
 from circuitproof.claims.proving import prove_claims
 from circuitproof.errors import InputError
-from circuitproof.prove.effort import UNHURRIED
-from circuitproof.text.canonical import readable_json
-from circuitproof.text.locked import locked
+from circuitproof.files.canonical import readable_json
+from circuitproof.files.locked import locked
+from circuitproof.proof.effort import UNHURRIED
 from claim_files import CLAIMS, changed, write_claims
 from hand_models import circuit_of
 

@@ -2,7 +2,7 @@
 
 from circuitproof.claims.forms import Format
 from circuitproof.claims.tables import written
-from circuitproof.view.said import Table
+from circuitproof.reports.said import Table
 
 
 def test_markdown_keeps_its_columns_whatever_a_name_holds():

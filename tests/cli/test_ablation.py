@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
+from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_check.main import Beside, Outcome, inspect
 from hand_models import quote_model
 

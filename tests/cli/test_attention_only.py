@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.operators import Attention, Gelu, GeluForm, LayerNorm
-from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train.remove_norm import make_fading
+from circuitproof.models.operators import Attention, Gelu, GeluForm, LayerNorm
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.nn.transformer import Transformer
+from circuitproof.tasks.alphabet import TOY
 from circuitproof_check.main import Beside, Outcome, inspect
+from circuitproof_lab.train.remove_norm import make_fading
 from hand_models import QUOTE_EDGES, QUOTE_SIZES, quote_model
 from places import RECIPES
 

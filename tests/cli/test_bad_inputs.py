@@ -4,8 +4,8 @@ from shutil import copytree
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from faults import Case, cases
 from hand_models import quote_model
 

@@ -7,14 +7,14 @@ import sys
 import pytest
 
 from circuitproof.cli.lazy import COMMANDS
-from circuitproof.declare.programs.candidates import Grammar
-from circuitproof.declare.programs.text import to_text
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.distill.synthesis import Bounds
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.runs.ledger import Ledger
-from circuitproof.lab.runs.synthesis import Request, certificate_path, synthesise
-from circuitproof.text.canonical import digest_bytes
+from circuitproof.files.canonical import digest_bytes
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.programs.candidates import Grammar
+from circuitproof.programs.text import to_text
+from circuitproof.tasks.alphabet import TOY
+from circuitproof_lab.distill.synthesis import Bounds
+from circuitproof_lab.pipeline.ledger import Ledger
+from circuitproof_lab.pipeline.synthesis import Request, certificate_path, synthesise
 from claim_files import write_claims
 from gpt2_files import CONFIG, gpt2_tensors, write_gpt2
 from hand_models import QUOTE_EDGES, SELECT, circuit_of, quote_model

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from circuitproof.cli.distillation import _program_rows
+from circuitproof.circuits.graph import Head
 from circuitproof.cli.main import app
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.programs.text import parse
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.commands.distillation import _program_rows
 from distill_recipes import write_distillation
 
 

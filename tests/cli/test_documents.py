@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.text.canonical import readable_json
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.files.canonical import readable_json
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from circuitproof_check.main import main as check
 from documents import DOCUMENTS, PROGRAMS, blocks
 from hand_models import QUOTE_EDGES, circuit_of, quote_model

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import OutputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.text import canonical
+from circuitproof.files import canonical
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 OF_QUOTES = ("--model", "model", "--task", "quotes", "--out", "out")
@@ -81,7 +81,7 @@ def test_a_file_that_the_system_does_not_take_costs_no_proof(here, more):
 def test_of_two_commands_for_one_place_one_does_the_work(here):
     """The other says so in a sentence, and what is written is whole."""
     words = [sys.executable, "-m", "circuitproof", "verify", *map(str, COMMANDS["verify"])]
-    held = "from pathlib import Path; from circuitproof.text.locked import claimed\n"
+    held = "from pathlib import Path; from circuitproof.files.locked import claimed\n"
     held += "with claimed(Path('out')): print(flush=True); input()"
     with subprocess.Popen(  # noqa: S603  # ours
         [sys.executable, "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -16,17 +16,17 @@ import pytest
 from safetensors.numpy import load_file
 
 from circuitproof import __version__
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Graph
 from circuitproof.cli.examples import EXAMPLES
 from circuitproof.cli.helping import GROUPS
 from circuitproof.cli.lazy import COMMANDS
 from circuitproof.cli.main import WAITING, main
 from circuitproof.cli.output import INTERRUPTS
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
-from circuitproof.lab.model.transformer import Transformer, initialise
-from circuitproof.lab.runs.recipe import load_recipe
+from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
+from circuitproof.nn.transformer import Transformer, initialise
+from circuitproof.tasks.alphabet import TOY
+from circuitproof_lab.pipeline.recipe import load_recipe
 from recipes import write_recipe
 from releases import changed, release_files, without, write_release
 

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.view.results import marked_edges
+from circuitproof.circuits.graph import Head
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.programs.text import parse
+from circuitproof.reports.results import marked_edges
+from circuitproof.tasks.alphabet import TOY
 from circuitproof_check.main import Outcome, check
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
-from circuitproof.lab.runs import hugging_face_gate
-from circuitproof.text.codec import to_json
+from circuitproof.files.codec import to_json
+from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
+from circuitproof.tasks.alphabet import TOY
+from circuitproof_lab.pipeline import hugging_face_gate
 from gpt2_files import gpt2_tensors, write_gpt2
 from hand_models import quote_model
 from places import COMPILED, DOCS

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY, Alphabet
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY, Alphabet
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 from run_folders import FILES
 

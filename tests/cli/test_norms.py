@@ -2,7 +2,7 @@
 
 import json
 
-from circuitproof.lab.model.checkpoint import load_model
+from circuitproof.nn.checkpoint import load_model
 from norm_recipes import write_norm_recipe
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from circuitproof.cli.output import INTERRUPTS
 from circuitproof.cli.pacing import paced
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from circuitproof_check.main import Outcome, check
 from hand_models import quote_model
 from terminals import on_terminal

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from circuitproof.cli.main import main
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from hand_models import quote_model
 
 

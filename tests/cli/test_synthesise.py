@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.programs.text import parse
+from circuitproof.tasks.alphabet import TOY
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.loading import load_task
-from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.text.canonical import canonical_json, digest_file
+from circuitproof.files.canonical import canonical_json, digest_file
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
+from circuitproof.tasks.loading import load_task
+from circuitproof.tasks.quotes import toy_quotes
 from faults import IDS_TASK
 from hand_models import quote_model
 

@@ -1,6 +1,6 @@
 """The first look at the product, which must work with nothing but the package."""
 
-from circuitproof.view.touring import BESIDE, SHIPPED, take_tour
+from circuitproof.reports.touring import BESIDE, SHIPPED, take_tour
 from circuitproof_check.main import Outcome, inspect
 
 MOST_BYTES = 200_000

@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from circuitproof.cli.main import main
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.text.canonical import readable_json
+from circuitproof.files.canonical import readable_json
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from circuitproof_check.main import Outcome, check
 from hand_models import QUOTE_EDGES, circuit_of, quote_model, rows
 

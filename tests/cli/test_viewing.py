@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 import viewed
 from circuitproof.cli.main import app
 from circuitproof.errors import InputError
-from circuitproof.view import story
-from circuitproof.view.reporting import look_at
+from circuitproof.reports import story
+from circuitproof.reports.reporting import look_at
 from circuitproof_check.main import Beside, Outcome, inspect
 
 SEEDS = viewed.seeds()

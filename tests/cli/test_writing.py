@@ -16,10 +16,10 @@ from typer.models import OptionInfo
 import viewed
 from circuitproof.cli.lazy import COMMANDS
 from circuitproof.cli.writing import products
-from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.text.replacing import Continued, Folder, OneFile, Sealed, replacing
+from circuitproof.files.replacing import Continued, Folder, OneFile, Sealed, replacing
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from constructions import write_construction
 from distill_recipes import write_distillation
 from gpt2_files import write_gpt2

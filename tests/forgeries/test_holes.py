@@ -12,22 +12,22 @@ import pytest
 from bundle_maker import Bundle
 from bundle_twin import falsehoods
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits import readers
-from circuitproof.declare.circuits.graph import EMBED
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.alphabet import Vocabulary
-from circuitproof.declare.tasks.catalogue import find_task
-from circuitproof.declare.tasks.pattern_text import parse_pattern
-from circuitproof.declare.tasks.rules import OnlyOpener, SameOpener
-from circuitproof.declare.tasks.task import Task
+from circuitproof.circuits import readers
+from circuitproof.circuits.graph import EMBED
+from circuitproof.circuits.spelling import load_circuit
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.model.release import import_release
-from circuitproof.prove import claim
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties import minimum, robustness
-from circuitproof.prove.properties.robustness import Robust, Robustness
-from circuitproof.prove.verdict import Verdict
+from circuitproof.importers.release import import_release
+from circuitproof.proof import claim
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties import minimum, robustness
+from circuitproof.proof.properties.robustness import Robust, Robustness
+from circuitproof.proof.verdict import Verdict
+from circuitproof.tasks.alphabet import Vocabulary
+from circuitproof.tasks.catalogue import find_task
+from circuitproof.tasks.pattern_text import parse_pattern
+from circuitproof.tasks.rules import OnlyOpener, SameOpener
+from circuitproof.tasks.task import Task
 from circuitproof_check import architecture, properties
 from circuitproof_check import remarks as checked_remarks
 from circuitproof_check.main import Outcome, check

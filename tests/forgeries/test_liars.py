@@ -160,7 +160,7 @@ def test_a_liar_lies_only_while_it_is_told_to():
     """Otherwise the honest prover of the next run would lie."""
     (guard, *_) = placed("prove/properties/robustness.py", "Robustness.__post_init__", "raise-pass")
     from circuitproof.errors import DeclarationError
-    from circuitproof.prove.properties.robustness import Robustness
+    from circuitproof.proof.properties.robustness import Robustness
 
     with lying(guard):
         assert Robustness(0).epsilon == 0

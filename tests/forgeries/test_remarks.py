@@ -10,19 +10,19 @@ import pytest
 import bundle_maker as maker
 from bundle_twin import falsehoods
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.ablation import Ablation, Counterfactual, Mean, Pooling
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.text import parse
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.lesion_identity import identity_with
-from circuitproof.prove.properties.minimum import Minimum
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.properties.subset_minimality import SubsetMinimality
+from circuitproof.circuits.ablation import Ablation, Counterfactual, Mean, Pooling
+from circuitproof.circuits.graph import Head
+from circuitproof.programs.text import parse
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.lesion_identity import identity_with
+from circuitproof.proof.properties.minimum import Minimum
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.properties.subset_minimality import SubsetMinimality
 from circuitproof_check.main import Outcome, check
 from hand_models import (
     ADDED,

@@ -8,15 +8,15 @@ import torch
 
 from ablated_circuits import CANDIDATES, ablation_of, circuit_of, model_of, prompts_of
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.ablation import ZERO
-from circuitproof.declare.circuits.readers import reads_prompt
-from circuitproof.prove.anchors import unshared_logits
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.fold import fold
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.necessity import Necessity
+from circuitproof.circuits.ablation import ZERO
+from circuitproof.circuits.readers import reads_prompt
+from circuitproof.proof.anchors import unshared_logits
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.fold import fold
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.necessity import Necessity
 from circuitproof_check.main import Outcome, check
 from floats import within
 from hand_models import freeze, table_task

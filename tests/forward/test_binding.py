@@ -2,13 +2,13 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.text import parse
-from circuitproof.exact.exact import Exact
+from circuitproof.arithmetic.exact import Exact
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Head
 from circuitproof.forward.binding import Positions, Prompts
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Forward, Trace
+from circuitproof.programs.text import parse
 from hand_models import PLAIN, build, circuit_of, freeze
 from models import PROGRAMS, random_model, tiny_architecture
 

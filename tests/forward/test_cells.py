@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.circuits.circuit import circuit_of, empty, whole
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
-from circuitproof.declare.programs.text import parse
+from circuitproof.circuits.circuit import circuit_of, empty, whole
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.errors import InputError
 from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import (
@@ -19,6 +18,7 @@ from circuitproof.forward.cells import (
     TokenPart,
     refuse_unreadable,
 )
+from circuitproof.programs.text import parse
 from strategies import circuits_in
 
 GRAPH = Graph(2, 2)

@@ -22,10 +22,17 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 import hand_models
-from circuitproof.declare.architecture import Architecture, inverse_root
-from circuitproof.declare.circuits.circuit import circuit_of, empty, whole
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
-from circuitproof.declare.operators import (
+from circuitproof.arithmetic.exact import Exact
+from circuitproof.circuits.circuit import circuit_of, empty, whole
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
+from circuitproof.errors import DeclarationError, InputError, NotExactError
+from circuitproof.forward.binding import Prompts
+from circuitproof.forward.cells import Cells, Stage
+from circuitproof.forward.forward import Forward
+from circuitproof.forward.frozen import Frozen, open_weights
+from circuitproof.models.architecture import Architecture, inverse_root
+from circuitproof.models.declaration import Declaration
+from circuitproof.models.operators import (
     Attention,
     BandNorm,
     Gelu,
@@ -36,16 +43,9 @@ from circuitproof.declare.operators import (
     NoNorm,
     Relu,
 )
-from circuitproof.declare.programs.text import parse
-from circuitproof.errors import DeclarationError, InputError, NotExactError
-from circuitproof.exact.exact import Exact
-from circuitproof.forward.binding import Prompts
-from circuitproof.forward.cells import Cells, Stage
-from circuitproof.forward.declaration import Declaration
-from circuitproof.forward.forward import Forward
-from circuitproof.forward.frozen import Frozen, open_weights
-from circuitproof.lab.model.checkpoint import build_model
-from circuitproof.prove.fold import fold
+from circuitproof.nn.checkpoint import build_model
+from circuitproof.programs.text import parse
+from circuitproof.proof.fold import fold
 from program_strategies import programs_over
 from strategies import circuits_in
 from twin import Twin, centred, exact_tensors

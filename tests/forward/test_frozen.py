@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from safetensors.numpy import save, save_file
 
-from circuitproof.declare.circuits.graph import Graph, Head
-from circuitproof.declare.operators import Attention
-from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.circuits.graph import Graph, Head
 from circuitproof.errors import InputError, NumericError
+from circuitproof.files.sealed import MANIFEST, write_sealed
 from circuitproof.forward.frozen import open_model, open_weights
-from circuitproof.lab.model.checkpoint import WEIGHTS, StoredModel, model_files, save_model
-from circuitproof.text.sealed import MANIFEST, write_sealed
+from circuitproof.models.operators import Attention
+from circuitproof.nn.checkpoint import WEIGHTS, StoredModel, model_files, save_model
+from circuitproof.tasks.alphabet import Alphabet
 from models import NORMS, PROGRAMS, random_model, tiny_architecture
 from twin import exact_tensors
 
@@ -297,9 +297,9 @@ class Blocker:
             raise ImportError(f"{name} is blocked")
 
 sys.meta_path.insert(0, Blocker())
-from circuitproof.declare.circuits.circuit import whole
+from circuitproof.circuits.circuit import whole
 from circuitproof.forward.frozen import open_model
-from circuitproof.prove.fold import fold
+from circuitproof.proof.fold import fold
 
 frozen = open_model(Path(sys.argv[1]))
 print(frozen.tensor("embed.token").fractions()[0][0])

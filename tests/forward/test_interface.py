@@ -1,6 +1,6 @@
 import pytest
 
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Graph, Head, Mlp
+from circuitproof.circuits.graph import EMBED, LOGITS, Graph, Head, Mlp
 from circuitproof.errors import InputError
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import (

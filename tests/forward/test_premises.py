@@ -14,12 +14,12 @@ import pytest
 
 import bundle_maker as maker
 from bundle_twin import Run, add, backwards, dead, feeding, is_reader, reached, reads
-from circuitproof.declare.circuits import readers
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.circuits.spelling import parse_circuit
-from circuitproof.declare.programs.lines import parse_lines
+from circuitproof.circuits import readers
+from circuitproof.circuits.graph import Head
+from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.forward.interface import Side
 from circuitproof.forward.reach import readings
+from circuitproof.programs.lines import parse_lines
 from circuitproof_check import architecture as checker
 from circuitproof_check import remarks
 from circuitproof_check.claim import read_programs

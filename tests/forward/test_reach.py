@@ -2,13 +2,13 @@ from itertools import product
 
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Graph, Head, Mlp
-from circuitproof.declare.programs.meaning import row
-from circuitproof.declare.programs.text import parse
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import EMBED, LOGITS, Graph, Head, Mlp
 from circuitproof.errors import InputError
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Side, Span
 from circuitproof.forward.reach import readings, refuse_unreached_prompts, unreached
+from circuitproof.programs.meaning import row
+from circuitproof.programs.text import parse
 from hand_models import circuit_of
 
 CHAIN = circuit_of(("embed -> head 0.0", "head 0.0 -> mlp 0", "mlp 0 -> logits"))

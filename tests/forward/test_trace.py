@@ -5,19 +5,19 @@ from itertools import pairwise
 
 import pytest
 
+from circuitproof.arithmetic.exact import Exact
+from circuitproof.arithmetic.grid import grid_of_fractions, zeros
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.operators import Attention, Gelu, GeluForm
+from circuitproof.circuits.circuit import whole
 from circuitproof.errors import NotExactError
-from circuitproof.exact.exact import Exact
-from circuitproof.exact.grid import grid_of_fractions, zeros
 from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.forward.interface import Side
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
+from circuitproof.models.operators import Attention, Gelu, GeluForm
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof_check.main import Outcome, check
 from hand_models import IDENTITY, PLAIN, READ_OFF, build, circuit_of, freeze, table_task
 from models import NORMS, PROGRAMS, random_model, tiny_architecture

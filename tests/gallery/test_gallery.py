@@ -8,14 +8,14 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
+from circuitproof.circuits.circuit import whole
 from circuitproof.claims.file import load_claims
-from circuitproof.declare.circuits.circuit import whole
 from circuitproof.errors import InputError
 from circuitproof.forward.frozen import open_model
 from circuitproof.gallery.listed import ROWS, GalleryModel, KeptModel, find_row
 from circuitproof.gallery.modular_addition import addition, fill_row
 from circuitproof.gallery.rebuilding import rebuild
-from circuitproof.prove.anchors import unshared_logits
+from circuitproof.proof.anchors import unshared_logits
 from places import DOCS, ROOT
 
 DOCUMENT = DOCS / "gallery.md"

@@ -8,14 +8,14 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.exact.exact import Exact
-from circuitproof.exact.grid import multiply
-from circuitproof.prove.battery import prove
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.verdict import Verdict
+from circuitproof.arithmetic.exact import Exact
+from circuitproof.arithmetic.grid import multiply
+from circuitproof.proof.battery import prove
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers import encode, pieces
 from circuitproof.solvers.arithmetic import Symbolic
 from circuitproof.solvers.choices import Branching, Engine

@@ -5,15 +5,15 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.operators import Attention, Gelu, GeluForm, LayerNorm, NoNorm
+from circuitproof.arithmetic.exact import Exact, Signs
+from circuitproof.arithmetic.grid import grid_of_fractions
+from circuitproof.arithmetic.protocol import Context
+from circuitproof.circuits.circuit import whole
 from circuitproof.errors import DeclarationError, NotExactError
-from circuitproof.exact.exact import Exact, Signs
-from circuitproof.exact.grid import grid_of_fractions
-from circuitproof.exact.protocol import Context
 from circuitproof.forward.binding import Prompts
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Forward, Trace
+from circuitproof.models.operators import Attention, Gelu, GeluForm, LayerNorm, NoNorm
 from circuitproof.solvers.arithmetic import Symbolic
 from circuitproof.solvers.assertions import AssertionLog, Naming, Source
 from circuitproof.solvers.pieces import Unknowns

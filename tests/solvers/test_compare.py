@@ -2,10 +2,10 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.prove.battery import prove
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.proof.battery import prove
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.obligations import Questions
 from circuitproof.solvers.results import Satisfiable, Unsatisfiable

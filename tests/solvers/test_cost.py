@@ -1,8 +1,8 @@
 from fractions import Fraction
 
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.solvers.assertions import Source
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.cost import Tally, account

@@ -2,9 +2,9 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.prove.balls.disturbed import disturb_residual
-from circuitproof.prove.fold import fold
+from circuitproof.circuits.circuit import whole
+from circuitproof.proof.fold import fold
+from circuitproof.proof.regions.disturbed import disturb_residual
 from circuitproof.solvers.assertions import Source
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.encode import encode, encode_ball

@@ -5,19 +5,19 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.circuits.graph import Mlp
-from circuitproof.declare.operators import LayerNorm
+from circuitproof.circuits.graph import Mlp
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface
-from circuitproof.prove.properties.agreement import Agreement
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.properties.subset_minimality import SubsetMinimality
-from circuitproof.prove.verdict import Verdict
+from circuitproof.models.operators import LayerNorm
+from circuitproof.proof.properties.agreement import Agreement
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.properties.subset_minimality import SubsetMinimality
+from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import Portfolio

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.operators import Attention, BandNorm, LeakyRelu, Lift, Relu
-from circuitproof.exact.exact import Exact
-from circuitproof.exact.grid import grid_of_fractions
+from circuitproof.arithmetic.exact import Exact
+from circuitproof.arithmetic.grid import grid_of_fractions
+from circuitproof.models.operators import Attention, BandNorm, LeakyRelu, Lift, Relu
 from circuitproof.solvers.assertions import AssertionLog, Source
 from circuitproof.solvers.pieces import Pieces, Unknowns, comparators
 from definitions import conditions_hold, solved, unknown_row

@@ -3,7 +3,7 @@ from itertools import product
 
 import pytest
 
-from circuitproof.prove.fold import Fold
+from circuitproof.proof.fold import Fold
 from circuitproof.solvers.assertions import AssertionLog, Source
 from circuitproof.solvers.queries import (
     Case,

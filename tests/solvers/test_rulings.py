@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.prove.effort import Pace
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.verdict import Verdict
+from circuitproof.proof.effort import Pace
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.results import Failed, Satisfiable, Unknown, Unsatisfiable

@@ -3,14 +3,14 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.operators import BandNorm, Lift
-from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.verdict import Verdict
+from circuitproof.files.canonical import readable_json
+from circuitproof.models.operators import BandNorm, Lift
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
-from circuitproof.text.canonical import readable_json
+from circuitproof.tasks.alphabet import TOY
 from circuitproof.verbs.cost import CostRequest, Variant, count_costs, explain
 from circuitproof.verbs.cross_check import Asking
 from hand_models import QUOTE_EDGES, QUOTE_SIZES, circuit_of, quote_model

@@ -2,25 +2,25 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError
+from circuitproof.files.canonical import readable_json
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.model.release import import_release
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.verdict import Verdict
+from circuitproof.importers.release import import_release
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.results import Unsatisfiable
 from circuitproof.solvers.rulings import DisagreementError, Portfolio
 from circuitproof.solvers.z3 import Z3
-from circuitproof.text.canonical import readable_json
+from circuitproof.tasks.alphabet import TOY
+from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.verbs.cross_check import Asking, cross_check, write_queries
 from circuitproof.verbs.verification import Request
 from hand_models import QUOTE_EDGES, circuit_of, quote_model

@@ -1,14 +1,14 @@
 import pytest
 
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.alphabet import TOY
+from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.model.release import load_release
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.verdict import Verdict
-from circuitproof.text.reading import scientific
+from circuitproof.files.reading import scientific
+from circuitproof.importers.release import load_release
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.verdict import Verdict
+from circuitproof.tasks.alphabet import TOY
 from circuitproof.verbs.verification import Request, verify
 from circuitproof_check.main import Outcome, check
 from hand_models import quote_model

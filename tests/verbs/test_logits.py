@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.operators import Attention
-from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError, NotExactError
+from circuitproof.models.operators import Attention
+from circuitproof.reports.results import logits_said
+from circuitproof.reports.said import text_of
+from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.verbs.logits import find_logits
-from circuitproof.view.results import logits_said
-from circuitproof.view.said import text_of
 from hand_models import ADDED, ADDER, DIRECT, build, circuit_of, freeze
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, tiny_architecture
 from twin import Twin, exact_tensors

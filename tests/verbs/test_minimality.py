@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.model.release import import_release
-from circuitproof.prove.verdict import Verdict
+from circuitproof.importers.release import import_release
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.proof.verdict import Verdict
+from circuitproof.tasks.alphabet import TOY
 from circuitproof.verbs.minimality import find_minimum
 from circuitproof_check.main import Outcome, check
 from hand_models import QUOTE_EDGES, quote_model

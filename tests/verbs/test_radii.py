@@ -4,17 +4,17 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import ExitCode, InputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.model.release import import_release
-from circuitproof.prove.effort import Effort, Pace
-from circuitproof.text.canonical import canonical_json
+from circuitproof.files.canonical import canonical_json
+from circuitproof.importers.release import import_release
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.proof.effort import Effort, Pace
+from circuitproof.reports.results import radii_said
+from circuitproof.tasks.alphabet import TOY
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.verbs.radii import find_radii
 from circuitproof.verbs.verification import Place
-from circuitproof.view.results import radii_said
 from hand_models import IDENTITY, quote_model
 
 

@@ -7,27 +7,27 @@ from pathlib import Path
 import pytest
 import torch
 
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError, NumericError, UsageError
-from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
-from circuitproof.lab.model.decisions import task_logits
-from circuitproof.lab.model.release import import_release
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs.measuring import measured
-from circuitproof.prove.battery import prove
-from circuitproof.prove.effort import UNHURRIED
-from circuitproof.prove.evidence import OneEdge, Replay
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.kinds import Kind
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.verdict import Answer, Verdict
-from circuitproof.text.canonical import readable_json
+from circuitproof.files.canonical import readable_json
+from circuitproof.importers.release import import_release
+from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
+from circuitproof.nn.decisions import task_logits
+from circuitproof.nn.measuring import measured
+from circuitproof.nn.transformer import Transformer
+from circuitproof.proof.battery import prove
+from circuitproof.proof.effort import UNHURRIED
+from circuitproof.proof.evidence import OneEdge, Replay
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.kinds import Kind
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.verdict import Answer, Verdict
+from circuitproof.tasks.alphabet import TOY
+from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.verbs.verification import (
     Floats,
     Request,

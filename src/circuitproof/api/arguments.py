@@ -12,8 +12,8 @@ from typing import cast as trust
 
 from circuitproof.errors import InputError
 from circuitproof.extras import missing
-from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.text.reading import Fields
+from circuitproof.files.reading import Fields
+from circuitproof.proof.effort import UNHURRIED, Pace
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[str, int, int], None]

@@ -10,16 +10,16 @@ from typing import TypeAlias
 from circuitproof.api.arguments import PathLike, path_of
 from circuitproof.api.declaring import AnyModel, Model
 from circuitproof.api.showing import show_as
-from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
-from circuitproof.prove.verdict import Verdict
-from circuitproof.text.codec import Codec
-from circuitproof.text.reading import Fields, parse_json
+from circuitproof.files.codec import Codec
+from circuitproof.files.reading import Fields, parse_json
+from circuitproof.proof.verdict import Verdict
+from circuitproof.reports.elements import el
+from circuitproof.reports.said import Said
+from circuitproof.tasks.task import Task
 from circuitproof.verbs.checker import declared, run_checker
 from circuitproof.verbs.minimality import Minimality
 from circuitproof.verbs.verification import Verification
-from circuitproof.view.elements import el
-from circuitproof.view.said import Said
 
 AnyBundle: TypeAlias = PathLike | Verification | Minimality
 """A bundle's directory, or answers that were written to one."""

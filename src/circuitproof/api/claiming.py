@@ -10,7 +10,7 @@ from circuitproof.claims.file import load_claims
 from circuitproof.claims.proving import prove_claims as prove_all
 from circuitproof.claims.results import Claims
 from circuitproof.claims.showing import claims_said
-from circuitproof.prove.effort import UNHURRIED
+from circuitproof.proof.effort import UNHURRIED
 
 show_as(Claims, claims_said)
 

@@ -7,23 +7,23 @@ from typing import Literal, TypeAlias
 
 from circuitproof.api.arguments import PathLike, choice, listed, path_of, typed
 from circuitproof.api.showing import show_as
-from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.circuits.ablating import mean_of, read_ablation_of, spelling_in
-from circuitproof.declare.circuits.ablation import ZERO, Ablation, Counterfactual, Mean, Pooling, Zero
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Granularity, Use
-from circuitproof.declare.circuits.spelling import load_circuit as read_circuit
-from circuitproof.declare.circuits.spelling import parse_edges
-from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.declare.tasks.loading import load_task as find_task
-from circuitproof.declare.tasks.loading import read_declared
-from circuitproof.declare.tasks.spelling import Spelling
-from circuitproof.declare.tasks.task import Task
-from circuitproof.forward.declaration import ProgramHeads, read_declaration
+from circuitproof.circuits.ablating import mean_of, read_ablation_of, spelling_in
+from circuitproof.circuits.ablation import ZERO, Ablation, Counterfactual, Mean, Pooling, Zero
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import Granularity, Use
+from circuitproof.circuits.spelling import load_circuit as read_circuit
+from circuitproof.circuits.spelling import parse_edges
 from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.models.architecture import Architecture
+from circuitproof.models.declaration import ProgramHeads, read_declaration
+from circuitproof.reports.said import Said
+from circuitproof.reports.words import exactness, model_words
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.loading import load_task as find_task
+from circuitproof.tasks.loading import read_declared
+from circuitproof.tasks.spelling import Spelling
+from circuitproof.tasks.task import Task
 from circuitproof.verbs.models import write_model as store_model
-from circuitproof.view.said import Said
-from circuitproof.view.words import exactness, model_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from circuitproof.api.arguments import PathLike, Progress, choice, needing_extras, paced, path_of, place_of
 from circuitproof.api.declaring import AnyModel, AnyTask, Model, load_model, model_at, task_at
 from circuitproof.api.showing import show_as
-from circuitproof.declare.circuits.ablating import AskedAblation
-from circuitproof.declare.tasks.task import Task
-from circuitproof.lab.discover.choices import Objective, Order, Removal, Rule, Search
-from circuitproof.text.locked import claimed
+from circuitproof.circuits.ablating import AskedAblation
+from circuitproof.files.locked import claimed
+from circuitproof.find.choices import Objective, Order, Removal, Rule, Search
+from circuitproof.tasks.task import Task
 
 if TYPE_CHECKING:
-    from circuitproof.lab.runs.extraction import Extraction
+    from circuitproof.find.extraction import Extraction
 
 
 @needing_extras("train")
@@ -24,9 +24,9 @@ def train(
     With `tasks` the training is that of the recipe on these, and the model has as many tokens as they name
     and reads prompts as long as theirs.
     """
-    from circuitproof.lab.runs.recipe import load_recipe, with_tasks
-    from circuitproof.lab.runs.stages.train import MODEL, train_recipe
-    from circuitproof.lab.train.loop import Watcher
+    from circuitproof_lab.pipeline.recipe import load_recipe, with_tasks
+    from circuitproof_lab.pipeline.stages.train import MODEL, train_recipe
+    from circuitproof_lab.train.loop import Watcher
 
     loaded, folder = load_recipe(path_of("recipe", recipe, "a recipe file")), path_of("out", out)
     asked = with_tasks(loaded, tasks) if tasks else loaded
@@ -57,9 +57,9 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
     edge between two nodes ("head"), all between two blocks, or one into a query, key or value ("port");
     `ablation` is what cut edges carry, as for `verify`. `out` is a file for the circuit.
     """
-    from circuitproof.lab.runs.extracted import extraction_said
-    from circuitproof.lab.runs.extraction import THRESHOLDS, Extraction, Method
-    from circuitproof.lab.runs.extraction import extract as find
+    from circuitproof.find.extracted import extraction_said
+    from circuitproof.find.extraction import THRESHOLDS, Extraction, Method
+    from circuitproof.find.extraction import extract as find
 
     method = Method(
         objective=choice("objective", objective, Objective),
@@ -78,7 +78,7 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
 @needing_extras("import_hf")
 def import_hf(source: PathLike, out: PathLike) -> Model:
     """Turn a GPT-2 of Hugging Face's, a directory on disk, into a model directory."""
-    from circuitproof.lab.runs.hugging_face import import_hf as convert
+    from circuitproof.importers.hugging_face import import_hf as convert
 
     convert(path_of("source", source), path_of("out", out))
     return load_model(out)
@@ -87,7 +87,7 @@ def import_hf(source: PathLike, out: PathLike) -> Model:
 @needing_extras("import_release")
 def import_release(source: PathLike, out: PathLike) -> Model:
     """Turn a model of the paper's public release into a model directory, with its circuits beside."""
-    from circuitproof.lab.model.release import import_release as convert
+    from circuitproof.importers.release import import_release as convert
 
     convert(path_of("source", source), path_of("out", out))
     return load_model(out)
@@ -100,7 +100,7 @@ def import_tracr(source: PathLike, out: PathLike) -> Model:
     Its task stands beside the model as `task.json`, and `import.json` has what was replaced and how far that
     moves the logits. Compiling wants the tracr extra; a compiled file does not.
     """
-    from circuitproof.lab.runs.tracr import import_tracr as convert
+    from circuitproof.importers.tracr import import_tracr as convert
 
     convert(str(path_of("source", source, "a program of Tracr's library or its file")), path_of("out", out))
     return load_model(out)

@@ -7,14 +7,14 @@ from circuitproof.api.arguments import PathLike, listed, paced, path_of, place_o
 from circuitproof.api.checking import AnyBundle, bundle_path
 from circuitproof.api.declaring import AnyCircuit, AnyModel, circuit_at, model_at
 from circuitproof.api.showing import show_as
-from circuitproof.text.canonical import refuse_existing, write_file
+from circuitproof.files.canonical import refuse_existing, write_file
+from circuitproof.reports.explain import Explanation
+from circuitproof.reports.explain import explain as explain_prompt
+from circuitproof.reports.reporting import look_at
+from circuitproof.reports.results import explanation_said, logits_said
+from circuitproof.reports.said import framed
+from circuitproof.reports.story import tell
 from circuitproof.verbs.logits import Logits, Spelled, find_logits
-from circuitproof.view.explain import Explanation
-from circuitproof.view.explain import explain as explain_prompt
-from circuitproof.view.reporting import look_at
-from circuitproof.view.results import explanation_said, logits_said
-from circuitproof.view.said import framed
-from circuitproof.view.story import tell
 from circuitproof_check.main import Beside
 
 show_as(Logits, logits_said)

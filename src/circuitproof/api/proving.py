@@ -7,18 +7,18 @@ from fractions import Fraction
 from circuitproof.api.arguments import PathLike, Progress, choice, listed, paced, place_of, typed
 from circuitproof.api.declaring import AnyCircuit, AnyModel, AnyTask, circuit_at, model_at, task_at
 from circuitproof.api.showing import show_as
-from circuitproof.declare.circuits.ablating import AskedAblation
-from circuitproof.declare.circuits.graph import Granularity
+from circuitproof.circuits.ablating import AskedAblation
+from circuitproof.circuits.graph import Granularity
 from circuitproof.errors import InputError
-from circuitproof.prove.effort import Effort
-from circuitproof.prove.properties.kinds import Kind
-from circuitproof.text.locked import claimed
+from circuitproof.files.locked import claimed
+from circuitproof.proof.effort import Effort
+from circuitproof.proof.properties.kinds import Kind
+from circuitproof.reports.results import minimality_said, radii_said, verification_said
 from circuitproof.verbs.asked import asked_circuit
 from circuitproof.verbs.minimality import Minimality, SearchSpace, find_minimum
 from circuitproof.verbs.radii import Radii, find_radii
 from circuitproof.verbs.verification import Place, Request, Verification, parse_properties
 from circuitproof.verbs.verification import verify as answer
-from circuitproof.view.results import minimality_said, radii_said, verification_said
 
 show_as(Verification, verification_said)
 show_as(Radii, radii_said)
@@ -94,7 +94,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         found = answer(request.at(pace), place)
         if not measure_floats:
             return found
-        from circuitproof.lab.runs.measuring import measured
+        from circuitproof.nn.measuring import measured
 
         return measured(found, pace)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from circuitproof.view.said import Said, html_of, text_of
+from circuitproof.reports.said import Said, html_of, text_of
 
 Found = TypeVar("Found")
 

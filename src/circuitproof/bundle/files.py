@@ -6,12 +6,12 @@ from pathlib import Path
 
 from circuitproof.bundle.numbered import Numbers
 from circuitproof.bundle.tensors import Extract, extracts, safetensors_bytes
-from circuitproof.forward.declaration import programs_to_json
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.verdict import Answer, Battery
-from circuitproof.text.canonical import Json, canonical_json, digest_bytes, readable_json
-from circuitproof.text.reading import write_rational
-from circuitproof.text.sealed import write_sealed
+from circuitproof.files.canonical import Json, canonical_json, digest_bytes, readable_json
+from circuitproof.files.reading import write_rational
+from circuitproof.files.sealed import write_sealed
+from circuitproof.models.declaration import programs_to_json
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.verdict import Answer, Battery
 
 CLAIM = "claim.json"
 DOMAIN = "domain.json"

@@ -5,13 +5,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
-from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.declare.tasks.labelled import Label
-from circuitproof.declare.tasks.patterns import Tokens, tokens_to_json
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import head_key
-from circuitproof.prove.balls.regions import tree_to_json
-from circuitproof.prove.evidence import (
+from circuitproof.files.canonical import Json
+from circuitproof.files.reading import write_rational
+from circuitproof.models.declaration import head_key
+from circuitproof.proof.evidence import (
     ByKey,
     ByLabel,
     ByLength,
@@ -36,9 +34,11 @@ from circuitproof.prove.evidence import (
     Settled,
     TensorSplit,
 )
-from circuitproof.prove.fold import Fold
-from circuitproof.text.canonical import Json
-from circuitproof.text.reading import write_rational
+from circuitproof.proof.fold import Fold
+from circuitproof.proof.regions.regions import tree_to_json
+from circuitproof.tasks.domain import Prompt
+from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.patterns import Tokens, tokens_to_json
 
 
 @dataclass(slots=True)

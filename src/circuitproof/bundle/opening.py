@@ -9,21 +9,21 @@ from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
-from circuitproof.declare.architecture import Shapes, read_architecture
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.spelling import parse_circuit
-from circuitproof.declare.tasks.domain import Domain, read_domain
-from circuitproof.declare.tasks.names import TokenNames
-from circuitproof.declare.tasks.patterns import Pattern, read_pattern
-from circuitproof.declare.tasks.rules import AnswerRule, RelationRule
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import Declaration, read_program_lines
+from circuitproof.files.codec import Codec
+from circuitproof.files.reading import Fields, parse_json
 from circuitproof.forward.frozen import Frozen, WeightFile, parse_weights
-from circuitproof.prove.properties.catalogue import read_property
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.verdict import Verdict
-from circuitproof.text.codec import Codec
-from circuitproof.text.reading import Fields, parse_json
+from circuitproof.models.architecture import Shapes, read_architecture
+from circuitproof.models.declaration import Declaration, read_program_lines
+from circuitproof.proof.properties.catalogue import read_property
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.verdict import Verdict
+from circuitproof.tasks.domain import Domain, read_domain
+from circuitproof.tasks.names import TokenNames
+from circuitproof.tasks.patterns import Pattern, read_pattern
+from circuitproof.tasks.rules import AnswerRule, RelationRule
 
 
 @dataclass(frozen=True, slots=True)

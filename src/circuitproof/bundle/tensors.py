@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from circuitproof.declare.architecture import Shapes
-from circuitproof.declare.circuits.ablation import Zero, ablated_prompts
-from circuitproof.declare.circuits.graph import Head, Mlp, Node
+from circuitproof.circuits.ablation import Zero, ablated_prompts
+from circuitproof.circuits.graph import Head, Mlp, Node
+from circuitproof.files.canonical import Json
 from circuitproof.forward.frozen import BYTES_PER_NUMBER, WeightFile
-from circuitproof.prove.claim import Claim
-from circuitproof.text.canonical import Json
+from circuitproof.models.architecture import Shapes
+from circuitproof.proof.claim import Claim
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
 from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.places import BUNDLE, RECORD, Proof, is_meant, proofs_in
 from circuitproof.errors import InputError
-from circuitproof.text.canonical import digest_bytes, readable_json, write_file
-from circuitproof.text.codec import to_json
-from circuitproof.text.reading import read_bytes
-from circuitproof.text.sealed import MANIFEST, check_seal
+from circuitproof.files.canonical import digest_bytes, readable_json, write_file
+from circuitproof.files.codec import to_json
+from circuitproof.files.reading import read_bytes
+from circuitproof.files.sealed import MANIFEST, check_seal
 
 PROOFS = "proofs"
 _SUFFIX = ".tar.gz"

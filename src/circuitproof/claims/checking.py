@@ -10,13 +10,13 @@ from pathlib import Path
 from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.places import Proof, Record, changed_words, is_meant, proofs_in
 from circuitproof.claims.stated import StatedClaim
-from circuitproof.declare.tasks.loading import load_task
-from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import ExitCode
-from circuitproof.prove.verdict import Verdict
-from circuitproof.text.canonical import Json
-from circuitproof.text.codec import to_json
-from circuitproof.text.reading import Fields, parse_json
+from circuitproof.files.canonical import Json
+from circuitproof.files.codec import to_json
+from circuitproof.files.reading import Fields, parse_json
+from circuitproof.proof.verdict import Verdict
+from circuitproof.tasks.loading import load_task
+from circuitproof.tasks.task import Task
 from circuitproof.verbs.checker import declared, run_checker
 from circuitproof_check.main import Outcome, Report
 

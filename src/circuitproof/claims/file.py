@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from circuitproof.claims.stated import StatedClaim, StatedFewest, StatedModel
-from circuitproof.declare.tasks.loading import task_spec
 from circuitproof.errors import InputError
-from circuitproof.prove.properties.kinds import Kind
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.verdict import Verdict
-from circuitproof.text.codec import Codec, FolderName
-from circuitproof.text.reading import Fields, read_toml, reading, reading_part
+from circuitproof.files.codec import Codec, FolderName
+from circuitproof.files.reading import Fields, read_toml, reading, reading_part
+from circuitproof.proof.properties.kinds import Kind
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.verdict import Verdict
+from circuitproof.tasks.loading import task_spec
 from circuitproof.verbs.verification import Place, parse_properties
 
 _CODEC = Codec()

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from circuitproof.claims.checking import Checked, Missing
 from circuitproof.claims.tables import claims_table
+from circuitproof.reports.judged import JudgedBundle
+from circuitproof.reports.page import claims_page
+from circuitproof.reports.story import Story, tell
 from circuitproof.verbs.checker import declared
-from circuitproof.view.judged import JudgedBundle
-from circuitproof.view.page import claims_page
-from circuitproof.view.story import Story, tell
 from circuitproof_check.main import Beside
 
 

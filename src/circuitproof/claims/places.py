@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM, WEIGHTS
+from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.stated import StatedClaim
-from circuitproof.declare.architecture import read_architecture
-from circuitproof.declare.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import Declaration, programs_to_json, read_program_lines
+from circuitproof.files.canonical import Json, refuse_unwritable
+from circuitproof.files.reading import read_fields
+from circuitproof.files.records import read_record
+from circuitproof.files.sealed import MANIFEST
 from circuitproof.forward.frozen import Frozen, open_weights
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.catalogue import read_property
-from circuitproof.prove.properties.kinds import Kind
-from circuitproof.prove.properties.lesion_identity import LesionIdentity
-from circuitproof.prove.verdict import Verdict
-from circuitproof.text.canonical import Json, refuse_unwritable
-from circuitproof.text.reading import read_fields
-from circuitproof.text.records import read_record
-from circuitproof.text.sealed import MANIFEST
+from circuitproof.models.architecture import read_architecture
+from circuitproof.models.declaration import Declaration, programs_to_json, read_program_lines
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.catalogue import read_property
+from circuitproof.proof.properties.kinds import Kind
+from circuitproof.proof.properties.lesion_identity import LesionIdentity
+from circuitproof.proof.verdict import Verdict
 
 BUNDLE, RECORD = "bundle", "proved.json"
 

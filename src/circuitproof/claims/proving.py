@@ -15,12 +15,12 @@ from circuitproof.bundle.files import write_bundle
 from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.places import BUNDLE, RECORD, Proof, Record, changed_words, proofs_in, refuse_place
 from circuitproof.errors import ExitCode, InputError
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.text.canonical import Json, write_directory
-from circuitproof.text.codec import to_json
-from circuitproof.text.locked import claimed
-from circuitproof.text.records import write_record
+from circuitproof.files.canonical import Json, write_directory
+from circuitproof.files.codec import to_json
+from circuitproof.files.locked import claimed
+from circuitproof.files.records import write_record
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
 
 Hear: TypeAlias = Callable[[str, int, int], None]
 """Is told which claim was proved last, how many are done, and of how many."""

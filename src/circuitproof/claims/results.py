@@ -8,7 +8,7 @@ from circuitproof.claims.forms import Format
 from circuitproof.claims.page import page_of
 from circuitproof.claims.tables import claims_table, written
 from circuitproof.errors import ExitCode
-from circuitproof.text.canonical import Json
+from circuitproof.files.canonical import Json
 
 _SEVERITY = (ExitCode.FAILURE, ExitCode.INVALID, ExitCode.REFUTED, ExitCode.UNDECIDED)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from circuitproof.claims.results import Claims
 from circuitproof.claims.tables import short_table
-from circuitproof.view.said import Said
+from circuitproof.reports.said import Said
 
 
 def claims_said(found: Claims) -> Iterator[Said]:

@@ -4,21 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.loading import is_task_file
+from circuitproof.circuits.graph import Graph
+from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import CircuitproofError, InputError
-from circuitproof.forward.declaration import WEIGHTS
+from circuitproof.files.canonical import Digest, digest_file
+from circuitproof.files.codec import FolderName
 from circuitproof.forward.frozen import Frozen, open_model
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.agreement import Agreement
-from circuitproof.prove.properties.kinds import Kind
-from circuitproof.prove.properties.lesion_identity import LesionIdentity, identity_with
-from circuitproof.prove.properties.minimum import Minimum
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.verdict import Verdict
-from circuitproof.text.canonical import Digest, digest_file
-from circuitproof.text.codec import FolderName
+from circuitproof.models.declaration import WEIGHTS
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.agreement import Agreement
+from circuitproof.proof.properties.kinds import Kind
+from circuitproof.proof.properties.lesion_identity import LesionIdentity, identity_with
+from circuitproof.proof.properties.minimum import Minimum
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.verdict import Verdict
+from circuitproof.tasks.loading import is_task_file
 from circuitproof.verbs.asked import asked_model
 from circuitproof.verbs.verification import Place, Request, claim_of
 

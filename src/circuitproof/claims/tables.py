@@ -5,9 +5,9 @@ from typing import assert_never
 
 from circuitproof.claims.checking import Checked, Missing
 from circuitproof.claims.forms import Format
-from circuitproof.text.reading import Fields
-from circuitproof.view.reporting import claim_cells
-from circuitproof.view.said import Table
+from circuitproof.files.reading import Fields
+from circuitproof.reports.reporting import claim_cells
+from circuitproof.reports.said import Table
 
 COLUMNS = (
     "claim",

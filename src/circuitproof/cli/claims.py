@@ -12,7 +12,7 @@ from circuitproof.cli.helping import refuse_idle
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import printing, progress, show_json, show_line, show_note, show_result
 from circuitproof.cli.writing import guarded
-from circuitproof.text.replacing import Continued, OneFile
+from circuitproof.files.replacing import Continued, OneFile
 
 if TYPE_CHECKING:
     from circuitproof.claims.file import ClaimsFile
@@ -98,7 +98,7 @@ def tabulate(  # noqa: PLR0913, PLR0917  # what is tabulated, and how
     as_json: AsJson = False,
 ) -> None:
     """Check every bundle, and print what was found as a table for a document."""
-    from circuitproof.text.canonical import write_file
+    from circuitproof.files.canonical import write_file
 
     found = _checked(file, proofs, only, jobs, _compared_with(models, no_models))
     if page is not None:
@@ -122,7 +122,7 @@ def archive(
 ) -> None:
     """Write claims, circuits, tasks and bundles into one archive, the same bytes each time; no models."""
     from circuitproof.claims.archive import write_archive
-    from circuitproof.text.canonical import digest_file
+    from circuitproof.files.canonical import digest_file
 
     stated, folder = _opened(file, proofs, None, None)
     files = write_archive(stated, folder, out)

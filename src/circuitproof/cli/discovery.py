@@ -10,8 +10,8 @@ from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import Ablated, AsJson, Deadline, ModelOption, ModelOut, Out, TaskName
 from circuitproof.cli.show import printing, show_json, show_line, show_note
 from circuitproof.errors import ExitCode, asked_for
-from circuitproof.lab.discover.choices import Objective, Order, Removal, Rule, Search
-from circuitproof.text.replacing import OneFile
+from circuitproof.files.replacing import OneFile
+from circuitproof.find.choices import Objective, Order, Removal, Rule, Search
 
 _Thresholds = Annotated[
     list[float] | None,
@@ -52,9 +52,9 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     as_json: AsJson = False,
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
-    from circuitproof.lab.runs.extracted import extraction_said
-    from circuitproof.lab.runs.extraction import THRESHOLDS, Method, report_path
-    from circuitproof.lab.runs.extraction import extract as extract_circuit
+    from circuitproof.find.extracted import extraction_said
+    from circuitproof.find.extraction import THRESHOLDS, Method, report_path
+    from circuitproof.find.extraction import extract as extract_circuit
 
     chosen = tuple(threshold or THRESHOLDS)
     with asked_for():
@@ -87,8 +87,8 @@ def circuit(
     as_json: AsJson = False,
 ) -> None:
     """Read a circuit in our spelling, the release's, EAP-IG's or ACDC's (.gv), and print it in ours."""
-    from circuitproof.declare.circuits.spelling import load_circuit
-    from circuitproof.forward.declaration import read_declaration
+    from circuitproof.circuits.spelling import load_circuit
+    from circuitproof.models.declaration import read_declaration
 
     loaded = load_circuit(file, None if model is None else read_declaration(model).architecture.graph)
     kept = loaded.live() if live else loaded
@@ -106,7 +106,7 @@ def import_release(
     as_json: AsJson = False,
 ) -> None:
     """Turn a model of the paper's public release into a model directory, with its circuits beside."""
-    from circuitproof.lab.model.release import import_release as convert
+    from circuitproof.importers.release import import_release as convert
 
     release = convert(source, out)
     numbers = sum(tensor.size for tensor in release.tensors.values())

@@ -8,7 +8,7 @@ from typer import Argument, BadParameter, Exit, Option
 from circuitproof.cli.claims import Jobs, shown_claims
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import printing, show_line, show_result, show_table
-from circuitproof.text.replacing import Continued
+from circuitproof.files.replacing import Continued
 
 if TYPE_CHECKING:
     from circuitproof.claims.results import Claims

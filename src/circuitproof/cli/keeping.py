@@ -9,10 +9,10 @@ from typer import Exit
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_json, show_note
 from circuitproof.errors import ExitCode, UnwrittenError
-from circuitproof.prove.effort import Pace
-from circuitproof.text.canonical import Json
-from circuitproof.text.codec import to_json
-from circuitproof.text.locked import claimed
+from circuitproof.files.canonical import Json
+from circuitproof.files.codec import to_json
+from circuitproof.files.locked import claimed
+from circuitproof.proof.effort import Pace
 
 Found = TypeVar("Found")
 

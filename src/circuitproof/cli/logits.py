@@ -34,8 +34,8 @@ def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and 
 
     Prompts given by --prompt come first.
     """
+    from circuitproof.reports.results import logits_said
     from circuitproof.verbs.logits import find_logits
-    from circuitproof.view.results import logits_said
 
     if not prompt and not tokens:
         raise BadParameter("give a prompt: --prompt, or --tokens")

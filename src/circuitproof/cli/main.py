@@ -17,7 +17,7 @@ from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
 from circuitproof.cli.output import INTERRUPTS, kept_exit_code, watched_output
 from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError, UsageError
 from circuitproof.extras import missing
-from circuitproof.text.printing import printable
+from circuitproof.files.printing import printable
 from circuitproof.version import __version__
 
 app = typer.Typer(

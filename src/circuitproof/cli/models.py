@@ -8,13 +8,13 @@ from typer import Argument, BadParameter, Exit, Option
 
 from circuitproof.cli.options import AsJson, ModelOption, ModelOut, ModelPath, Out
 from circuitproof.cli.show import show_json, show_line, show_result, show_text
-from circuitproof.text.canonical import readable_json
-from circuitproof.text.reading import alone
-from circuitproof.text.replacing import Folder
+from circuitproof.files.canonical import readable_json
+from circuitproof.files.reading import alone
+from circuitproof.files.replacing import Folder
 
 if TYPE_CHECKING:
-    from circuitproof.declare.tasks.alphabet import Alphabet
-    from circuitproof.lab.runs.hugging_face_gate import Agreement
+    from circuitproof.importers.hugging_face_gate import Agreement
+    from circuitproof.tasks.alphabet import Alphabet
     from circuitproof.verbs.models import Described
 
 _GPT2 = ("config.json", "model.safetensors", "tokenizer.json", "vocab.json", "merges.txt")
@@ -53,8 +53,8 @@ def model(
 
 
 def _show_compared(described: "Described", file: Path, within: Fraction | None, *, as_json: bool) -> NoReturn:
-    from circuitproof.lab.runs.comparison import compare
-    from circuitproof.view.words import exactness
+    from circuitproof.nn.comparison import compare
+    from circuitproof.reports.words import exactness
 
     compared = compare(described.path, file, within)
     if as_json:
@@ -101,16 +101,16 @@ def import_hf(
     as_json: AsJson = False,
 ) -> None:
     """Turn a Hugging Face GPT-2 into a model directory: the same numbers and operators, nothing folded."""
-    from circuitproof.lab.runs.hugging_face import import_hf as convert
-    from circuitproof.lab.runs.hugging_face import locate
+    from circuitproof.importers.hugging_face import import_hf as convert
+    from circuitproof.importers.hugging_face import locate
+    from circuitproof.reports.words import exactness
     from circuitproof.verbs.models import count_parameters
-    from circuitproof.view.words import exactness
 
     folder = locate(source, revision)
     agreements: list[Agreement] = []
 
     def gate(model: Path) -> None:
-        from circuitproof.lab.runs.hugging_face_gate import compare as beside
+        from circuitproof.importers.hugging_face_gate import compare as beside
 
         agreements.append(beside(folder, model))
 
@@ -143,8 +143,8 @@ def import_tracr(
     as_json: AsJson = False,
 ) -> None:
     """Turn a program that Tracr compiled into a model directory, sparsemax in the place of softmax."""
-    from circuitproof.lab.runs.tracr import TASK
-    from circuitproof.lab.runs.tracr import import_tracr as convert
+    from circuitproof.importers.tracr import TASK
+    from circuitproof.importers.tracr import import_tracr as convert
 
     found = convert(source, out)
     if as_json:
@@ -163,7 +163,7 @@ def export_hf(
     model: ModelOption, out: Annotated[Out, Folder("GPT-2 of Hugging Face's", _GPT2)], as_json: AsJson = False
 ) -> None:
     """Write a model as Hugging Face stores a GPT-2, if its operators are GPT-2's."""
-    from circuitproof.lab.runs.hugging_face import export_hf as convert
+    from circuitproof.importers.hugging_face import export_hf as convert
 
     convert(model, out)
     if as_json:
@@ -173,8 +173,8 @@ def export_hf(
 
 
 def _show(found: "Described") -> None:
-    from circuitproof.declare.tasks.names import TokenNames
-    from circuitproof.view.words import exactness, program_lines
+    from circuitproof.reports.words import exactness, program_lines
+    from circuitproof.tasks.names import TokenNames
 
     declared, sizes = found.declaration, found.declaration.architecture
     show_line(
@@ -195,7 +195,7 @@ def _show(found: "Described") -> None:
 
 def _begin(names: "Alphabet") -> str:
     """Return what people see of the first tokens."""
-    from circuitproof.declare.tasks.names import named
+    from circuitproof.tasks.names import named
 
     most = 12
     more = " …" if len(names) > most else ""

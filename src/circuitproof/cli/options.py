@@ -6,8 +6,8 @@ from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Option
 
-from circuitproof.prove.properties.kinds import Kind
-from circuitproof.text.replacing import Continued, Sealed
+from circuitproof.files.replacing import Continued, Sealed
+from circuitproof.proof.properties.kinds import Kind
 
 TaskSpecs = TypeVar("TaskSpecs", str, list[str])
 
@@ -21,7 +21,7 @@ def _refuse_nan(seconds: float | None) -> float | None:
 
 def known_tasks(asked: TaskSpecs) -> TaskSpecs:
     """Refuse the name of a task that there is none of, before anything is opened."""
-    from circuitproof.declare.tasks.loading import refuse_unknown_task
+    from circuitproof.tasks.loading import refuse_unknown_task
 
     for spec in [asked] if isinstance(asked, str) else asked or []:
         refuse_unknown_task(spec)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from circuitproof.cli.output import INTERRUPTS
 from circuitproof.cli.show import progress_bars, show_note
-from circuitproof.prove.effort import Pace
+from circuitproof.proof.effort import Pace
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 from typer import Context, Exit, Option
 
+from circuitproof.circuits.graph import Granularity
 from circuitproof.cli.helping import given, refuse_idle
 from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
@@ -30,12 +31,11 @@ from circuitproof.cli.options import (
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import printing, show_line, show_note, show_result
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
-from circuitproof.declare.circuits.graph import Granularity
-from circuitproof.prove.effort import Effort, Method
+from circuitproof.proof.effort import Effort, Method
 from circuitproof.solvers.choices import Branching, Engine
 
 if TYPE_CHECKING:
-    from circuitproof.prove.effort import Pace
+    from circuitproof.proof.effort import Pace
     from circuitproof.verbs.minimality import Minimality
     from circuitproof.verbs.verification import Place, Request, Verification
 
@@ -128,16 +128,16 @@ def _refuse_unsearched(flags: tuple[str, ...], model: Path, place: "Place") -> N
 def _show_answers(
     request: "Request", out: Path | None, deadline: float | None, *, measures_floats: bool, as_json: bool
 ) -> NoReturn:
-    from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.proof.verdict import EXIT_CODES
+    from circuitproof.reports.results import verification_said
     from circuitproof.verbs.verification import Unmeasured
     from circuitproof.verbs.verification import verify as answer
-    from circuitproof.view.results import verification_said
 
     def work(pace: "Pace") -> "Verification":
         found = answer(request.at(pace), out)
         if not measures_floats:
             return found
-        from circuitproof.lab.runs.measuring import measured
+        from circuitproof.nn.measuring import measured
 
         return measured(found, pace)
 
@@ -162,9 +162,9 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
 
     The search ends after 300 seconds unless another deadline is given.
     """
+    from circuitproof.reports.results import radii_said
     from circuitproof.verbs.radii import find_radii
     from circuitproof.verbs.verification import Place
-    from circuitproof.view.results import radii_said
 
     place = Place(at, positions)
     _refuse_unsearched(given(context, "budget"), model, place)
@@ -213,9 +213,9 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     as_json: AsJson = False,
 ) -> None:
     """Find all circuits of the fewest edges that decide a task, with a proof that nothing smaller does."""
-    from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.proof.verdict import EXIT_CODES
+    from circuitproof.reports.results import minimality_said
     from circuitproof.verbs.minimality import SearchSpace, find_minimum
-    from circuitproof.view.results import minimality_said
 
     if circuit is not None:
         refuse_idle(given(context, "granularity"), "the circuit file says it")

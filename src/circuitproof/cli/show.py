@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import typer
 
-from circuitproof.text.canonical import readable_json
-from circuitproof.text.codec import to_json
-from circuitproof.text.columns import column_widths
-from circuitproof.text.printing import printable
+from circuitproof.files.canonical import readable_json
+from circuitproof.files.codec import to_json
+from circuitproof.files.columns import column_widths
+from circuitproof.files.printing import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
 
-    from circuitproof.view.said import Said
+    from circuitproof.reports.said import Said
 
 Found = TypeVar("Found")
 INDENTED = "\n  "
@@ -102,7 +102,7 @@ def printing(said: "Callable[[Found], Iterable[Said]]") -> Callable[[Found], Non
 
 def show_said(one: "Said") -> None:
     """Print a sentence or a table; drawings are for pages."""
-    from circuitproof.view.said import Table
+    from circuitproof.reports.said import Table
 
     if isinstance(one, str):
         show_line(one)

@@ -23,14 +23,14 @@ from circuitproof.cli.options import (
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_line, show_result, show_table
 from circuitproof.errors import ExitCode, asked_for
-from circuitproof.prove.properties.kinds import Kind
+from circuitproof.files.reading import alone
+from circuitproof.files.replacing import Folder
+from circuitproof.proof.properties.kinds import Kind
 from circuitproof.solvers.choices import Branching, Engine
-from circuitproof.text.reading import alone
-from circuitproof.text.replacing import Folder
 
 if TYPE_CHECKING:
-    from circuitproof.prove.claim import Claim
-    from circuitproof.prove.effort import Pace
+    from circuitproof.proof.claim import Claim
+    from circuitproof.proof.effort import Pace
     from circuitproof.solvers.rulings import Ruling
     from circuitproof.verbs.cost import Account, Costs
     from circuitproof.verbs.cross_check import Asking, Compared, CrossCheck
@@ -55,7 +55,7 @@ def show_cross_check(
     request: "Request", asking: "Asking", out: Path | None, deadline: float | None, *, as_json: bool
 ) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
-    from circuitproof.prove.verdict import EXIT_CODES
+    from circuitproof.proof.verdict import EXIT_CODES
     from circuitproof.verbs.cross_check import cross_check
 
     def answer(pace: "Pace") -> "CrossCheck":
@@ -66,8 +66,8 @@ def show_cross_check(
 
 
 def _show_compared(found: "CrossCheck") -> None:
-    from circuitproof.view.answers import claim_title
-    from circuitproof.view.counterexamples import counterexample_lines
+    from circuitproof.reports.answers import claim_title
+    from circuitproof.reports.counterexamples import counterexample_lines
 
     rows = [row for one in found.compared for row in _compared_rows(found.claim, one)]
     columns = ("property", "engine", "verdict", "met#", "seconds#", "seen")
@@ -193,7 +193,7 @@ def _counts(one: "Account") -> tuple[str, ...]:
 
 
 def _compared_rows(claim: "Claim", one: "Compared") -> "Iterator[tuple[str, ...]]":
-    from circuitproof.view.answers import answer_row
+    from circuitproof.reports.answers import answer_row
 
     if one.answer is not None:
         name, verdict, met, seen = answer_row(claim, one.answer)

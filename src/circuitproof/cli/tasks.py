@@ -7,7 +7,7 @@ from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson, known_tasks
 from circuitproof.cli.show import show_line, show_result
-from circuitproof.text.replacing import OneFile
+from circuitproof.files.replacing import OneFile
 
 if TYPE_CHECKING:
     from circuitproof.verbs.declared import DeclaredTask
@@ -41,7 +41,7 @@ def task(
 
 
 def _show(found: "DeclaredTask", out: Path | None) -> None:
-    from circuitproof.view.tasks import task_lines
+    from circuitproof.reports.tasks import task_lines
 
     for line in task_lines(found):
         show_line(line)

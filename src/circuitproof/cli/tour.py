@@ -25,7 +25,7 @@ def tour(
     as_json: AsJson = False,
 ) -> None:
     """Check a proof that comes with the package, look at it, and see a changed number refused."""
-    from circuitproof.view.touring import SHIPPED, take_tour
+    from circuitproof.reports.touring import SHIPPED, take_tour
     from circuitproof_check.main import Outcome
 
     taken = take_tour(Path(mkdtemp(prefix="circuitproof-tour-")))

@@ -11,11 +11,11 @@ def train(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) ->
 
     Started by torchrun, the processes share every batch: as many pieces as there are of them, or a multiple.
     """
-    from circuitproof.lab.runs.recipe import load_recipe
-    from circuitproof.lab.runs.stages.train import MODEL, train_recipe
-    from circuitproof.lab.train.loop import Watcher
-    from circuitproof.lab.train.measures import Evaluation
-    from circuitproof.lab.train.workers import joined
+    from circuitproof_lab.pipeline.recipe import load_recipe
+    from circuitproof_lab.pipeline.stages.train import MODEL, train_recipe
+    from circuitproof_lab.train.loop import Watcher
+    from circuitproof_lab.train.measures import Evaluation
+    from circuitproof_lab.train.workers import joined
 
     loaded = load_recipe(recipe)
     folder = out or Path("build") / loaded.name
@@ -37,7 +37,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Run a model and circuits of it on tasks: how many prompts are right, and by what margin (in floats)."""
-    from circuitproof.lab.runs.evaluation import evaluate as evaluate_model
+    from circuitproof.nn.evaluation import evaluate as evaluate_model
 
     rows = evaluate_model(model, task, circuit or [], ablation)
     if as_json:

@@ -9,7 +9,7 @@ from typer import Argument, Context, Exit, Option
 from circuitproof.cli.options import Against, AsJson, Deadline, Operations, Out
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_json, show_line, show_result, show_said, show_text
-from circuitproof.text.replacing import Folder, OneFile
+from circuitproof.files.replacing import Folder, OneFile
 
 ShownPath = Annotated[Path, Argument(metavar="PATH", help="A bundle directory or a run folder.")]
 TaskFile = Annotated[Path | None, Option("--task", help="The declaration of its task, as JSON.")]
@@ -33,8 +33,8 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML page about a bundle or a run, which opens from disk and loads nothing."""
-    from circuitproof.text.canonical import write_file
-    from circuitproof.view.reporting import look_at
+    from circuitproof.files.canonical import write_file
+    from circuitproof.reports.reporting import look_at
     from circuitproof_check.main import Beside
 
     place = cast("Path", out)  # _beside has chosen one
@@ -57,7 +57,7 @@ def figures(
     as_json: AsJson = False,
 ) -> None:
     """Draw every figure that runs and bundles give, as SVG and PNG, and say which are not there and why."""
-    from circuitproof.lab.reports.gallery import write_figures
+    from circuitproof_lab.figures.gallery import write_figures
 
     found = write_figures(paths, out)
     if as_json:
@@ -79,7 +79,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print what the page of a bundle or a run says, in 80 columns."""
-    from circuitproof.view.reporting import look_at
+    from circuitproof.reports.reporting import look_at
     from circuitproof_check.main import Beside
 
     shown = look_at(path, Beside(against, task=task, operations=operations))
@@ -110,11 +110,11 @@ def explain(  # noqa: PLR0913, PLR0917  # what is asked, of what, and within whi
 
     After a norm, what flips it is searched for, 10 seconds unless a deadline is given.
     """
-    from circuitproof.forward.declaration import read_declaration
-    from circuitproof.view.explain import explain as explain_it
-    from circuitproof.view.results import explanation_said
-    from circuitproof.view.said import text_of
-    from circuitproof.view.story import tell
+    from circuitproof.models.declaration import read_declaration
+    from circuitproof.reports.explain import explain as explain_it
+    from circuitproof.reports.results import explanation_said
+    from circuitproof.reports.said import text_of
+    from circuitproof.reports.story import tell
     from circuitproof_check.main import Beside
 
     with paced(deadline, as_json=as_json) as pace:

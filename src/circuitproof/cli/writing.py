@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, cast, get_args, get_origin, get_type_hints
 
 from circuitproof.cli.options import Force
-from circuitproof.text.replacing import Continued, Product, replacing
+from circuitproof.files.replacing import Continued, Product, replacing
 
 _FORCE = Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force)
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
-from circuitproof.declare.circuits.ablation import Counterfactual, Mean, Pooling
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.meaning import row as program_row
-from circuitproof.declare.programs.syntax import Program
-from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.arithmetic.protocol import RationalRow
+from circuitproof.circuits.ablation import Counterfactual, Mean, Pooling
+from circuitproof.circuits.graph import Head
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.exact.protocol import RationalRow
+from circuitproof.programs.meaning import row as program_row
+from circuitproof.programs.syntax import Program
+from circuitproof.tasks.domain import Prompt
 
 P = TypeVar("P")
 

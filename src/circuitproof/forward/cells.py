@@ -14,8 +14,9 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from typing import Generic, TypeAlias, TypeVar, assert_never
 
-from circuitproof.declare.circuits.circuit import NO_SOURCES, Circuit, Sources, whole
-from circuitproof.declare.circuits.graph import (
+from circuitproof.arithmetic.protocol import Context, RationalRow
+from circuitproof.circuits.circuit import NO_SOURCES, Circuit, Sources, whole
+from circuitproof.circuits.graph import (
     EMBED,
     LOGITS,
     Granularity,
@@ -26,10 +27,9 @@ from circuitproof.declare.circuits.graph import (
     Target,
     Use,
 )
-from circuitproof.declare.tasks.domain import Prompt
 from circuitproof.errors import InputError
-from circuitproof.exact.protocol import Context, RationalRow
 from circuitproof.forward.binding import Binding, P
+from circuitproof.tasks.domain import Prompt
 
 T = TypeVar("T")
 Terms: TypeAlias = tuple[int, ...]

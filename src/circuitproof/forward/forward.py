@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Generic, TypeAlias, assert_never
 
-from circuitproof.declare.circuits.graph import Embed, Head, Logits, Mlp, Port
+from circuitproof.arithmetic.grid import Grid, zeros
+from circuitproof.arithmetic.protocol import Arithmetic, V, W
+from circuitproof.circuits.graph import Embed, Head, Logits, Mlp, Port
 from circuitproof.errors import DeclarationError, NotExactError
-from circuitproof.exact.grid import Grid, zeros
-from circuitproof.exact.protocol import Arithmetic, V, W
 from circuitproof.forward.cells import (
     BiasPart,
     Cells,

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from circuitproof.declare.architecture import Architecture, Shapes
-from circuitproof.declare.circuits.graph import Graph
+from circuitproof.arithmetic.grid import Grid, grid_of_float32
+from circuitproof.circuits.graph import Graph
 from circuitproof.errors import InputError
-from circuitproof.exact.grid import Grid, grid_of_float32
-from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration, ProgramHeads, read_declaration
-from circuitproof.text.canonical import Digest, digest_bytes, reading_file
-from circuitproof.text.reading import Fields, about, parse_json
-from circuitproof.text.sealed import check_seal
+from circuitproof.files.canonical import Digest, digest_bytes, reading_file
+from circuitproof.files.reading import Fields, about, parse_json
+from circuitproof.files.sealed import check_seal
+from circuitproof.models.architecture import Architecture, Shapes
+from circuitproof.models.declaration import DECLARATION, WEIGHTS, Declaration, ProgramHeads, read_declaration
 
 _LENGTH = struct.Struct("<Q")
 BYTES_PER_NUMBER = 4

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Graph, Mlp, Node
-from circuitproof.declare.circuits.spelling import parse_nodes
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import EMBED, LOGITS, Graph, Mlp, Node
+from circuitproof.circuits.spelling import parse_nodes
 from circuitproof.errors import InputError
 
 

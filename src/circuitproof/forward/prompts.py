@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from circuitproof.declare.circuits.ablation import ZERO, Ablation, Zero
-from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.circuits.ablation import ZERO, Ablation, Zero
 from circuitproof.errors import DeclarationError
 from circuitproof.forward.binding import Positions, Prompts, Substituted
 from circuitproof.forward.cells import BiasKept, Cells, Variant
 from circuitproof.forward.frozen import Frozen
+from circuitproof.tasks.domain import Prompt
 
 
 class PromptCells(Cells[Any]):

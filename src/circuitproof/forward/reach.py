@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import LOGITS, Edge, Head, Node, Port, Use
-from circuitproof.declare.programs.meaning import row
-from circuitproof.declare.tasks.domain import Prompt
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import LOGITS, Edge, Head, Node, Port, Use
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import ProgramHeads
 from circuitproof.forward.interface import Interface, Side
+from circuitproof.models.declaration import ProgramHeads
+from circuitproof.programs.meaning import row
+from circuitproof.tasks.domain import Prompt
 
 Reading: TypeAlias = Mapping[tuple[Node, Side], frozenset[int]]
 """The positions at which each side of a node is read on the way to the last logits."""

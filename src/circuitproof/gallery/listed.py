@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from circuitproof.errors import InputError
-from circuitproof.text.canonical import Json
+from circuitproof.files.canonical import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

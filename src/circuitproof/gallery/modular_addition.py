@@ -12,18 +12,18 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import save
 
-from circuitproof.declare.architecture import Architecture
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.operators import Attention, NoNorm, Relu
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.declare.tasks.loading import read_declared
-from circuitproof.declare.tasks.task import Task
+from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError
-from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration
+from circuitproof.files.canonical import readable_json, write_file
+from circuitproof.files.sealed import write_sealed
 from circuitproof.forward.frozen import WeightFile, open_weights
-from circuitproof.text.canonical import readable_json, write_file
-from circuitproof.text.sealed import write_sealed
+from circuitproof.models.architecture import Architecture
+from circuitproof.models.declaration import DECLARATION, WEIGHTS, Declaration
+from circuitproof.models.operators import Attention, NoNorm, Relu
+from circuitproof.programs.text import parse
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.loading import read_declared
+from circuitproof.tasks.task import Task
 
 _EVERYWHERE = "default 1\notherwise nowhere\n"
 _CONTEXT = 2

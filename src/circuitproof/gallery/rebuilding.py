@@ -4,9 +4,9 @@ from pathlib import Path
 
 from circuitproof.claims.file import ClaimsFile, load_claims
 from circuitproof.errors import InputError
+from circuitproof.files.canonical import write_directory, write_files
+from circuitproof.files.reading import read_bytes
 from circuitproof.gallery.listed import GalleryModel
-from circuitproof.text.canonical import write_directory, write_files
-from circuitproof.text.reading import read_bytes
 
 CLAIMS = "claims.toml"
 PROOFS = "proofs"

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.lab.model.release import import_release
-from circuitproof.text.canonical import readable_json, write_file
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.files.canonical import readable_json, write_file
+from circuitproof.importers.release import import_release
 
 _MATCHED = "quote_close_matched"
 

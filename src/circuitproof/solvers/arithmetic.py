@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, TypeGuard, TypeVar
 
-from circuitproof.declare.operators import Activation, Attention, BandNorm, Norm, band_of, slope_of
+from circuitproof.arithmetic.exact import BandBranches, Exact, Signs, Supports, Witness
+from circuitproof.arithmetic.grid import Grid, Row
+from circuitproof.arithmetic.protocol import Contexts, RationalRow
 from circuitproof.errors import DeclarationError
-from circuitproof.exact.exact import BandBranches, Exact, Signs, Supports, Witness
-from circuitproof.exact.grid import Grid, Row
-from circuitproof.exact.protocol import Contexts, RationalRow
+from circuitproof.models.operators import Activation, Attention, BandNorm, Norm, band_of, slope_of
 from circuitproof.solvers.assertions import AssertionLog, Naming, Source
 from circuitproof.solvers.pieces import Pieces, Sides, Unknowns
 from circuitproof.solvers.terms import Sum

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from circuitproof.prove.verdict import Answer, Verdict
+from circuitproof.proof.verdict import Answer, Verdict
 from circuitproof.solvers.obligations import Questions
 from circuitproof.solvers.queries import Query
 from circuitproof.solvers.rulings import DisagreementError, Ruling

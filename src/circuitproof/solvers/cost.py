@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 
+from circuitproof.files.canonical import Json
+from circuitproof.files.codec import record_to_json
 from circuitproof.solvers.assertions import Source
 from circuitproof.solvers.queries import Obligation, Query
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.solvers.terms import Choice, Product, parts_of
-from circuitproof.text.canonical import Json
-from circuitproof.text.codec import record_to_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Head, Mlp, Port
-from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.exact.exact import Exact, Witness
-from circuitproof.exact.grid import Grid, Row
+from circuitproof.arithmetic.exact import Exact, Witness
+from circuitproof.arithmetic.grid import Grid, Row
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import Head, Mlp, Port
 from circuitproof.forward.cells import Stop
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.prompts import PromptCells, ablation_of
-from circuitproof.prove.balls.disturbed import Disturbed
-from circuitproof.prove.effort import UNHURRIED, Pace
+from circuitproof.proof.effort import UNHURRIED, Pace
+from circuitproof.proof.regions.disturbed import Disturbed
 from circuitproof.solvers.arithmetic import SumRows, Symbolic, Value, Weights
 from circuitproof.solvers.assertions import Assertion, AssertionLog, Naming, Source
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.pieces import Unknowns
 from circuitproof.solvers.table import Terms
 from circuitproof.solvers.terms import Sum, Variable
+from circuitproof.tasks.domain import Prompt
 
 Logits: TypeAlias = tuple[Sum, ...]
 """The candidates' logits of one prompt, in their order."""

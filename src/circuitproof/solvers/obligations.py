@@ -8,16 +8,14 @@ from itertools import zip_longest
 from math import inf
 from typing import assert_never
 
-from circuitproof.declare.tasks.domain import places_of
 from circuitproof.errors import UsageError
-from circuitproof.prove.balls.disturbed import Disturbed, disturbed_prompts
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.fold import Fold, Folded, fold
-from circuitproof.prove.inexact import refuse_enclosing
-from circuitproof.prove.properties.catalogue import PROPERTIES
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.properties.questions import (
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.effort import UNHURRIED, Pace
+from circuitproof.proof.fold import Fold, Folded, fold
+from circuitproof.proof.inexact import refuse_enclosing
+from circuitproof.proof.properties.catalogue import PROPERTIES
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.properties.questions import (
     Compared,
     EachBall,
     EachPrompt,
@@ -27,11 +25,13 @@ from circuitproof.prove.properties.questions import (
     Sought,
     Wrong,
 )
+from circuitproof.proof.regions.disturbed import Disturbed, disturbed_prompts
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.encode import Encoding, encode, encode_ball
 from circuitproof.solvers.queries import Case, Eta, Meaning, Obligation, Query, alike, changed, clear, unlike
 from circuitproof.solvers.table import Terms
 from circuitproof.solvers.terms import Formula, Sum
+from circuitproof.tasks.domain import places_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from enum import Enum, auto
 from fractions import Fraction
 from typing import TypeAlias
 
-from circuitproof.declare.operators import BandNorm
-from circuitproof.exact.exact import SideBranch
+from circuitproof.arithmetic.exact import SideBranch
+from circuitproof.models.operators import BandNorm
 from circuitproof.solvers.assertions import Group
 from circuitproof.solvers.terms import Formula, Relation, Sum
 

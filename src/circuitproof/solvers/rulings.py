@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import assert_never
 
 from circuitproof.errors import CircuitproofError, OverdueError
-from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.verdict import Verdict
+from circuitproof.proof.effort import UNHURRIED, Pace
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers.cost import Tally, tally
 from circuitproof.solvers.queries import Case, Eta, Obligation, Query
 from circuitproof.solvers.results import Failed, Result, Satisfiable, Solver, Unknown, Unsatisfiable

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
 from circuitproof.errors import OverdueError
-from circuitproof.prove.effort import UNHURRIED, Pace
+from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.solvers.terms import (
     Atom,
     Choice,

@@ -3,15 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
-from circuitproof.declare.circuits.ablating import AskedAblation, ablation_asked
-from circuitproof.declare.circuits.circuit import Circuit, whole
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.circuits.spelling import load_circuit
-from circuitproof.declare.tasks.loading import load_task
-from circuitproof.declare.tasks.task import Task
+from circuitproof.circuits.ablating import AskedAblation, ablation_asked
+from circuitproof.circuits.circuit import Circuit, whole
+from circuitproof.circuits.graph import Graph
+from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import UsageError
-from circuitproof.forward.declaration import Declaration, read_declaration
 from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.models.declaration import Declaration, read_declaration
+from circuitproof.tasks.loading import load_task
+from circuitproof.tasks.task import Task
 
 
 def asked_model(model: Path | Frozen) -> Frozen:

@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from circuitproof.bundle.checker import checker_command
-from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError, OverdueError
-from circuitproof.text.canonical import readable_json
+from circuitproof.files.canonical import readable_json
+from circuitproof.tasks.task import Task
 
 
 @contextmanager

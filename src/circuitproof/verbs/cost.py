@@ -10,20 +10,20 @@ from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.declare.circuits.circuit import Circuit
+from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import OverdueError, UsageError
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.effort import UNHURRIED, Effort, Pace
-from circuitproof.prove.properties.catalogue import four_properties
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.verdict import Verdict
+from circuitproof.files.canonical import Json
+from circuitproof.files.codec import record_to_json
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.effort import UNHURRIED, Effort, Pace
+from circuitproof.proof.properties.catalogue import four_properties
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers.cost import Tally, account
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import Portfolio, Ruling
-from circuitproof.text.canonical import Json
-from circuitproof.text.codec import record_to_json
 from circuitproof.verbs.cross_check import Asking
 from circuitproof.verbs.verification import Request, listed_claim_of
 

@@ -1,11 +1,11 @@
 """A counterexample as JSON: every number exactly, tokens by number and by name."""
 
-from circuitproof.declare.tasks.names import named
-from circuitproof.declare.tasks.task import Task
-from circuitproof.prove.counterexamples import Counterexample, Decided
-from circuitproof.prove.enclosed import Decision
-from circuitproof.text.canonical import Json
-from circuitproof.text.codec import to_json
+from circuitproof.files.canonical import Json
+from circuitproof.files.codec import to_json
+from circuitproof.proof.counterexamples import Counterexample, Decided
+from circuitproof.proof.enclosed import Decision
+from circuitproof.tasks.names import named
+from circuitproof.tasks.task import Task
 
 
 def counterexample_to_json(task: Task, found: Counterexample | None) -> Json:

@@ -7,20 +7,20 @@ from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.errors import OverdueError, UsageError, keeping
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.counterexamples import Counterexample, Decided, counterexample
-from circuitproof.prove.effort import UNHURRIED, Pace
-from circuitproof.prove.properties.property import Property
-from circuitproof.prove.verdict import Answer, Battery, Verdict, worst
+from circuitproof.files.canonical import Json, refuse_existing, write_directory, write_file
+from circuitproof.files.codec import record_to_json
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.counterexamples import Counterexample, Decided, counterexample
+from circuitproof.proof.effort import UNHURRIED, Pace
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.verdict import Answer, Battery, Verdict, worst
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import DisagreementError, Hearing, Portfolio, Ruling, Solution
 from circuitproof.solvers.smtlib import query_text
-from circuitproof.text.canonical import Json, refuse_existing, write_directory, write_file
-from circuitproof.text.codec import record_to_json
 from circuitproof.verbs.counterexamples import decided_to_json
 from circuitproof.verbs.verification import Request, listed_claim_of
 

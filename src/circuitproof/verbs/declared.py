@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.declare.tasks.loading import load_task
-from circuitproof.declare.tasks.pattern_text import print_pattern
-from circuitproof.declare.tasks.patterns import Pattern
-from circuitproof.declare.tasks.task import Task
-from circuitproof.forward.declaration import read_declaration
-from circuitproof.text.canonical import Json, canonical_json, refuse_existing, write_file
-from circuitproof.text.reading import write_rational
+from circuitproof.files.canonical import Json, canonical_json, refuse_existing, write_file
+from circuitproof.files.reading import write_rational
+from circuitproof.models.declaration import read_declaration
+from circuitproof.tasks.loading import load_task
+from circuitproof.tasks.pattern_text import print_pattern
+from circuitproof.tasks.patterns import Pattern
+from circuitproof.tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)

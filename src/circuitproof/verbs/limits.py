@@ -2,13 +2,13 @@
 
 from fractions import Fraction
 
-from circuitproof.declare.tasks.pattern_text import print_pattern
-from circuitproof.prove.effort import Effort
-from circuitproof.prove.findings import LISTED
-from circuitproof.prove.patterns.frontier import FailingCell, FailingChoice, Frontier, frontier
-from circuitproof.prove.verdict import Battery, Verdict
-from circuitproof.text.canonical import Json
-from circuitproof.text.codec import to_json
+from circuitproof.files.canonical import Json
+from circuitproof.files.codec import to_json
+from circuitproof.proof.effort import Effort
+from circuitproof.proof.findings import LISTED
+from circuitproof.proof.patterns.frontier import FailingCell, FailingChoice, Frontier, frontier
+from circuitproof.proof.verdict import Battery, Verdict
+from circuitproof.tasks.pattern_text import print_pattern
 
 
 def limits_of(battery: Battery, effort: Effort) -> Frontier | None:

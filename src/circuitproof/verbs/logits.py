@@ -8,20 +8,20 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.tasks.alphabet import Alphabet, Vocabulary, token_of
-from circuitproof.declare.tasks.domain import Prompt
-from circuitproof.declare.tasks.names import named, prompt_line
+from circuitproof.arithmetic.rounding import nearest_double
+from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import UsageError
-from circuitproof.exact.rounding import nearest_double
-from circuitproof.forward.declaration import Declaration
+from circuitproof.files.canonical import Json
+from circuitproof.files.printing import shown_text
+from circuitproof.files.reading import write_rational
 from circuitproof.forward.frozen import Frozen
-from circuitproof.prove.claim import refuse_other_graph
-from circuitproof.prove.fold import Fold, fold
-from circuitproof.prove.inexact import Need, refuse_inexact
-from circuitproof.text.canonical import Json
-from circuitproof.text.printing import shown_text
-from circuitproof.text.reading import write_rational
+from circuitproof.models.declaration import Declaration
+from circuitproof.proof.claim import refuse_other_graph
+from circuitproof.proof.fold import Fold, fold
+from circuitproof.proof.inexact import Need, refuse_inexact
+from circuitproof.tasks.alphabet import Alphabet, Vocabulary, token_of
+from circuitproof.tasks.domain import Prompt
+from circuitproof.tasks.names import named, prompt_line
 from circuitproof.verbs.asked import asked_circuit, asked_model
 from circuitproof.verbs.frame import frame_of
 

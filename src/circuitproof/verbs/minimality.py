@@ -5,23 +5,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.ablating import AskedAblation
-from circuitproof.declare.circuits.ablation import Zero
-from circuitproof.declare.circuits.circuit import Circuit, circuit_of
-from circuitproof.declare.circuits.graph import Granularity
-from circuitproof.declare.circuits.readers import reads_prompt
-from circuitproof.declare.tasks.task import Task
+from circuitproof.circuits.ablating import AskedAblation
+from circuitproof.circuits.ablation import Zero
+from circuitproof.circuits.circuit import Circuit, circuit_of
+from circuitproof.circuits.graph import Granularity
+from circuitproof.circuits.readers import reads_prompt
 from circuitproof.errors import InputError, keeping
+from circuitproof.files.canonical import Json, refuse_existing
 from circuitproof.forward.frozen import Frozen
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim, edges_of, refuse_misfit
-from circuitproof.prove.effort import UNHURRIED, Effort, Pace
-from circuitproof.prove.minimal import Bound, FewestEdges, search_minimum
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.minimum import Minimum
-from circuitproof.prove.properties.subset_minimality import SubsetMinimality
-from circuitproof.prove.verdict import Battery, Verdict
-from circuitproof.text.canonical import Json, refuse_existing
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim, edges_of, refuse_misfit
+from circuitproof.proof.effort import UNHURRIED, Effort, Pace
+from circuitproof.proof.minimal import Bound, FewestEdges, search_minimum
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.minimum import Minimum
+from circuitproof.proof.properties.subset_minimality import SubsetMinimality
+from circuitproof.proof.verdict import Battery, Verdict
+from circuitproof.tasks.task import Task
 from circuitproof.verbs.asked import ablated, asked_circuit, asked_model
 
 

@@ -11,16 +11,16 @@ import numpy.typing as npt
 from safetensors.numpy import save
 
 from circuitproof.bundle.tensors import Extract, safetensors_bytes
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.circuits.spelling import parse_head
-from circuitproof.declare.programs.syntax import Program
-from circuitproof.declare.programs.text import parse
+from circuitproof.circuits.graph import Head
+from circuitproof.circuits.spelling import parse_head
 from circuitproof.errors import InputError, UsageError, asked_for
-from circuitproof.forward.declaration import DECLARATION, WEIGHTS, Declaration
+from circuitproof.files.canonical import Digest, Json, readable_json, refuse_existing
+from circuitproof.files.reading import read_bytes, read_text
+from circuitproof.files.sealed import MANIFEST, read_manifest, seal, write_sealed
 from circuitproof.forward.frozen import Frozen, open_model, open_unsealed, refuse_other_shapes
-from circuitproof.text.canonical import Digest, Json, readable_json, refuse_existing
-from circuitproof.text.reading import read_bytes, read_text
-from circuitproof.text.sealed import MANIFEST, read_manifest, seal, write_sealed
+from circuitproof.models.declaration import DECLARATION, WEIGHTS, Declaration
+from circuitproof.programs.syntax import Program
+from circuitproof.programs.text import parse
 
 
 @dataclass(frozen=True, slots=True)

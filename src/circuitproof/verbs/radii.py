@@ -7,25 +7,25 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.tasks.names import named, prompt_line
-from circuitproof.declare.tasks.task import Task
+from circuitproof.arithmetic.rounding import nearest_double
+from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import ExitCode
-from circuitproof.exact.rounding import nearest_double
+from circuitproof.files.canonical import Json
+from circuitproof.files.codec import to_json
+from circuitproof.files.reading import write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface
-from circuitproof.prove.balls.disturbed import Question, disturbed_prompts
-from circuitproof.prove.balls.radius import Bracket, find_radius
-from circuitproof.prove.balls.regions import Unsearched
-from circuitproof.prove.balls.robustness import Directions, radii, violation
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.effort import Effort
-from circuitproof.prove.findings import spread
-from circuitproof.prove.fold import Fold, fold
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.text.canonical import Json
-from circuitproof.text.codec import to_json
-from circuitproof.text.reading import write_rational
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.effort import Effort
+from circuitproof.proof.findings import spread
+from circuitproof.proof.fold import Fold, fold
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.regions.disturbed import Question, disturbed_prompts
+from circuitproof.proof.regions.radius import Bracket, find_radius
+from circuitproof.proof.regions.regions import Unsearched
+from circuitproof.proof.regions.robustness import Directions, radii, violation
+from circuitproof.tasks.names import named, prompt_line
+from circuitproof.tasks.task import Task
 from circuitproof.verbs.asked import asked_circuit, asked_model
 from circuitproof.verbs.frame import frame_of
 from circuitproof.verbs.verification import Place

@@ -9,33 +9,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.ablating import AskedAblation
-from circuitproof.declare.circuits.circuit import Circuit
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.pattern_text import print_pattern
-from circuitproof.declare.tasks.task import Task
+from circuitproof.circuits.ablating import AskedAblation
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.graph import Graph
 from circuitproof.errors import UsageError, asked_for, keeping
-from circuitproof.forward.declaration import read_declaration
+from circuitproof.files.canonical import Json, refuse_existing
+from circuitproof.files.reading import Fields, write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.counterexamples import Counterexample, counterexample
-from circuitproof.prove.effort import Effort, Pace
-from circuitproof.prove.evidence import Open
-from circuitproof.prove.properties.catalogue import PROPERTIES
-from circuitproof.prove.properties.kinds import Kind
-from circuitproof.prove.properties.property import Asked, Property
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.verdict import Answer, Battery, Verdict
-from circuitproof.text.canonical import Json, refuse_existing
-from circuitproof.text.reading import Fields, write_rational
+from circuitproof.models.declaration import read_declaration
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.counterexamples import Counterexample, counterexample
+from circuitproof.proof.effort import Effort, Pace
+from circuitproof.proof.evidence import Open
+from circuitproof.proof.properties.catalogue import PROPERTIES
+from circuitproof.proof.properties.kinds import Kind
+from circuitproof.proof.properties.property import Asked, Property
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.verdict import Answer, Battery, Verdict
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.pattern_text import print_pattern
+from circuitproof.tasks.task import Task
 from circuitproof.verbs.asked import ablated, asked_circuit, asked_model, asked_task
 from circuitproof.verbs.counterexamples import counterexample_to_json
 
 if TYPE_CHECKING:
-    from circuitproof.prove.patterns.frontier import Frontier
+    from circuitproof.proof.patterns.frontier import Frontier
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
 

@@ -1,9 +1,9 @@
 import pytest
 from hypothesis import given
 
-from circuitproof.declare.programs.atoms import Bracketed, Brackets
-from circuitproof.declare.programs.syntax import atoms
-from circuitproof.declare.programs.text import to_text
+from circuitproof.programs.atoms import Bracketed, Brackets
+from circuitproof.programs.syntax import atoms
+from circuitproof.programs.text import to_text
 from circuitproof_check.patterns.rows import Key, Query, is_local, make_row, token_tests
 from circuitproof_check.programs import parse_program
 from program_strategies import programs, prompts

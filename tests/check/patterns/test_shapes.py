@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from bundle_maker import architecture
-from circuitproof.declare.tasks.automaton import Automaton
+from circuitproof.tasks.automaton import Automaton
 from circuitproof_check.architecture import read_architecture
 from circuitproof_check.patterns.runs import Region, Runs, World
 from circuitproof_check.patterns.shapes import read_pattern

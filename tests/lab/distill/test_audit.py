@@ -2,15 +2,15 @@ from dataclasses import replace
 
 import torch
 
-from circuitproof.declare.circuits.circuit import circuit_of, whole
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head
-from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.lab.distill.audit import Audit, audit
-from circuitproof.lab.distill.install import replace_tensors
-from circuitproof.lab.distill.lesion import Behaviour, silence
-from circuitproof.lab.model.decisions import score_circuits
-from circuitproof.text.codec import Codec, to_json
-from circuitproof.text.reading import reading
+from circuitproof.circuits.circuit import circuit_of, whole
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Head
+from circuitproof.files.codec import Codec, to_json
+from circuitproof.files.reading import reading
+from circuitproof.nn.decisions import score_circuits
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.audit import Audit, audit
+from circuitproof_lab.distill.install import replace_tensors
+from circuitproof_lab.distill.lesion import Behaviour, silence
 from hand_models import QUOTE_EDGES, quote_model
 from models import random_model, tiny_architecture
 

@@ -3,23 +3,23 @@ from dataclasses import replace
 import pytest
 import torch
 
-from circuitproof.declare.circuits.circuit import Circuit, circuit_of, whole
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp
-from circuitproof.declare.operators import BandNorm, NoNorm
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.circuit import Circuit, circuit_of, whole
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp
 from circuitproof.errors import DeclarationError, NumericError
-from circuitproof.forward.declaration import readout_tensors
-from circuitproof.lab.distill.calibrate import (
+from circuitproof.models.declaration import readout_tensors
+from circuitproof.models.operators import BandNorm, NoNorm
+from circuitproof.nn.decisions import score_circuits, task_logits
+from circuitproof.programs.text import parse
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.calibrate import (
     Aim,
     Calibration,
     Rung,
     calibrate,
     worst_radius,
 )
-from circuitproof.lab.distill.install import replace_tensors
-from circuitproof.lab.distill.lesion import Behaviour, silence
-from circuitproof.lab.model.decisions import score_circuits, task_logits
+from circuitproof_lab.distill.install import replace_tensors
+from circuitproof_lab.distill.lesion import Behaviour, silence
 from floats import agree
 from models import NORMS, random_model, tiny_architecture
 
@@ -123,7 +123,7 @@ def test_a_model_with_norms_is_refused():
 
 def test_a_loss_that_is_not_a_number_stops_calibration(monkeypatch):
     """With the step, and what to do."""
-    monkeypatch.setattr("circuitproof.lab.distill.calibrate._loss", lambda *_: torch.tensor(torch.nan))
+    monkeypatch.setattr("circuitproof_lab.distill.calibrate._loss", lambda *_: torch.tensor(torch.nan))
     model = model_of()
     with pytest.raises(NumericError, match="the loss is nan at step 0; lower the learning rate"):
         calibrate(model, behaviour_of(model), Rung.SCALAR, PLAN)

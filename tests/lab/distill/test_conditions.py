@@ -2,11 +2,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.programs.atoms import Brackets
-from circuitproof.declare.programs.candidates import Grammar, Language, words_of
-from circuitproof.declare.programs.syntax import Pick
-from circuitproof.lab.distill.conditions import Conditions
-from circuitproof.lab.distill.ground import Ground
+from circuitproof.programs.atoms import Brackets
+from circuitproof.programs.candidates import Grammar, Language, words_of
+from circuitproof.programs.syntax import Pick
+from circuitproof_lab.distill.conditions import Conditions
+from circuitproof_lab.distill.ground import Ground
 
 prompts = st.lists(st.integers(0, 2), min_size=1, max_size=5).map(tuple)
 GRAMMAR = Grammar(picks=tuple(Pick), brackets=(Brackets(((0, 1), (0, 2))),), depth=2)

@@ -1,17 +1,17 @@
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.candidates import Grammar, Word
-from circuitproof.declare.programs.features import Feature, WordKind
-from circuitproof.declare.programs.syntax import Otherwise
-from circuitproof.lab.discover.choices import Objective
-from circuitproof.lab.distill.decide import Decider, with_program
-from circuitproof.lab.distill.demand import demands_of
-from circuitproof.lab.distill.ground import Ground
-from circuitproof.lab.distill.meanings import Meanings
-from circuitproof.lab.distill.synthesise import accepts
-from circuitproof.prove.fold import fold
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Head
+from circuitproof.find.choices import Objective
+from circuitproof.programs.candidates import Grammar, Word
+from circuitproof.programs.features import Feature, WordKind
+from circuitproof.programs.syntax import Otherwise
+from circuitproof.proof.fold import fold
+from circuitproof_lab.distill.decide import Decider, with_program
+from circuitproof_lab.distill.demand import demands_of
+from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.meanings import Meanings
+from circuitproof_lab.distill.synthesise import accepts
 from hand_models import circuit_of, freeze, table_task
 from models import PROGRAMS, random_model, tiny_architecture
 

@@ -1,11 +1,11 @@
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.operators import Attention
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.circuit import whole
 from circuitproof.errors import InputError, NotExactError
-from circuitproof.lab.discover.choices import Objective
-from circuitproof.lab.distill.demand import demands_of
+from circuitproof.find.choices import Objective
+from circuitproof.models.operators import Attention
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.demand import demands_of
 from distractor_models import distractor_model, neutral_quotes
 from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, build, circuit_of, freeze, quote_model, table_task
 from models import random_model, tiny_architecture

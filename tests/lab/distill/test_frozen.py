@@ -3,16 +3,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from circuitproof.declare.circuits.circuit import circuit_of
-from circuitproof.declare.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.circuit import circuit_of
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp
 from circuitproof.errors import DeclarationError
-from circuitproof.lab.distill.audit import audit
-from circuitproof.lab.distill.calibrate import Aim, Calibration, Rung, calibrate
-from circuitproof.lab.distill.frozen import share_below
-from circuitproof.lab.distill.install import install, replace_tensors
-from circuitproof.lab.distill.lesion import Behaviour
+from circuitproof.programs.text import parse
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.audit import audit
+from circuitproof_lab.distill.calibrate import Aim, Calibration, Rung, calibrate
+from circuitproof_lab.distill.frozen import share_below
+from circuitproof_lab.distill.install import install, replace_tensors
+from circuitproof_lab.distill.lesion import Behaviour
 from models import random_model, tiny_architecture
 
 HEAD = Head(1, 1)

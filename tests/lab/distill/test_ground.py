@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.programs.meaning import normalised, row
-from circuitproof.declare.programs.text import parse
 from circuitproof.errors import InputError
-from circuitproof.lab.distill.ground import Ground, whole_numbers
+from circuitproof.programs.meaning import normalised, row
+from circuitproof.programs.text import parse
+from circuitproof_lab.distill.ground import Ground, whole_numbers
 from program_strategies import programs, prompts
 
 grounds = st.lists(prompts, min_size=1, max_size=4).map(lambda drawn: Ground(tuple(drawn)))

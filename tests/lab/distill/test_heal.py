@@ -4,11 +4,12 @@ from math import log
 import pytest
 import torch
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.tasks.task import Task
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError
-from circuitproof.lab.distill.heal import (
+from circuitproof.nn.checkpoint import StoredModel, model_files
+from circuitproof.tasks.task import Task
+from circuitproof_lab.distill.heal import (
     ANSWERED,
     TERMS,
     Draw,
@@ -20,9 +21,8 @@ from circuitproof.lab.distill.heal import (
     prompts_of,
     thinned,
 )
-from circuitproof.lab.distill.lesion import Behaviour
-from circuitproof.lab.model.checkpoint import StoredModel, model_files
-from circuitproof.lab.train.loop import TrainingGoal, TrainingPlan, Watcher, fit
+from circuitproof_lab.distill.lesion import Behaviour
+from circuitproof_lab.train.loop import TrainingGoal, TrainingPlan, Watcher, fit
 from floats import agree
 from hand_models import circuit_of, table_task
 from models import NORMS, PROGRAMS, random_model, tiny_architecture

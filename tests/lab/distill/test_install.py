@@ -5,24 +5,24 @@ import pytest
 import torch
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.text import parse
-from circuitproof.declare.tasks.alphabet import TOY
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.graph import Head
 from circuitproof.errors import DeclarationError
+from circuitproof.files.canonical import digest_bytes
 from circuitproof.forward.frozen import open_model
-from circuitproof.lab.distill.install import ScoringParameters, install, scoring_parameters
-from circuitproof.lab.model.checkpoint import StoredModel, load_model, save_model
-from circuitproof.prove.battery import prove
-from circuitproof.prove.claim import Claim
-from circuitproof.prove.properties.equivalence import Equivalence
-from circuitproof.prove.properties.faithfulness import Faithfulness
-from circuitproof.prove.properties.invariance import Invariance
-from circuitproof.prove.properties.necessity import Necessity
-from circuitproof.prove.properties.robustness import Robustness
-from circuitproof.prove.verdict import Verdict, settle
-from circuitproof.text.canonical import digest_bytes
+from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
+from circuitproof.programs.text import parse
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.invariance import Invariance
+from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.proof.verdict import Verdict, settle
+from circuitproof.tasks.alphabet import TOY
+from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_check.main import Outcome, check
+from circuitproof_lab.distill.install import ScoringParameters, install, scoring_parameters
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 from models import PROGRAMS, SCANS, random_model, random_tokens, tiny_architecture
 

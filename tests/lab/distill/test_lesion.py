@@ -4,12 +4,12 @@ from math import log
 import pytest
 import torch
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import LOGITS, Edge, Head, Mlp
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import LOGITS, Edge, Head, Mlp
 from circuitproof.errors import NumericError
-from circuitproof.lab.distill.lesion import Behaviour, Where, lesion, lesions_of, silence
-from circuitproof.text.codec import to_json
+from circuitproof.files.codec import to_json
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.lesion import Behaviour, Where, lesion, lesions_of, silence
 from floats import agree
 from hand_models import (
     IDENTITY,

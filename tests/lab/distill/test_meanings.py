@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from circuitproof.declare.programs.atoms import Brackets
-from circuitproof.declare.programs.candidates import Grammar, Language, Word, simplicity, words_of
-from circuitproof.declare.programs.features import Feature, WordKind
-from circuitproof.declare.programs.syntax import Otherwise, Pick
 from circuitproof.errors import DeclarationError, OverdueError
-from circuitproof.lab.distill.ground import Ground
-from circuitproof.lab.distill.meanings import Meanings, meaning_name, overlaps
-from circuitproof.prove.effort import Pace
+from circuitproof.programs.atoms import Brackets
+from circuitproof.programs.candidates import Grammar, Language, Word, simplicity, words_of
+from circuitproof.programs.features import Feature, WordKind
+from circuitproof.programs.syntax import Otherwise, Pick
+from circuitproof.proof.effort import Pace
+from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.meanings import Meanings, meaning_name, overlaps
 from floats import agree
 from program_strategies import all_programs
 

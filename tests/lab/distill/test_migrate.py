@@ -3,13 +3,13 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import EMBED, Head, Mlp
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import EMBED, Head, Mlp
 from circuitproof.errors import InputError
-from circuitproof.lab.distill.lesion import Behaviour, Where
-from circuitproof.lab.distill.migrate import Fate, LesionGates, migration_of
-from circuitproof.text.codec import to_json
+from circuitproof.files.codec import to_json
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.lesion import Behaviour, Where
+from circuitproof_lab.distill.migrate import Fate, LesionGates, migration_of
 from hand_models import IDENTITY, QUOTE_EDGES, QUOTE_SIZES, SELECT, circuit_of, quote_model
 
 TWO_HEADS = replace(QUOTE_SIZES, heads=2)

@@ -4,14 +4,14 @@ from itertools import count
 
 import pytest
 
-from circuitproof.declare.programs.candidates import Grammar
-from circuitproof.declare.programs.features import Feature
-from circuitproof.lab.distill.choices import Growth, Scope
-from circuitproof.lab.distill.demand import Demand
-from circuitproof.lab.distill.propose import propose
-from circuitproof.lab.distill.synthesis import Bounds
-from circuitproof.lab.distill.synthesise import synthesise
-from circuitproof.prove.effort import Pace
+from circuitproof.programs.candidates import Grammar
+from circuitproof.programs.features import Feature
+from circuitproof.proof.effort import Pace
+from circuitproof_lab.distill.choices import Growth, Scope
+from circuitproof_lab.distill.demand import Demand
+from circuitproof_lab.distill.propose import propose
+from circuitproof_lab.distill.synthesis import Bounds
+from circuitproof_lab.distill.synthesise import synthesise
 from distractor_models import HEAD, distractor_model, neutral_quotes
 from hand_models import QUOTE_EDGES, circuit_of
 

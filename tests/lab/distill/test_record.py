@@ -3,14 +3,14 @@ from itertools import product
 import pytest
 import torch
 
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.operators import Attention
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError
-from circuitproof.lab.distill.ground import Ground
-from circuitproof.lab.distill.record import record
-from circuitproof.lab.model.release import load_release
-from circuitproof.lab.model.transformer import AttentionLayer
+from circuitproof.importers.release import load_release
+from circuitproof.models.operators import Attention
+from circuitproof.nn.transformer import AttentionLayer
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.record import record
 from distractor_models import HEAD, distractor_model
 from floats import within
 from models import NORMS, PROGRAMS, random_model, tiny_architecture

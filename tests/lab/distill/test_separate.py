@@ -1,13 +1,13 @@
 import numpy as np
 
-from circuitproof.declare.operators import Attention
-from circuitproof.declare.programs.candidates import Grammar, Word, words_of
-from circuitproof.declare.programs.features import Feature, WordKind
-from circuitproof.declare.programs.text import parse
-from circuitproof.lab.distill.ground import Ground
-from circuitproof.lab.distill.meanings import Meanings
-from circuitproof.lab.distill.record import Record
-from circuitproof.lab.distill.separate import separating_word
+from circuitproof.models.operators import Attention
+from circuitproof.programs.candidates import Grammar, Word, words_of
+from circuitproof.programs.features import Feature, WordKind
+from circuitproof.programs.text import parse
+from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.meanings import Meanings
+from circuitproof_lab.distill.record import Record
+from circuitproof_lab.distill.separate import separating_word
 
 PROMPTS = ((1, 9, 5, 6), (1, 5, 9, 6), (1, 6, 5, 9), (1, 9, 6, 6))
 GRAMMAR = Grammar(rules=1, features=(Feature.KEY_TOKEN, Feature.KEY_POSITION, Feature.RELATIVE_DISTANCE))

@@ -2,23 +2,23 @@ from fractions import Fraction
 
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Head
-from circuitproof.declare.programs.atoms import Brackets
-from circuitproof.declare.programs.candidates import Grammar, Language, Word
-from circuitproof.declare.programs.features import Feature, WordKind
-from circuitproof.declare.programs.syntax import Pick
-from circuitproof.declare.programs.text import parse, to_text
-from circuitproof.declare.tasks.brackets import toy_brackets
-from circuitproof.declare.tasks.quotes import toy_quotes
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Head
 from circuitproof.errors import DeclarationError, InputError, NotExactError
-from circuitproof.lab.discover.choices import Objective
-from circuitproof.lab.distill.choices import Growth, Scope
-from circuitproof.lab.distill.demand import demands_of
-from circuitproof.lab.distill.synthesis import Bounds, Realised, Unfinished
-from circuitproof.lab.distill.synthesise import accepts, freeze, synthesise
-from circuitproof.lab.distill.unrealisable import Unrealisable
-from circuitproof.lab.model.release import load_release
+from circuitproof.find.choices import Objective
+from circuitproof.importers.release import load_release
+from circuitproof.programs.atoms import Brackets
+from circuitproof.programs.candidates import Grammar, Language, Word
+from circuitproof.programs.features import Feature, WordKind
+from circuitproof.programs.syntax import Pick
+from circuitproof.programs.text import parse, to_text
+from circuitproof.tasks.brackets import toy_brackets
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.choices import Growth, Scope
+from circuitproof_lab.distill.demand import demands_of
+from circuitproof_lab.distill.synthesis import Bounds, Realised, Unfinished
+from circuitproof_lab.distill.synthesise import accepts, freeze, synthesise
+from circuitproof_lab.distill.unrealisable import Unrealisable
 from distractor_models import FILLERS, HEAD, distractor_model, neutral_quotes
 from floats import agree
 from hand_models import QUOTE_EDGES, circuit_of

@@ -2,21 +2,21 @@ from dataclasses import replace
 
 import pytest
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.programs.candidates import Grammar, Word
-from circuitproof.declare.programs.features import Feature, WordKind
-from circuitproof.declare.programs.syntax import Otherwise
-from circuitproof.declare.programs.text import parse
+from circuitproof.circuits.circuit import whole
 from circuitproof.errors import DeclarationError, InputError, InvalidError
-from circuitproof.lab.discover.choices import Objective
-from circuitproof.lab.distill.decide import Refutation
-from circuitproof.lab.distill.demand import demands_of
-from circuitproof.lab.distill.ground import Ground
-from circuitproof.lab.distill.synthesis import Bounds
-from circuitproof.lab.distill.synthesise import accepts, freeze, synthesise
-from circuitproof.lab.distill.unrealisable import read_unrealisable, recheck
-from circuitproof.text.canonical import Digest, canonical_json
-from circuitproof.text.reading import parse_json, reading
+from circuitproof.files.canonical import Digest, canonical_json
+from circuitproof.files.reading import parse_json, reading
+from circuitproof.find.choices import Objective
+from circuitproof.programs.candidates import Grammar, Word
+from circuitproof.programs.features import Feature, WordKind
+from circuitproof.programs.syntax import Otherwise
+from circuitproof.programs.text import parse
+from circuitproof_lab.distill.decide import Refutation
+from circuitproof_lab.distill.demand import demands_of
+from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.synthesis import Bounds
+from circuitproof_lab.distill.synthesise import accepts, freeze, synthesise
+from circuitproof_lab.distill.unrealisable import read_unrealisable, recheck
 from distractor_models import HEAD, distractor_model, neutral_quotes
 from program_strategies import all_programs
 

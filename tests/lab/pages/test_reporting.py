@@ -9,16 +9,16 @@ from typer.testing import CliRunner
 import circuitproof as cp
 import viewed
 from circuitproof.cli.main import app
-from circuitproof.declare.tasks.alphabet import TOY
 from circuitproof.errors import InputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.pages.folder import read_run
-from circuitproof.lab.pages.parts import RUN_PARTS
-from circuitproof.lab.pages.reporting import report_of
-from circuitproof.view.data import page_data
-from circuitproof.view.plain import WIDTH
-from circuitproof.view.reporting import look_at
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.reports.data import page_data
+from circuitproof.reports.plain import WIDTH
+from circuitproof.reports.reporting import look_at
+from circuitproof.tasks.alphabet import TOY
 from circuitproof_check.main import Beside, Outcome
+from circuitproof_lab.pages.folder import read_run
+from circuitproof_lab.pages.parts import RUN_PARTS
+from circuitproof_lab.pages.reporting import report_of
 from hand_models import quote_model
 from page_reader import read
 from random_claims import CYCLE

@@ -5,16 +5,16 @@ import json
 import pytest
 
 from circuitproof.errors import InputError
-from circuitproof.lab.records.audit import BaseQuality, ChosenRung, MeasuredState, read_states
-from circuitproof.lab.records.gate import load_outcome
-from circuitproof.lab.records.healing import Healed
-from circuitproof.lab.records.limits import Beyond
-from circuitproof.lab.records.migration import RoundRecord
-from circuitproof.lab.records.norms import Attenuation, NormFold
-from circuitproof.lab.records.programs import Accepted, HeadSearch
-from circuitproof.lab.records.viability import Viability
-from circuitproof.text.codec import to_json
-from circuitproof.text.records import read_record
+from circuitproof.files.codec import to_json
+from circuitproof.files.records import read_record
+from circuitproof_lab.records.audit import BaseQuality, ChosenRung, MeasuredState, read_states
+from circuitproof_lab.records.gate import load_outcome
+from circuitproof_lab.records.healing import Healed
+from circuitproof_lab.records.limits import Beyond
+from circuitproof_lab.records.migration import RoundRecord
+from circuitproof_lab.records.norms import Attenuation, NormFold
+from circuitproof_lab.records.programs import Accepted, HeadSearch
+from circuitproof_lab.records.viability import Viability
 from run_folders import FILES
 
 KINDS = {

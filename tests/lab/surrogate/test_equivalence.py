@@ -2,9 +2,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError
-from circuitproof.lab.surrogate.equivalence import (
+from circuitproof.proof.verdict import Verdict
+from circuitproof.solvers.cvc5 import Cvc5
+from circuitproof.solvers.results import Failed, Satisfiable, Unknown, Unsatisfiable
+from circuitproof.solvers.z3 import Z3
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.surrogate.equivalence import (
     Counterexample,
     Differs,
     DisagreementError,
@@ -15,13 +19,9 @@ from circuitproof.lab.surrogate.equivalence import (
     describe,
     replay,
 )
-from circuitproof.lab.surrogate.registers import Constant, Predicate, When
-from circuitproof.lab.surrogate.template import FilledTemplate, Signature
-from circuitproof.lab.surrogate.words import Words
-from circuitproof.prove.verdict import Verdict
-from circuitproof.solvers.cvc5 import Cvc5
-from circuitproof.solvers.results import Failed, Satisfiable, Unknown, Unsatisfiable
-from circuitproof.solvers.z3 import Z3
+from circuitproof_lab.surrogate.registers import Constant, Predicate, When
+from circuitproof_lab.surrogate.template import FilledTemplate, Signature
+from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import AB, NO_YES, network_of
 
 PAIR = Words(AB, 1, 2)

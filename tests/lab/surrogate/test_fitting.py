@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from circuitproof.errors import InputError, NumericError
-from circuitproof.lab.surrogate.fitting import Fitting, fit_network
-from circuitproof.lab.surrogate.network import measure_fidelity, open_network, write_network
+from circuitproof_lab.surrogate.fitting import Fitting, fit_network
+from circuitproof_lab.surrogate.network import measure_fidelity, open_network, write_network
 from surrogate_twin import NO_YES, SMALL, automaton_teacher, relation_of
 
 PARITY = automaton_teacher([(1, 0), (0, 1)], [0, 1])

@@ -1,12 +1,12 @@
 import pytest
 from hypothesis import given
 
-from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError
-from circuitproof.lab.surrogate.machines import TEMPLATES, Machine, find_template, ladder
-from circuitproof.lab.surrogate.registers import Counter
-from circuitproof.lab.surrogate.template import Fill, FilledTemplate, Signature, explore
-from circuitproof.lab.surrogate.words import Words
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.surrogate.machines import TEMPLATES, Machine, find_template, ladder
+from circuitproof_lab.surrogate.registers import Counter
+from circuitproof_lab.surrogate.template import Fill, FilledTemplate, Signature, explore
+from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import (
     AB,
     NO_YES,

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from safetensors.numpy import save
 
-from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError, NumericError
-from circuitproof.lab.surrogate.network import Shape, measure_fidelity, open_network, write_network
-from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.surrogate.words import Words
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.surrogate.network import Shape, measure_fidelity, open_network, write_network
+from circuitproof_lab.surrogate.relation import Relation
+from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import AB, NO_YES, SMALL, network_of, networks, relation_of
 
 PAIR = Words(AB, 1, 2)

@@ -1,14 +1,14 @@
 import pytest
 from hypothesis import given, settings
 
-from circuitproof.lab.surrogate.equivalence import Differs, Same, enumerate_words, replay
-from circuitproof.lab.surrogate.queries import disagreement, spelled_word, symbols
-from circuitproof.lab.surrogate.registers import Predicate, When
-from circuitproof.lab.surrogate.template import FilledTemplate, Signature
-from circuitproof.lab.surrogate.words import Words
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.results import Satisfiable, Unsatisfiable
 from circuitproof.solvers.z3 import Z3
+from circuitproof_lab.surrogate.equivalence import Differs, Same, enumerate_words, replay
+from circuitproof_lab.surrogate.queries import disagreement, spelled_word, symbols
+from circuitproof_lab.surrogate.registers import Predicate, When
+from circuitproof_lab.surrogate.template import FilledTemplate, Signature
+from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import AB, NO_YES, SMALL, network_of, networks, programs
 
 SOLVERS = [Z3(), Cvc5()]

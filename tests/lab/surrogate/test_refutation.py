@@ -2,20 +2,20 @@ import pytest
 from hypothesis import given
 
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.surrogate import refutation
-from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
-from circuitproof.lab.surrogate.refutation import (
+from circuitproof.files.codec import to_json
+from circuitproof.files.reading import reading
+from circuitproof_lab.surrogate import refutation
+from circuitproof_lab.surrogate.machines import TEMPLATES, ladder
+from circuitproof_lab.surrogate.refutation import (
     certify,
     check_tree,
     list_meanings,
     read_refuted,
     read_tree,
 )
-from circuitproof.lab.surrogate.registers import Constant, Predicate, Toggle, When
-from circuitproof.lab.surrogate.synthesis import Exhausted, Leaf, Split, synthesise
-from circuitproof.lab.surrogate.words import Words
-from circuitproof.text.codec import to_json
-from circuitproof.text.reading import reading
+from circuitproof_lab.surrogate.registers import Constant, Predicate, Toggle, When
+from circuitproof_lab.surrogate.synthesis import Exhausted, Leaf, Split, synthesise
+from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import (
     AB,
     NO_YES,

@@ -3,11 +3,11 @@ import json
 import pytest
 from hypothesis import given
 
-from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.surrogate.relation import Basis, Relation, load_relation, read_relation
-from circuitproof.lab.surrogate.words import Words
-from circuitproof.text.reading import reading
+from circuitproof.files.reading import reading
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.surrogate.relation import Basis, Relation, load_relation, read_relation
+from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import AB, NO_YES, SMALL, random_teachers, relation_of, table_json
 
 TINY = relation_of("tiny", Words(AB, 1, 1), NO_YES, lambda word: word[0])

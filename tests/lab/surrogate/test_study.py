@@ -3,22 +3,22 @@ from dataclasses import replace
 import pytest
 from safetensors.torch import load
 
-from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import InputError
-from circuitproof.lab.surrogate.equivalence import Examiners
-from circuitproof.lab.surrogate.fitting import Fitting, exact_network, fit_network
-from circuitproof.lab.surrogate.lesson import lesson_of, read_lesson
-from circuitproof.lab.surrogate.machines import TEMPLATES, ladder
-from circuitproof.lab.surrogate.network import Network, Shape
-from circuitproof.lab.surrogate.registers import Constant
-from circuitproof.lab.surrogate.relation import Relation
-from circuitproof.lab.surrogate.study import StudyPlan, run_study
-from circuitproof.lab.surrogate.template import FilledTemplate
-from circuitproof.lab.surrogate.words import Words
-from circuitproof.prove.verdict import Verdict
+from circuitproof.files.reading import reading
+from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.z3 import Z3
-from circuitproof.text.reading import reading
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.surrogate.equivalence import Examiners
+from circuitproof_lab.surrogate.fitting import Fitting, exact_network, fit_network
+from circuitproof_lab.surrogate.lesson import lesson_of, read_lesson
+from circuitproof_lab.surrogate.machines import TEMPLATES, ladder
+from circuitproof_lab.surrogate.network import Network, Shape
+from circuitproof_lab.surrogate.registers import Constant
+from circuitproof_lab.surrogate.relation import Relation
+from circuitproof_lab.surrogate.study import StudyPlan, run_study
+from circuitproof_lab.surrogate.template import FilledTemplate
+from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import NO_YES, SMALL, SMALL_SIGNATURE, automaton_teacher, relation_of
 
 FITTING = Fitting(hidden=(16,), steps=2000, learning_rate=0.02, attempts=5, seed=1)

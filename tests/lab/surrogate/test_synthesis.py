@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 
 from circuitproof.errors import DeclarationError
-from circuitproof.lab.surrogate.machines import TEMPLATES, Machine, ladder
-from circuitproof.lab.surrogate.refutation import check_tree
-from circuitproof.lab.surrogate.registers import Constant, Counter, Toggle
-from circuitproof.lab.surrogate.synthesis import GaveUp, synthesise
-from circuitproof.lab.surrogate.template import FilledTemplate
+from circuitproof_lab.surrogate.machines import TEMPLATES, Machine, ladder
+from circuitproof_lab.surrogate.refutation import check_tree
+from circuitproof_lab.surrogate.registers import Constant, Counter, Toggle
+from circuitproof_lab.surrogate.synthesis import GaveUp, synthesise
+from circuitproof_lab.surrogate.template import FilledTemplate
 from surrogate_twin import (
     NO_YES,
     SMALL,

@@ -3,16 +3,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from circuitproof.declare.circuits.circuit import whole
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.operators import Attention
-from circuitproof.declare.tasks.alphabet import Alphabet
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Graph
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.model.checkpoint import StoredModel, save_model
-from circuitproof.lab.surrogate import teachers
-from circuitproof.lab.surrogate.relation import Basis
-from circuitproof.lab.surrogate.teachers import Question, Rendering, circuit_relation, plain_rendering
-from circuitproof.lab.surrogate.words import Words
+from circuitproof.models.operators import Attention
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.surrogate import teachers
+from circuitproof_lab.surrogate.relation import Basis
+from circuitproof_lab.surrogate.teachers import Question, Rendering, circuit_relation, plain_rendering
+from circuitproof_lab.surrogate.words import Words
 from floats import agree
 from hand_models import ADDED, ADDER, DIRECT, PLAIN, build, circuit_of
 from models import random_model, tiny_architecture

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 
 from circuitproof.errors import InputError
-from circuitproof.lab.surrogate.machines import read_program
-from circuitproof.lab.surrogate.registers import Toggle
-from circuitproof.lab.surrogate.template import Fill, OpenHoleError, run
-from circuitproof.lab.surrogate.words import Words
-from circuitproof.text.reading import reading
+from circuitproof.files.reading import reading
+from circuitproof_lab.surrogate.machines import read_program
+from circuitproof_lab.surrogate.registers import Toggle
+from circuitproof_lab.surrogate.template import Fill, OpenHoleError, run
+from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import SMALL, SMALL_SIGNATURE, programs
 
 FLIP = {"on a": "flip", "on b": "stay", "even": "no", "odd": "yes"}

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.tasks.alphabet import Alphabet
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.lab.surrogate.words import Words, read_data, read_words
-from circuitproof.text.reading import reading
+from circuitproof.files.reading import reading
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.surrogate.words import Words, read_data, read_words
 from surrogate_twin import AB, SMALL, all_words
 
 domains = st.builds(

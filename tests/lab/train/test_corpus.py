@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from circuitproof.errors import InputError
-from circuitproof.lab.train.corpus import (
+from circuitproof_lab.train.corpus import (
     Dataset,
     Document,
     Files,

@@ -7,18 +7,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.tasks.alphabet import Alphabet
-from circuitproof.declare.tasks.brackets import toy_brackets
-from circuitproof.declare.tasks.domain import Domain
-from circuitproof.declare.tasks.quotes import toy_quotes
-from circuitproof.declare.tasks.rules import AnswerTable, ClassTable
-from circuitproof.declare.tasks.task import Task
 from circuitproof.errors import InputError
-from circuitproof.lab.model.decisions import score_circuits
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train.corpus import Part
-from circuitproof.lab.train.data import CorpusData, Data, TaskData
-from circuitproof.lab.train.windows import NO_TARGET, Batch, Windows
+from circuitproof.nn.decisions import score_circuits
+from circuitproof.nn.transformer import Transformer
+from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.brackets import toy_brackets
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof.tasks.rules import AnswerTable, ClassTable
+from circuitproof.tasks.task import Task
+from circuitproof_lab.train.corpus import Part
+from circuitproof_lab.train.data import CorpusData, Data, TaskData
+from circuitproof_lab.train.windows import NO_TARGET, Batch, Windows
 from corpora import corpus_data
 from floats import agree
 from models import random_model, random_tokens, tiny_architecture

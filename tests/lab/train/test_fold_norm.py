@@ -7,22 +7,22 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import inverse_root
-from circuitproof.declare.circuits.circuit import circuit_of
-from circuitproof.declare.circuits.graph import Graph
-from circuitproof.declare.operators import LayerNorm, NoNorm
-from circuitproof.declare.programs.text import parse
+from circuitproof.circuits.circuit import circuit_of
+from circuitproof.circuits.graph import Graph
 from circuitproof.errors import InputError, NumericError
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train import fold_norm
-from circuitproof.lab.train.fold_norm import compare, fold, folded_architecture
-from circuitproof.lab.train.measures import FoldError, FoldLimits
-from circuitproof.lab.train.norm_schedule import NormReader, Site, all_sites
-from circuitproof.lab.train.remove_norm import Deviations, deviations_of, fading_norms, fix_norms, make_fading
-from circuitproof.lab.train.windows import NO_TARGET, Batch, next_token_loss
-from circuitproof.text.canonical import readable_json
-from circuitproof.text.codec import Codec, to_json
-from circuitproof.text.reading import Fields, parse_json
+from circuitproof.files.canonical import readable_json
+from circuitproof.files.codec import Codec, to_json
+from circuitproof.files.reading import Fields, parse_json
+from circuitproof.models.architecture import inverse_root
+from circuitproof.models.operators import LayerNorm, NoNorm
+from circuitproof.nn.transformer import Transformer
+from circuitproof.programs.text import parse
+from circuitproof_lab.train import fold_norm
+from circuitproof_lab.train.fold_norm import compare, fold, folded_architecture
+from circuitproof_lab.train.measures import FoldError, FoldLimits
+from circuitproof_lab.train.norm_schedule import NormReader, Site, all_sites
+from circuitproof_lab.train.remove_norm import Deviations, deviations_of, fading_norms, fix_norms, make_fading
+from circuitproof_lab.train.windows import NO_TARGET, Batch, next_token_loss
 from floats import agree
 from models import NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture
 from strategies import circuits_in, small_architectures

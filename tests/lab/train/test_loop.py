@@ -7,16 +7,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.circuits.graph import Head
+from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError, NumericError
-from circuitproof.lab.model.checkpoint import StoredModel, model_files, save_tensors
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.train import loop
-from circuitproof.lab.train.data import CorpusData
-from circuitproof.lab.train.loop import NextToken, TrainingPlan, Watcher, fit, learning_rate, train
-from circuitproof.lab.train.measures import Evaluation
-from circuitproof.text.canonical import digest_bytes
-from circuitproof.text.sealed import write_sealed
+from circuitproof.files.canonical import digest_bytes
+from circuitproof.files.sealed import write_sealed
+from circuitproof.nn.checkpoint import StoredModel, model_files, save_tensors
+from circuitproof.nn.transformer import Transformer
+from circuitproof_lab.train import loop
+from circuitproof_lab.train.data import CorpusData
+from circuitproof_lab.train.loop import NextToken, TrainingPlan, Watcher, fit, learning_rate, train
+from circuitproof_lab.train.measures import Evaluation
 from corpora import corpus_data
 from floats import agree
 from models import NORMS, PROGRAMS, random_model, tiny_architecture

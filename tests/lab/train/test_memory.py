@@ -8,8 +8,8 @@ import sys
 import pytest
 import torch
 
-from circuitproof.lab.train import memory
-from circuitproof.lab.train.memory import freed_memory_kept
+from circuitproof_lab.train import memory
+from circuitproof_lab.train.memory import freed_memory_kept
 
 MANY = 1 << 24
 """Bytes of a tensor that the C library would return to the system as soon as it is freed."""
@@ -47,7 +47,7 @@ def test_freed_memory_is_handed_out_again_without_asking_the_system():
 
 AFTERWARDS = f"""
 import resource
-from circuitproof.lab.train.memory import freed_memory_kept
+from circuitproof_lab.train.memory import freed_memory_kept
 with freed_memory_kept():
     pass
 bytearray({MANY})

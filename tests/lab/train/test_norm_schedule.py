@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.architecture import tensor_shapes
 from circuitproof.errors import DeclarationError
-from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, Span, all_sites
-from circuitproof.text.codec import to_json
+from circuitproof.files.codec import to_json
+from circuitproof.models.architecture import tensor_shapes
+from circuitproof_lab.train.norm_schedule import NormReader, Schedule, Site, Span, all_sites
 from floats import agree
 from models import NORMS, tiny_architecture
 

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from circuitproof.errors import InputError, NumericError
-from circuitproof.lab.model.transformer import Transformer
-from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.stages.train import train_recipe
-from circuitproof.lab.train import precision
-from circuitproof.lab.train.loop import Watcher
-from circuitproof.lab.train.precision import Computation, Precision, tiny_step
+from circuitproof.nn.transformer import Transformer
+from circuitproof_lab.pipeline.recipe import load_recipe
+from circuitproof_lab.pipeline.stages.train import train_recipe
+from circuitproof_lab.train import precision
+from circuitproof_lab.train.loop import Watcher
+from circuitproof_lab.train.precision import Computation, Precision, tiny_step
 from models import random_model, tiny_architecture
 from recipes import write_recipe
 

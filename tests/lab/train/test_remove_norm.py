@@ -6,15 +6,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.declare.operators import Attention
-from circuitproof.declare.tasks.brackets import toy_brackets
-from circuitproof.declare.tasks.quotes import toy_quotes
 from circuitproof.errors import InputError, NumericError
-from circuitproof.lab.model.checkpoint import StoredModel, model_files
-from circuitproof.lab.train.data import CorpusData, TaskData
-from circuitproof.lab.train.loop import NextToken, TrainingPlan, Watcher, fit
-from circuitproof.lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
-from circuitproof.lab.train.remove_norm import (
+from circuitproof.models.operators import Attention
+from circuitproof.nn.checkpoint import StoredModel, model_files
+from circuitproof.tasks.brackets import toy_brackets
+from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.train.data import CorpusData, TaskData
+from circuitproof_lab.train.loop import NextToken, TrainingPlan, Watcher, fit
+from circuitproof_lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
+from circuitproof_lab.train.remove_norm import (
     Fading,
     FadingNorm,
     deviations_of,
@@ -23,7 +23,7 @@ from circuitproof.lab.train.remove_norm import (
     make_fading,
     refuse_bad_deviations,
 )
-from circuitproof.lab.train.windows import NO_TARGET, Batch
+from circuitproof_lab.train.windows import NO_TARGET, Batch
 from corpora import corpus_data
 from floats import agree
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture

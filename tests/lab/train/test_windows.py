@@ -2,7 +2,7 @@ from math import exp, log
 
 import torch
 
-from circuitproof.lab.train.windows import NO_TARGET, next_token_loss
+from circuitproof_lab.train.windows import NO_TARGET, next_token_loss
 from floats import agree
 
 

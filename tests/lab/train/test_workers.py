@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from circuitproof.errors import InputError
-from circuitproof.lab.runs.recipe import load_recipe
-from circuitproof.lab.runs.stages.train import train_recipe
-from circuitproof.lab.train.loop import Watcher
-from circuitproof.lab.train.workers import Workers, joined, together
+from circuitproof_lab.pipeline.recipe import load_recipe
+from circuitproof_lab.pipeline.stages.train import train_recipe
+from circuitproof_lab.train.loop import Watcher
+from circuitproof_lab.train.workers import Workers, joined, together
 from corpora import corpus_changes, write_corpus
 from recipes import write_recipe
 

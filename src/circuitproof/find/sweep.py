@@ -1,0 +1,83 @@
+"""A sweep over thresholds: one candidate circuit for each, all of them kept for the report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.spelling import parse_edges
+from circuitproof.errors import InputError, OverdueError
+from circuitproof.files.canonical import Json
+from circuitproof.files.codec import Codec, record_to_json
+from circuitproof.files.reading import Fields
+from circuitproof.find.bisection import prune_prefix, prune_runs
+from circuitproof.find.choices import Search
+from circuitproof.find.measure import Measure
+from circuitproof.find.objective import Meter, Tolerance
+from circuitproof.find.parts import Part
+from circuitproof.find.prune import Pruned, prune
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A circuit that a threshold led to."""
+
+    threshold: float
+    circuit: Circuit
+    measure: Measure
+
+    def to_json(self) -> Json:
+        return {
+            "threshold": self.threshold,
+            **record_to_json(self.measure),
+            "nodes": len(self.circuit.nodes()),
+            "heads": len(self.circuit.heads()),
+            "edges": [str(edge) for edge in self.circuit],
+        }
+
+
+def read_candidate(fields: Fields, chosen: Circuit) -> Candidate:
+    """Read a candidate as `Candidate.to_json` writes it, of the graph and ablation of the one chosen."""
+    circuit = parse_edges(chosen.graph, fields.texts("edges"), fields.where, chosen.ablation)
+    found = (fields.integer("nodes"), fields.integer("heads"))
+    if found != (len(circuit.nodes()), len(circuit.heads())):
+        raise InputError(f"{fields.where} counts {found} nodes and heads, its edges have others")
+    return Candidate(fields.number("threshold", above=-1), circuit, Codec().record(Measure, fields))
+
+
+def sweep(
+    meter: Meter, order: Sequence[Part], tolerances: Sequence[Tolerance], search: Search = Search.GREEDY
+) -> tuple[Candidate, ...]:
+    """Return the candidate of each tolerance, in the order given, as long as the meter has time.
+
+    Each is what a fresh run would find. Work is shared without changing that: the meter runs no circuit
+    twice, and what became of the parts at one threshold is the guess for the next.
+    """
+    if not tolerances:
+        raise InputError("no thresholds to sweep; give at least one")
+    candidates: list[Candidate] = []
+    guess: Sequence[bool] | None = None
+    for tolerance in meter.pace.each("thresholds", tolerances):
+        try:
+            found = _search(meter, order, tolerance, search, guess)
+        except OverdueError:
+            if not candidates:
+                raise
+            break
+        guess = found.removed
+        candidates.append(Candidate(tolerance.threshold, found.circuit, found.measure))
+    return tuple(candidates)
+
+
+def _search(
+    meter: Meter, order: Sequence[Part], tolerance: Tolerance, search: Search, guess: Sequence[bool] | None
+) -> Pruned:
+    match search:
+        case Search.GREEDY:
+            return prune(meter, order, tolerance, guess)
+        case Search.BISECTION:
+            return prune_prefix(meter, order, tolerance)
+        case Search.RUNS:
+            return prune_runs(meter, order, tolerance)
+        case _:
+            assert_never(search)

@@ -1,0 +1,77 @@
+"""The logits of an imported GPT-2 beside those of `transformers`, which must be the same but for rounding."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+from torch import Tensor
+
+from circuitproof.errors import InputError
+from circuitproof.files.codec import Key
+from circuitproof.nn.checkpoint import load_model
+from circuitproof.nn.transformer import AttentionLayer, Transformer
+from circuitproof_lab.train.data import generator_of
+
+_PROMPTS = 2
+_HALF = 2.0**-26
+"""Half of the binary digits of FP64: the other half is room for what a model makes of its rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two forwards of the same weights differ, over all positions and tokens."""
+
+    positions: int
+    largest_logit: float
+    difference: Annotated[float, Key("difference_fp64")]
+    """In FP64, with the same scale of attention: rounding alone, or the models are not the same."""
+    difference_fp32: float
+    """In FP32, as both stand."""
+
+
+def compare(source: Path, model: Path) -> Agreement:
+    """Compare a model with its source in `transformers` on random prompts as long as its context.
+
+    Refused unless the FP64 logits agree in half of their digits. Our scale of attention is an FP32 number;
+    for this comparison it is the double that `transformers` divides by.
+    """
+    ours, theirs = load_model(model).model.eval(), _theirs(source)
+    difference_fp32, _ = _measure(ours, theirs)
+    difference, largest = _measure(_unrounded(ours.double()), theirs.double())
+    found = Agreement(_PROMPTS * ours.architecture.context, largest, difference, difference_fp32)
+    if not found.difference <= _HALF * max(found.largest_logit, 1):
+        raise InputError(
+            f"{source}: our logits differ from those of transformers by {found.difference:.3g} in FP64, "
+            f"where the largest is {found.largest_logit:.3g}; nothing was written"
+        )
+    return found
+
+
+def _theirs(source: Path) -> Any:  # noqa: ANN401  # the package is optional, so its type is not at hand
+    from transformers import GPT2LMHeadModel, logging  # pyright: ignore[reportMissingImports]  # an extra
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    loaded = GPT2LMHeadModel.from_pretrained(source, local_files_only=True, attn_implementation="eager")
+    return loaded.float().eval()
+
+
+def _unrounded(model: Transformer) -> Transformer:
+    for layer in model.attentions:
+        assert isinstance(layer, AttentionLayer)  # noqa: S101  # torch types module lists as Module
+        if layer.score_scale != 1:
+            layer.score_scale = model.architecture.head_width**-0.5
+    return model
+
+
+def _measure(ours: Transformer, theirs: Any) -> tuple[float, float]:  # noqa: ANN401  # the same
+    """Return the largest difference and the largest logit; either is NaN where any number is."""
+    sizes, rows = ours.architecture, list[Tensor]()
+    with torch.no_grad():
+        for seed in range(_PROMPTS):
+            tokens = torch.randint(sizes.vocabulary, (1, sizes.context), generator=generator_of(seed, 0))
+            one, other = ours(tokens), theirs(tokens).logits
+            rows.append(torch.stack([(one - other).abs().max(), other.abs().max()]))
+    difference, largest = torch.stack(rows).amax(0).tolist()
+    return difference, largest

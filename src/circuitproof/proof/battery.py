@@ -1,0 +1,92 @@
+"""The battery: every property of a claim answered by the engine of its domain, with remarks on the proofs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from circuitproof.circuits.ablation import Zero
+from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.graph import Edge
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.effort import Effort
+from circuitproof.proof.enclosed import Decision
+from circuitproof.proof.evidence import decisions
+from circuitproof.proof.fold import fold
+from circuitproof.proof.known import all_of, same_logits
+from circuitproof.proof.lists import answer_list
+from circuitproof.proof.properties.lesion_identity import LesionIdentity
+from circuitproof.proof.properties.property import Property
+from circuitproof.proof.remarks import Decisions, Grounds, Remark, remarks_on_ablation
+from circuitproof.proof.verdict import Answer, Battery, Verdict
+from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.patterns import Pattern
+
+
+def prove(claim: Claim, effort: Effort | None = None) -> Battery:
+    """Answer every property of a claim: on a list by folds, on a pattern by covers."""
+    match claim.task.domain:
+        case Domain():
+            battery = answer_list(claim, effort or Effort())
+        case Pattern():
+            from circuitproof.proof.patterns.answers import answer_pattern  # a list needs none of its room
+
+            battery = answer_pattern(claim, effort or Effort())
+        case _:
+            assert_never(claim.task.domain)
+    return replace(battery, answers=_remarked(battery))
+
+
+def prove_also(battery: Battery, prop: LesionIdentity) -> Battery:
+    """Return a battery that answers a lesion identity as well; it needs no folds, so none are made again."""
+    claim = replace(battery.claim, properties=(*battery.claim.properties, prop))
+    answers = (*battery.answers, prop.answer(claim.frozen))
+    answered = replace(battery, claim=claim, answers=answers)
+    return replace(answered, answers=_remarked(answered))
+
+
+def _remarked(battery: Battery) -> tuple[Answer, ...]:
+    """Return the answers with their remarks, which only proofs have."""
+    claim, answers = battery.claim, battery.claim.task.answers_by_class()
+    proved = [answer.prop for answer in battery.answers if answer.verdict is Verdict.PROVED]
+    grounds = Grounds(
+        answers=answers,
+        circuit=claim.circuit,
+        programs=claim.frozen.programs,
+        is_equivalent=any(prop.implies_equivalence for prop in proved),
+        has_single_classes=len(answers) == claim.task.size,
+        unedged=_unedged(battery),
+        of_ablation=_of_ablation(battery),
+    )
+    return tuple(
+        replace(answer, remarks=remarks(answer.prop, battery, grounds, tuple(decisions(answer.evidence))))
+        if answer.prop in proved
+        else answer
+        for answer in battery.answers
+    )
+
+
+def remarks(prop: Property, battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+    """Return what there is to remark on the proof of a property, in the order of the table."""
+    of_ablation = grounds.of_ablation if prop.is_about_cut_edges else ()
+    return (*prop.remarks(battery, grounds, decisions), *of_ablation)
+
+
+def _unedged(battery: Battery) -> Sequence[Decision]:
+    """Return what the circuit without any edge decides: of one prompt, if cut edges carry nothing."""
+    claim = battery.claim
+    none = replace(claim.circuit, edges=frozenset[Edge]())
+    prompts = battery.shown.prompts[:1] if isinstance(none.ablation, Zero) else battery.shown.prompts
+    folded = fold(claim.frozen, claim.task.candidates, [none], prompts, arithmetic=claim.arithmetic)
+    return tuple(one.decision for one in folded.of(none))
+
+
+def _of_ablation(battery: Battery) -> tuple[Remark, ...]:
+    """Return the remarks on what cut edges carry."""
+    claim, prompts = battery.claim, battery.shown.prompts
+    if isinstance(claim.circuit.ablation, Zero):
+        return ()
+    model = whole(claim.frozen.graph)
+    circuits = [claim.circuit, model]
+    folded = fold(claim.frozen, claim.task.candidates, circuits, prompts, arithmetic=claim.arithmetic)
+    is_as_model = all_of(map(same_logits, folded.of(claim.circuit), folded.of(model)))
+    return remarks_on_ablation(claim.circuit.ablation, prompts, is_as_model=is_as_model)

@@ -1,0 +1,60 @@
+"""What of a claim has no value in its arithmetic, and what to do then: said here and nowhere else."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from circuitproof.circuits.circuit import Circuit, whole
+from circuitproof.errors import NotExactError, UsageError
+from circuitproof.forward.frozen import Frozen
+from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, ExactNumbers
+
+if TYPE_CHECKING:
+    from circuitproof.proof.claim import Claim
+
+
+class Need(StrEnum):
+    """What exact values are wanted for: what to say, and what to do, where an operator has none."""
+
+    FAITHFULNESS = "the whole model uses {}, which has no exact value: this can only be measured"
+    AGREEMENT = "the other circuit uses {}, which has no exact value; compare with a circuit without it"
+    DECISIONS = (
+        "the model uses {}, which has no exact value, so its own decisions have none; "
+        "want the right answers as the objective"
+    )
+    LOGITS = (
+        "the model uses {}, which has no exact value, so its logits have none; "
+        "circuitproof model DIR --compare FILE compares such a model in floats"
+    )
+
+
+def ball_words(arithmetic: ClaimArithmetic) -> str | None:
+    """Return why balls cannot be searched in an arithmetic and what to do; nothing if they can."""
+    if isinstance(arithmetic, ExactNumbers):
+        return None
+    return (
+        f"balls are searched in exact numbers, the claim's arithmetic is {arithmetic.kind}; "
+        "perturb 'logits input' of a model without a final norm"
+    )
+
+
+def inexact_model(frozen: Frozen, arithmetic: ClaimArithmetic = EXACT) -> str | None:
+    """Return the operator by which the whole model has no value in an arithmetic, if one is to blame."""
+    return inexact_circuit(frozen, whole(frozen.graph), arithmetic)
+
+
+def inexact_circuit(frozen: Frozen, circuit: Circuit, arithmetic: ClaimArithmetic = EXACT) -> str | None:
+    """Return the operator by which a circuit has no value in an arithmetic; enclosures have all of them."""
+    is_exact = isinstance(arithmetic, ExactNumbers)
+    return frozen.declaration.inexact_among(circuit.live().nodes()) if is_exact else None
+
+
+def refuse_inexact(frozen: Frozen, circuit: Circuit, need: Need) -> None:
+    """Refuse a circuit, or a whole model, that computes what has no exact value."""
+    if (operator := inexact_circuit(frozen, circuit)) is not None:
+        raise NotExactError(need.format(operator))
+
+
+def refuse_enclosing(claim: "Claim", who: str) -> None:
+    """Refuse a claim in an enclosing arithmetic, where work is done in exact numbers only."""
+    if not isinstance(claim.arithmetic, ExactNumbers):
+        raise UsageError(f"{who} in exact numbers, the claim's arithmetic is {claim.arithmetic.kind}")

@@ -1,0 +1,130 @@
+"""Minimality: which of the smaller circuits decide the task, each refuted by a named prompt or proved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from circuitproof.circuits.ablation import ZERO
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.forward.frozen import Frozen
+from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic
+from circuitproof.proof.claim import Among, edges_of
+from circuitproof.proof.effort import UNHURRIED, Pace
+from circuitproof.proof.enclosed import NOT_KNOWN, Ternary
+from circuitproof.proof.fold import CandidateLogits, fold
+from circuitproof.proof.known import decides, divide
+from circuitproof.tasks.task import Task
+
+_ANCHORS = 8
+"""So many prompts are tried first; most circuits that are wrong are wrong on one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A circuit tried on a task: refuted by a prompt, right everywhere, or right wherever that is known."""
+
+    circuit: Circuit
+    refuting: int | None
+    """The place of a prompt that it decides wrong."""
+    folds: tuple[CandidateLogits, ...]
+    """The fold of that prompt, or of all prompts, in order, if there is none."""
+    open: tuple[int, ...] = ()
+    """The places of prompts of which it is not known; none of a circuit that is refuted."""
+
+    @property
+    def is_equivalent(self) -> Ternary:
+        return self.refuting is None and (NOT_KNOWN if self.open else True)
+
+
+class Bound(StrEnum):
+    """What can end a search before it finds a circuit."""
+
+    MOST = "most"
+    """No circuit of more edges was to be tried."""
+    BUDGET = "budget"
+    """There are more circuits of the next size than may be tried."""
+    TIME = "time"
+    """Not all circuits of a size were tried."""
+    OPEN = "open"
+    """Of some circuits of a size it is not known whether they decide the task."""
+    EDGES = "edges"
+    """There is none of more edges: all circuits are refuted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FewestEdges:
+    """How far a search for the fewest edges came."""
+
+    refuted_below: int
+    """Every circuit with fewer edges than this is refuted: a proved lower bound."""
+    trials: tuple[Trial, ...]
+    minimum: tuple[Circuit, ...]
+    """All circuits of the smallest size that suffices, or none if the search ended before."""
+    ended_by: Bound | None = None
+    """What ended it before, if it did."""
+
+
+def search_minimum(  # noqa: PLR0913  # a search has these bounds
+    frozen: Frozen,
+    task: Task,
+    *,
+    budget: int,
+    most: int | None = None,
+    among: Circuit | None = None,
+    pace: Pace = UNHURRIED,
+    arithmetic: ClaimArithmetic = EXACT,
+) -> FewestEdges:
+    """Try all circuits of no edge, of one, of two, until some suffice; at most `most` edges each.
+
+    `among` is the circuit whose edges may be kept; without one, all of the model. A size with more than
+    `budget` circuits is not begun, and one that there is no time for is not finished: what is refuted so far
+    is the proved lower bound.
+    """
+    graph, ablation = (frozen.graph, ZERO) if among is None else (among.graph, among.ablation)
+    edges = edges_of(frozen, graph) if among is None else tuple(among)
+    every = Among(frozen, task, graph, ablation)
+    last = len(edges) if most is None else min(most, len(edges))
+    trials: list[Trial] = []
+    for size in range(last + 1):
+        circuits = every.contenders(edges, size, budget + 1)
+        if len(circuits) > budget:
+            return FewestEdges(size, tuple(trials), (), Bound.BUDGET)
+        found = try_circuits(frozen, task, circuits, pace, arithmetic=arithmetic)
+        trials.extend(found)
+        if len(found) < len(circuits):
+            return FewestEdges(size, tuple(trials), (), Bound.TIME)
+        if any(trial.open for trial in found):
+            return FewestEdges(size, tuple(trials), (), Bound.OPEN)
+        if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent is True):
+            return FewestEdges(size, tuple(trials), minimum)
+    return FewestEdges(last + 1, tuple(trials), (), Bound.EDGES if last == len(edges) else Bound.MOST)
+
+
+def try_circuits(
+    frozen: Frozen,
+    task: Task,
+    circuits: Sequence[Circuit],
+    pace: Pace = UNHURRIED,
+    *,
+    arithmetic: ClaimArithmetic = EXACT,
+) -> tuple[Trial, ...]:
+    """Return for each circuit a prompt that refutes it, or that it decides the task, if there is time."""
+
+    def tried(some: Sequence[Circuit], places: Sequence[int]) -> list[Trial]:
+        prompts = [task.prompts[place] for place in places]
+        folded = fold(frozen, task.candidates, some, prompts, pace, arithmetic=arithmetic)
+        return [_trial(one, task, places, folded.of(one)) for one in some if folded.has([one])]
+
+    first = tried(circuits, task.spread(_ANCHORS))
+    second = tried([trial.circuit for trial in first if trial.refuting is None], range(task.size))
+    refuted = [trial for trial in first if trial.refuting is not None]
+    known = {trial.circuit: trial for trial in (*refuted, *second)}
+    return tuple(known[circuit] for circuit in circuits if circuit in known)
+
+
+def _trial(circuit: Circuit, task: Task, places: Sequence[int], folds: tuple[CandidateLogits, ...]) -> Trial:
+    wanted = task.decisions()
+    right = divide(decides(found, wanted[x]) for x, found in zip(places, folds, strict=True))
+    if right.no:
+        return Trial(circuit, places[right.no[0]], (folds[right.no[0]],))
+    return Trial(circuit, None, folds, tuple(places[place] for place in right.open))

@@ -1,0 +1,51 @@
+"""What has to hold of single prompts, and what margins prove it for a whole region."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.proof.evidence import FoldLeaf, Replay, Replayed
+from circuitproof.proof.fold import Fold
+from circuitproof.proof.patterns.regions import PromptRegion
+from circuitproof.tasks.domain import Prompt
+from circuitproof.tasks.labelled import Label
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A concrete prompt and its exact logits, in the circuit and in the one that it is compared with."""
+
+    prompt: Prompt
+    label: Label
+    fold: Fold
+    second: Fold | None = None
+
+    def replayed(self) -> Replayed:
+        return Replayed(self.prompt, FoldLeaf(self.fold, second=self.second))
+
+
+class Goal(Protocol):
+    """What is shown of every prompt, by the claim's circuit and where one is named by a second."""
+
+    @property
+    def second(self) -> Circuit | None:
+        """Return the second circuit."""
+        ...
+
+    def decision(self, region: PromptRegion, first: Seen, /) -> int:
+        """Return the place of the candidate that a region is to decide."""
+        ...
+
+    def least(self, winner: int, other: int, /) -> Fraction:
+        """Return what the margin of the winner over another candidate must exceed."""
+        ...
+
+    def broken_by(self, seen: Seen, /) -> Replay | None:
+        """Return the evidence that a prompt, with those before, breaks the goal."""
+        ...
+
+
+def others(count: int, winner: int) -> Sequence[int]:
+    return [place for place in range(count) if place != winner]

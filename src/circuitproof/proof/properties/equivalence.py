@@ -1,0 +1,84 @@
+"""Equivalence: the circuit decides the task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.counterexamples import Decided, rightly_decided
+from circuitproof.proof.effort import Effort
+from circuitproof.proof.evidence import Replay, make_leaf
+from circuitproof.proof.fold import CandidateLogits, Folded
+from circuitproof.proof.known import decides, divide
+from circuitproof.proof.properties.each_prompt import for_every_prompt
+from circuitproof.proof.properties.kinds import Kind
+from circuitproof.proof.properties.property import Meaning, Property
+from circuitproof.proof.properties.questions import EachPrompt, Question, Sought, Wrong
+from circuitproof.proof.regions.disturbed import Point
+from circuitproof.proof.remarks import Decisions, Grounds, Plain, Remark, unedged
+from circuitproof.proof.verdict import Answer, Battery
+from circuitproof.tasks.domain import Prompt
+from circuitproof.tasks.task import Task
+
+if TYPE_CHECKING:
+    from circuitproof.proof.patterns.answers import PatternProver
+    from circuitproof.proof.patterns.goals import Seen
+    from circuitproof.proof.patterns.regions import PromptRegion
+    from circuitproof.proof.properties.robustness import Robust
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence(Property):
+    """For every prompt x, the circuit decides the right answer P(x) and nothing else."""
+
+    kind: ClassVar[Kind] = Kind.EQUIVALENCE
+    is_known_on_patterns: ClassVar[bool] = True
+    implies_equivalence: ClassVar[bool] = True
+
+    def meaning(self) -> Meaning:
+        return Meaning(
+            "On every prompt the circuit decides the right answer, and no other candidate ties with it.",
+            "∀x ∈ D:  d(x) = {P(x)}",
+            "Only the candidates are compared: another token may have a larger logit.",
+        )
+
+    def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
+        wanted, found = claim.task.decisions(), folded.of(claim.circuit)
+        right = divide(decides(fold, wanted[x]) for x, fold in enumerate(found))
+        return for_every_prompt(claim, self, [make_leaf(fold) for fold in found], right)
+
+    def answer_pattern(self, prover: "PatternProver") -> Answer:
+        return prover.for_every_prompt(self, Right(prover.claim.task))
+
+    def remarks(self, _battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+        return (Plain.CONSTANT,) * grounds.is_constant + unedged(grounds, decisions)
+
+    def questions(self, claim: Claim) -> tuple[Question, ...]:
+        said = ("decides another answer than the right one, or ties", "decides right")
+        return (EachPrompt(Sought(Wrong(claim.task.decisions()), (claim.circuit,), said)),)
+
+    def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
+        return rightly_decided(claim, claim.circuit, prompts)
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """Every prompt gets its right answer and nothing else; with `robust`, whatever the perturbation."""
+
+    task: Task
+    robust: "Robust | None" = None
+    second: None = None
+
+    def decision(self, region: "PromptRegion", first: "Seen") -> int:
+        return self.task.candidates.index((region.label or first.label).answer)
+
+    def least(self, winner: int, other: int) -> Fraction:
+        return Fraction(0) if self.robust is None else self.robust.least(winner, other)
+
+    def broken_by(self, seen: "Seen") -> Replay | None:
+        """Return a prompt that is decided otherwise, or not at all, or is when it is perturbed."""
+        wanted = frozenset({self.task.candidates.index(seen.label.answer)})
+        if seen.fold.decision != wanted:
+            return Replay((seen.replayed(),))
+        return None if self.robust is None else self.robust.broken_by(seen)

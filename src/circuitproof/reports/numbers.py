@@ -1,0 +1,141 @@
+"""Exact numbers of a bundle's circuit on its prompts, computed when they are looked at."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from circuitproof.bundle.opening import Opened
+from circuitproof.circuits.graph import Edge
+from circuitproof.forward.frozen import Frozen
+from circuitproof.proof.fold import Fold, fold
+from circuitproof.reports.flow import Flow, flow_of
+from circuitproof.reports.trace import CircuitTrace, trace
+from circuitproof.tasks.domain import Prompt
+
+_LESIONS = 2_000_000
+"""The most cells, times edges squared, on which circuits without an edge are computed."""
+_FLOWS = 30_000
+"""The most pairs of edge and cell for which shares are computed, those of the least margins first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """The least perturbation of the final residual that makes a competitor catch up.
+
+    Along −sign(u_y − u_t) the margin falls by ‖u_y − u_t‖₁ for each unit, and nothing falls faster.
+    """
+
+    radius: Fraction
+    competitor: int
+    """The place of the candidate that catches up."""
+    direction: tuple[int, ...]
+    """-1, 0 or 1 per coordinate; the perturbation is the radius times this."""
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        return tuple(place for place, sign in enumerate(self.direction) if sign)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One computation that decides some prompts."""
+
+    fold: Fold
+    flip: Flip | None
+    """Nothing where the decision ties, a norm reads the final residual, or nothing can change it."""
+    flow: Flow | None
+    """Nothing where cells of smaller margins have taken all the work that is allowed."""
+
+    @property
+    def leader(self) -> int:
+        """Return the place of a maximal candidate, the first of several."""
+        return min(self.fold.decision)
+
+    @property
+    def runner(self) -> int:
+        """Return the place of the best other candidate, the first of several."""
+        others = [place for place in range(len(self.fold.logits)) if place != self.leader]
+        return max(others, key=lambda place: self.fold.logits[place])
+
+    @property
+    def margin(self) -> Fraction:
+        """Return by how much the decision leads; zero where it ties."""
+        return lead(self.fold)
+
+
+def lead(found: Fold) -> Fraction:
+    """Return by how much the best candidate leads over the next; zero where they tie."""
+    return found.margin(min(found.decision))
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The prompts whose clear decision is another clear one without an edge, and those that then tie."""
+
+    flips: tuple[int, ...]
+    ties: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What the circuit computes on every prompt; `needs` is empty where there is too much to compute."""
+
+    cells: tuple[Cell, ...]
+    cell_of: tuple[int, ...]
+    """The cell of each prompt."""
+    needs: Mapping[Edge, Needs]
+    trace: CircuitTrace
+
+
+def compute(bundle: Opened, prompts: Sequence[Prompt]) -> Numbers:
+    """Return what the circuit computes on some prompts."""
+    candidates = bundle.task.candidates
+    traced = trace(bundle.frozen, bundle.circuit, candidates, prompts)
+    rows = list(dict.fromkeys(traced.rows))
+    folds = [Fold(traced.logits[row]) for row in rows]
+    cells = [Cell(one, _flip(bundle.frozen, candidates, one), None) for one in folds]
+    order = sorted(range(len(rows)), key=lambda place: cells[place].margin)
+    for place in order[: max(1, _FLOWS // max(1, len(bundle.circuit)))]:
+        cell = cells[place]
+        flow = flow_of(bundle.frozen, traced, rows[place], (cell.leader, cell.runner))
+        cells[place] = replace(cell, flow=flow)
+    places = {row: place for place, row in enumerate(rows)}
+    cell_of = tuple(places[row] for row in traced.rows)
+    return Numbers(tuple(cells), cell_of, dict(_needs(bundle, prompts, cell_of)), traced)
+
+
+def _flip(frozen: Frozen, candidates: tuple[int, ...], found: Fold) -> Flip | None:
+    if frozen.architecture.has_norm or not found.is_clear:
+        return None
+    rows = frozen.unembedding(candidates).fractions()
+    flips: list[Flip] = []
+    for place, row in enumerate(rows):
+        gaps = [mine - other for mine, other in zip(rows[found.winner], row, strict=True)]
+        if size := sum(map(abs, gaps)):
+            margin = found.logits[found.winner] - found.logits[place]
+            flips.append(Flip(margin / size, place, tuple((gap < 0) - (gap > 0) for gap in gaps)))
+    return min(flips, key=lambda flip: flip.radius, default=None)
+
+
+def _needs(bundle: Opened, prompts: Sequence[Prompt], cell_of: Sequence[int]) -> Iterator[tuple[Edge, Needs]]:
+    """Return who needs each edge, computed once for each cell.
+
+    Prompts of one cell lead to one computation from tokens and positions on. Without an edge that computation
+    lacks a part, the same for all of them: they are still of one cell.
+    """
+    mates: dict[int, list[int]] = defaultdict(list)
+    for place, cell in enumerate(cell_of):
+        mates[cell].append(place)
+    if len(bundle.circuit) ** 2 * len(mates) > _LESIONS:
+        return
+    lesions = bundle.circuit.lesions()
+    some = [prompts[places[0]] for places in mates.values()]
+    folded = fold(bundle.frozen, bundle.task.candidates, (bundle.circuit, *lesions), some)
+    before = folded.of(bundle.circuit)
+    for edge, lesion in zip(bundle.circuit, lesions, strict=True):
+        pairs = zip(mates.values(), before, folded.of(lesion), strict=True)
+        changed = [(x, one) for x, own, one in pairs if own.is_clear and one.decision != own.decision]
+        flips = sorted(place for places, one in changed if one.is_clear for place in places)
+        ties = sorted(place for places, one in changed if not one.is_clear for place in places)
+        yield edge, Needs(tuple(flips), tuple(ties))

@@ -1,0 +1,284 @@
+"""A task: tokens, the candidates T, a list or a pattern of prompts, the right answer P and the relation R."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import assert_never
+
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.files.canonical import Digest, Json, digest_json
+from circuitproof.files.codec import Codec, to_json
+from circuitproof.files.printing import preformatted, printable
+from circuitproof.files.reading import Fields, reading_part
+from circuitproof.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
+from circuitproof.tasks.domain import Domain, Prompt, places_of, read_domain
+from circuitproof.tasks.labelled import Labelled
+from circuitproof.tasks.pattern_text import print_pattern
+from circuitproof.tasks.patterns import Pattern, read_pattern
+from circuitproof.tasks.rules import (
+    AnswerRule,
+    AnswerTable,
+    ClassTable,
+    OnlyOpener,
+    RelationRule,
+    SameOpener,
+)
+
+_SHOWN = 5
+"""How many prompts are shown at Python's prompt."""
+_WORDS = 16
+"""How many tokens of one are shown there."""
+
+
+@dataclass(frozen=True, repr=False)
+class Task:
+    """Everything a claim needs to know about what is asked. Holding one is proof that it is consistent."""
+
+    name: str
+    alphabet: Alphabet | Vocabulary
+    candidates: tuple[int, ...]
+    domain: Domain | Pattern
+    """The prompts: a list, whose tokens all have names, or a pattern over a vocabulary."""
+    answer: AnswerRule
+    relation: RelationRule
+
+    def __post_init__(self) -> None:
+        if len(set(self.candidates)) != len(self.candidates) or len(self.candidates) < 2:  # noqa: PLR2004  # a choice
+            raise DeclarationError(
+                f"{self.name}: candidates are {self.candidates}, want two or more, all distinct"
+            )
+        match self.domain:
+            case Domain(prompts):
+                self._refuse_misfit_list(prompts)
+            case Pattern():
+                self._refuse_misfit_pattern()
+            case _:
+                assert_never(self.domain)
+
+    def __repr__(self) -> str:
+        """Say what is asked, and of which prompts: the first of a list with their answers, or the pattern."""
+        head = f"task {self.name!r}: one of {self._words(self.candidates)}"
+        if isinstance(self.domain, Pattern):
+            return printable(f"{head}, on every prompt of {print_pattern(self.domain)}")
+        shown = zip(self.prompts[:_SHOWN], self.answers(), strict=False)
+        lines = [f"  {self._words(prompt)} -> {self._words([answer])}" for prompt, answer in shown]
+        more = [f"  … {self.size - _SHOWN} more"] if self.size > _SHOWN else []
+        title = f"{head}, on {self.size} prompts in {len(self.classes())} classes"
+        return "\n".join(map(printable, (title, *lines, *more)))
+
+    def _words(self, tokens: Sequence[int]) -> str:
+        """Return the names of tokens, the last ones where there are many."""
+        return ("… " if len(tokens) > _WORDS else "") + self.alphabet.named().text(tokens[-_WORDS:])
+
+    def _repr_html_(self) -> str:
+        return preformatted(repr(self))
+
+    @property
+    def listed(self) -> Domain:
+        """Return the list of prompts, which a task about a pattern does not have."""
+        self.refuse_pattern()
+        assert isinstance(self.domain, Domain)  # noqa: S101  # just asked
+        return self.domain
+
+    def refuse_pattern(self) -> None:
+        """Refuse a pattern where what is asked can only be asked of a list."""
+        if isinstance(self.domain, Pattern):
+            raise InputError(
+                f"task {self.name!r} is about a pattern, and listed prompts are wanted here; "
+                "circuitproof verify (with the exact engine) handles patterns"
+            )
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        return self.listed.prompts
+
+    @property
+    def tokens(self) -> Alphabet:
+        """Return the names of all tokens, which a task about a list has."""
+        if isinstance(self.alphabet, Alphabet):
+            return self.alphabet
+        raise DeclarationError(f"{self.name}: a vocabulary names some tokens, want an alphabet of all")
+
+    @cached_property
+    def labelled(self) -> Labelled:
+        """Return the prompts of the pattern with their labels, which rules about openers give."""
+        if not isinstance(self.domain, Pattern) or not isinstance(self.alphabet, Vocabulary):
+            raise DeclarationError(
+                f"{self.name}: want a pattern over a vocabulary, or a list of named tokens"
+            )
+        if not isinstance(self.answer, OnlyOpener) or not isinstance(self.relation, SameOpener):
+            raise DeclarationError(
+                f"{self.name}: has a table, but answers and classes on a pattern are rules"
+            )
+        try:
+            return Labelled(self.domain, len(self.alphabet), self.answer, self.relation)
+        except DeclarationError as error:
+            raise DeclarationError(f"{self.name}: {error}") from error
+
+    @property
+    def size(self) -> int:
+        return len(self.domain) if isinstance(self.domain, Domain) else self.labelled.size
+
+    @property
+    def longest(self) -> int:
+        """Return the length of the longest prompt; of a pattern, what it allows."""
+        return self.domain.longest
+
+    def lengths(self) -> set[int]:
+        """Return how many tokens prompts have."""
+        if isinstance(self.domain, Domain):
+            return set(map(len, self.domain.prompts))
+        return self.labelled.lengths()
+
+    def answers(self) -> tuple[int, ...]:
+        """Return P(x) for every prompt x of a list."""
+        match self.answer:
+            case AnswerTable(answers):
+                self._one_per_prompt("answers", len(answers))
+                return answers
+            case OnlyOpener(pairs) as rule:
+                mapping = dict(pairs)
+                return tuple(mapping[rule.opener(prompt)] for prompt in self.prompts)
+            case _:
+                assert_never(self.answer)
+
+    def decisions(self) -> tuple[int, ...]:
+        """Return the place of P(x) among the candidates for every prompt x of a list."""
+        return tuple(map(self.candidates.index, self.answers()))
+
+    def classes(self) -> tuple[tuple[int, ...], ...]:
+        """Return the classes of R as tuples of indices of listed prompts, in order of their first prompt."""
+        return tuple(map(tuple, places_of(self._groups()).values()))
+
+    def spread(self, count: int) -> tuple[int, ...]:
+        """Return at most so many places of listed prompts, spread over the answers and over the list."""
+        by_answer = places_of(self.answers()).values()
+        each = -(-count // len(by_answer))
+        chosen = [place for places in by_answer for place in places[:: -(-len(places) // each)]]
+        return tuple(sorted(chosen)[:count])
+
+    def only(self, places: Sequence[int]) -> "Task":
+        """Return the task on some of the listed prompts, with what its tables say of them."""
+        listed = self.listed
+        domain = Domain(
+            tuple(listed.prompts[place] for place in places), tuple(listed.strata[place] for place in places)
+        )
+        answer, relation = self.answer.only(places), self.relation.only(places)
+        return replace(self, domain=domain, answer=answer, relation=relation)
+
+    def answers_by_class(self) -> Mapping[int, frozenset[int]]:
+        """Return for each class of R, by any name, the right answers of its prompts."""
+        found: dict[int, set[int]] = {}
+        for group, answer in self._labels():
+            found.setdefault(group, set()).add(answer)
+        return {group: frozenset(answers) for group, answers in found.items()}
+
+    def right_answers(self) -> frozenset[int]:
+        """Return every answer that is right for some prompt."""
+        return frozenset(answer for _, answer in self._labels())
+
+    def rule_tokens(self) -> Iterable[int]:
+        """Return the candidates, and the openers and answers that rules speak of."""
+        pairs = self.answer.answers if isinstance(self.answer, OnlyOpener) else ()
+        openers = self.relation.openers if isinstance(self.relation, SameOpener) else ()
+        return (*self.candidates, *chain.from_iterable(pairs), *openers)
+
+    def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
+        """Refuse a model that calls tokens by other names; a model without an alphabet cannot tell."""
+        other = None if alphabet is None else self.alphabet.other_name(alphabet)
+        if other is not None:
+            raise InputError(f"the model's alphabet is not that of task {self.name!r}: {other}")
+
+    def refuse_smaller(self, vocabulary: int) -> None:
+        """Refuse a model that has fewer tokens than the alphabet."""
+        if len(self.alphabet) > vocabulary:
+            raise InputError(f"task {self.name!r} has {len(self.alphabet)} tokens, the model {vocabulary}")
+
+    @property
+    def digest(self) -> Digest:
+        return digest_json(self.to_json())
+
+    def to_json(self) -> Json:
+        return {**self._rules(), **self.alphabet.to_json(), "domain": self.domain_to_json()}
+
+    def domain_to_json(self) -> dict[str, Json]:
+        """Return the list, or the pattern, as it stands in a declaration."""
+        written = self.domain.to_json()
+        return written if isinstance(self.domain, Domain) else {"pattern": written}
+
+    def in_claim(self) -> dict[str, Json]:
+        """Return the task as it stands in a claim; the domain stands apart, and few tokens need a name."""
+        named, is_list = self.alphabet.named(), isinstance(self.domain, Domain)
+        occurring = {*chain.from_iterable(self.prompts), *self.candidates} if is_list else named
+        names: Json = {str(token): named[token] for token in sorted(occurring)}
+        pinned: dict[str, Json] = {"name": self.name, "declaration": str(self.digest)}
+        told = {"name": self.name, "names": names, **self._rules()}
+        return {**pinned, **told} if is_list else {**told, **pinned}  # the keys' order in bundles of format 2
+
+    def _rules(self) -> dict[str, Json]:
+        return {
+            "name": self.name,
+            "candidates": list(self.candidates),
+            "answer": to_json(self.answer),
+            "relation": to_json(self.relation),
+        }
+
+    def _labels(self) -> Iterable[tuple[int, int]]:
+        """Return the class and the right answer of each listed prompt, or those of each label."""
+        if isinstance(self.domain, Domain):
+            return zip(self._groups(), self.answers(), strict=True)
+        return ((label.group, label.answer) for label in self.labelled.labels)
+
+    def _groups(self) -> tuple[int, ...]:
+        match self.relation:
+            case ClassTable(classes):
+                self._one_per_prompt("classes", len(classes))
+                return classes
+            case SameOpener() as rule:
+                return tuple(map(rule.opener, self.prompts))
+            case _:
+                assert_never(self.relation)
+
+    def _one_per_prompt(self, what: str, count: int) -> None:
+        if count != self.size:
+            raise DeclarationError(
+                f"{self.name}: {count} {what} for {self.size} prompts; give one per prompt"
+            )
+
+    def _refuse_misfit_list(self, prompts: tuple[Prompt, ...]) -> None:
+        self._refuse_unknown("candidate", self.candidates, self.tokens)
+        self._refuse_unknown("prompt token", chain.from_iterable(prompts), self.tokens)
+        self._refuse_unknown("rule token", self.rule_tokens(), self.tokens)
+        for prompt, answer in zip(prompts, self.answers(), strict=True):
+            self._refuse_other_answer(answer, f"prompt {prompt}")
+        self.classes()
+
+    def _refuse_misfit_pattern(self) -> None:
+        self._refuse_unknown("token", self.rule_tokens(), self.alphabet)
+        for opener, answer in self.labelled.answer.answers:
+            self._refuse_other_answer(answer, f"opener {opener}")
+
+    def _refuse_unknown(self, what: str, tokens: Iterable[int], known: Alphabet | Vocabulary) -> None:
+        for token in tokens:
+            if not 0 <= token < len(known):
+                raise DeclarationError(
+                    f"{self.name}: {what} {token} is unknown; "
+                    f"the {type(known).__name__.lower()} has tokens 0 to {len(known) - 1}"
+                )
+
+    def _refuse_other_answer(self, answer: int, to: str) -> None:
+        if answer not in self.candidates:
+            raise DeclarationError(
+                f"{self.name}: answer {answer} to {to} is not among candidates "
+                f"{self.candidates}; add it to the candidates or narrow the domain"
+            )
+
+
+def read_task(fields: Fields) -> Task:
+    """Read a task's declaration; only that of a pattern has a vocabulary."""
+    is_pattern = fields.has("vocabulary")
+    with reading_part(fields, "domain") as part:
+        domain = read_pattern(part) if is_pattern else read_domain(part)
+    alphabet = read_vocabulary(fields) if is_pattern else Alphabet(fields.texts("alphabet"))
+    return Codec().record(Task, fields, alphabet=alphabet, domain=domain)

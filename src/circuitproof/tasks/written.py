@@ -1,0 +1,169 @@
+"""Tasks as a person writes them: prompts one by one, from templates, or all of a pattern."""
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import replace
+
+from circuitproof.errors import InputError
+from circuitproof.files.reading import Fields, reading_part
+from circuitproof.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
+from circuitproof.tasks.domain import Domain, places_of
+from circuitproof.tasks.openers import listed_opener_task
+from circuitproof.tasks.pattern_text import parse_pattern
+from circuitproof.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
+from circuitproof.tasks.spelling import Spelling, pattern_spelling, spelling_of
+from circuitproof.tasks.task import Task
+from circuitproof.tasks.templates import read_filled
+
+_OF_THE_MODEL, _TEXT = "model", "text"
+
+
+_LONGEST_NAME = 100
+
+
+def read_written(fields: Fields, model: Alphabet | None) -> Task:
+    """Read a task that lists its prompts or gives templates; `model` names its tokens."""
+    alphabet = _read_alphabet(fields, model)
+    spelling = spelling_of(alphabet, is_text=fields.has("alphabet") and fields.value("alphabet") == _TEXT)
+    read = _read_templates if fields.has("templates") else _read_listed
+    task = read(fields, alphabet, spelling)
+    if fields.has("candidates"):
+        return replace(task, candidates=spelling.tokens(fields, "candidates"))
+    return task
+
+
+def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
+    """Read the names of tokens; unless they are listed, they are the model's."""
+    asked = fields.value("alphabet") if fields.has("alphabet") else _OF_THE_MODEL
+    if asked not in (_OF_THE_MODEL, _TEXT):
+        return Alphabet(fields.texts("alphabet"))
+    if model is None:
+        raise InputError(
+            f"{fields.path('alphabet')} is not listed, and there is no model here that names its tokens; "
+            "list the names, or give a model"
+        )
+    if asked == _TEXT and model.encode is None:
+        raise InputError(
+            f"{fields.path('alphabet')} is {asked!r}, but the model comes without a tokenizer; put its "
+            "tokenizer.json beside its model.json (a model of bytes has none: train one of byte pairs), or "
+            "leave the alphabet out and write each prompt as a list of names of tokens"
+        )
+    return model
+
+
+def _read_listed(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task:
+    prompts = tuple(spelling.prompt(entry, where) for entry, where in fields.entries("prompts"))
+    if fields.has("openers"):
+        with reading_part(fields, "openers") as part:
+            pairs = {spelling.token(name, part.where): part.value(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
+        answers = {opener: spelling.token(entry, fields.path("openers")) for opener, entry in pairs.items()}
+        return listed_opener_task(_name(fields), alphabet, prompts, answers)
+    tabled = spelling.tokens(fields, "answers")
+    if len(tabled) != len(prompts):
+        raise InputError(
+            f"{fields.path('answers')} has {len(tabled)} entries for {len(prompts)} prompts; "
+            "give one per prompt"
+        )
+    strata = tuple(alphabet.text((answer,)) for answer in tabled)
+    return _tabled(fields, alphabet, Domain(prompts, strata), tabled, _read_labels(fields))
+
+
+def _name(fields: Fields) -> str:
+    """Read what a task is called: a name that can be printed in a line."""
+    name = fields.text("name")
+    if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise InputError(f"{fields.path('name')} is {name!r}, want 1 to {_LONGEST_NAME} printable signs")
+    return name
+
+
+def _read_labels(fields: Fields) -> tuple[Hashable, ...]:
+    labels = fields.items("classes")
+    if wrong := [label for label in labels if not isinstance(label, (str, int)) or isinstance(label, bool)]:
+        raise InputError(f"{fields.path('classes')} has {wrong[0]}, want whole numbers or names")
+    return tuple(label for label in labels if isinstance(label, (str, int)))
+
+
+def _read_templates(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task:
+    filled, where = read_filled(fields), fields.path("templates")
+    prompts = tuple(spelling.prompt(one.text, f"{where}, {one.text!r}") for one in filled)
+    answers = tuple(spelling.token(one.answer, f"{where}, the answer to {one.text!r}") for one in filled)
+    domain = Domain(prompts, tuple(one.template for one in filled))
+    return _tabled(fields, alphabet, domain, answers, [one.group for one in filled])
+
+
+def _tabled(
+    fields: Fields, alphabet: Alphabet, domain: Domain, answers: tuple[int, ...], labels: Sequence[Hashable]
+) -> Task:
+    """Return the task with these answers and classes; the candidates are the answers that occur."""
+    places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    for label, members in places_of(labels).items():
+        if len(right := dict.fromkeys(answers[x] for x in members if x < len(answers))) > 1:
+            raise InputError(
+                f"{fields.where}: class {label!r} has {len(right)} right answers, {alphabet.text(right)}: "
+                "what must not matter in a class cannot change the answer; give each answer its own class"
+            )
+    return Task(
+        name=_name(fields),
+        alphabet=alphabet,
+        candidates=tuple(dict.fromkeys(answers)),
+        domain=domain,
+        answer=AnswerTable(answers),
+        relation=ClassTable(tuple(places[label] for label in labels)),
+    )
+
+
+def read_written_pattern(fields: Fields, text: str | None = None, model: Alphabet | None = None) -> Task:
+    """Read a task as a person writes it; `text` is the pattern, where it is not the file's own.
+
+        name = "quotes"
+        vocabulary = 50257
+        candidates = [1, 6]
+        answers = [[366, 1], [705, 6]]
+        pattern = "any{1..1024} with exactly 1 of openers"
+        [sets]
+        openers = [366, 705]
+
+    `classes`, the openers of the relation, are those of the answers unless they are given; `[names]` gives
+    tokens names for readers. In place of a number may stand a name, what is shown of it, or with the
+    tokenizer of a `model` its text; in a pattern between quotation marks.
+    """
+    vocabulary = read_vocabulary(fields)
+    spelling = pattern_spelling(vocabulary, model)
+    sets = dict(_read_sets(fields, spelling))
+    pairs = tuple(_read_pair(entry, where, spelling) for entry, where in fields.entries("answers"))
+    spelled = fields.text("pattern") if fields.has("pattern") and text is None else text
+    if spelled is None:
+        raise InputError(f"{fields.path('pattern')} is missing; write it there or give one with --pattern")
+    openers = tuple(opener for opener, _ in pairs)
+    classes = spelling.tokens(fields, "classes") if fields.has("classes") else openers
+    candidates = spelling.tokens(fields, "candidates")
+    where = fields.path("pattern") if text is None else "--pattern"
+    domain = parse_pattern(spelled, sets, where, spelling.token)
+    return Task(
+        name=_name(fields),
+        alphabet=_with_names(vocabulary, spelling.used, model),
+        candidates=candidates,
+        domain=domain,
+        answer=OnlyOpener(pairs),
+        relation=SameOpener(classes),
+    )
+
+
+def _read_sets(fields: Fields, spelling: Spelling) -> Iterator[tuple[str, tuple[int, ...]]]:
+    if fields.has("sets"):
+        with reading_part(fields, "sets") as part:
+            for name in part.keys():  # noqa: SIM118  # Fields is not a mapping
+                yield name, spelling.tokens(part, name)
+
+
+def _read_pair(entry: object, where: str, spelling: Spelling) -> tuple[int, int]:
+    found = () if isinstance(entry, str) else spelling.prompt(entry, where)
+    if len(found) != 2:  # noqa: PLR2004  # a pair
+        raise InputError(f"{where} is {entry!r}, want an opener and its answer, such as [366, 1]")
+    return (found[0], found[1])
+
+
+def _with_names(vocabulary: Vocabulary, used: Collection[int], model: Alphabet | None) -> Vocabulary:
+    """Return a vocabulary that names the tokens too that were written by the model's names, or as text."""
+    own = dict(vocabulary.names)
+    named = {} if model is None else {token: model.names[token] for token in used if token < len(model)}
+    return replace(vocabulary, names=tuple(sorted({**named, **own}.items())))

@@ -1,0 +1,173 @@
+"""The command that runs a whole study of a language model, from text to report."""
+
+from math import exp
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Exit, Option
+
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
+from circuitproof.cli.show import progress, show_line, show_note, show_result, show_said, show_table, steps_on
+from circuitproof.files.printing import printable
+
+if TYPE_CHECKING:
+    from circuitproof.tasks.names import TokenNames
+    from circuitproof_lab.pipeline.construction import Artifact
+    from circuitproof_lab.pipeline.study import StudyReport, TaskReport
+    from circuitproof_lab.pipeline.study_programs import Installed
+    from circuitproof_lab.records.audit import MeasuredState
+    from circuitproof_lab.records.healing import Healed
+
+
+def run(
+    recipe: RecipeFile,
+    out: RunFolder = None,
+    base: Annotated[
+        Path | None, Option("--base", help="A model directory to study. [default: made as the recipe says]")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Study a language model from text to a proved artifact and a page; an interrupted run goes on."""
+    from circuitproof.files.canonical import write_file
+    from circuitproof.files.codec import record_to_json
+    from circuitproof_check.main import Beside
+    from circuitproof_lab.pages.reporting import look_at
+    from circuitproof_lab.pipeline.stages.remove_norms import Watchers
+    from circuitproof_lab.pipeline.study import run_study
+    from circuitproof_lab.pipeline.study_recipe import load_study
+    from circuitproof_lab.train.loop import Watcher
+
+    study = load_study(recipe)
+    folder = out or Path("build") / study.name
+    source = study.removal.source
+    before, tokens = source.plan.steps, source.tokens_per_step
+    with progress(study.name, before + study.removal.plan.steps) as bar:
+
+        def tell(stage: str) -> None:
+            bar.update(bar.task_ids[0], description=printable(f"{study.name}: {stage}"), note="")
+            show_note(f"{study.name}: {stage}")
+
+        watchers = Watchers(Watcher(steps_on(bar, tokens)), Watcher(steps_on(bar, tokens, before)))
+        found = run_study(study, folder, base, tell, watchers)
+    page = folder / "report.html"
+    write_file(page, look_at(folder, Beside()).page().encode())
+    show_result({**record_to_json(found), "page": page}, lambda _: _show(found, page), as_json=as_json)
+    raise Exit(found.exit_code)
+
+
+def _show(found: "StudyReport", page: Path) -> None:
+    from circuitproof.models.declaration import read_declaration
+
+    quality = found.quality
+    show_line(
+        f"base {found.base}: perplexity {exp(quality.loss):.4f} on held-out text, "
+        f"an artifact may have {exp(quality.budget):.4f}"
+    )
+    names = read_declaration(found.base).tokens.named()
+    for report in found.tasks:
+        _show_task(report, names)
+    show_line(f"{page} is the page of the study")
+
+
+def _show_task(report: "TaskReport", names: "TokenNames") -> None:
+    from circuitproof.reports.answers import answers_table
+
+    show_line("")
+    show_line(report.viability.sentence)
+    if report.outcomes:
+        _show_gates(report)
+    if report.installed is not None:
+        _show_programs(report, report.installed, names)
+    if report.healed is not None:
+        _show_healed(report.healed)
+    if report.artifact is not None:
+        _show_ladder(report.artifact)
+        title = f"{report.task}: {report.artifact.proof.verdict}"
+        show_said(answers_table(title, report.artifact.proof.battery))
+    if report.checked is not None:
+        show_line(f"the checker says {report.checked.outcome}: {report.checked.reason}")
+    if report.beyond is not None:
+        told = ", ".join(f"{name} {verdict}" for name, verdict in report.beyond.verdicts.items())
+        show_line(f"beyond the domain, {report.beyond.prompts} prompts, {report.beyond.pattern}: {told}")
+    if report.stopped is not None:
+        show_line(f"{report.task} stopped: {report.stopped}")
+
+
+def _show_gates(report: "TaskReport") -> None:
+    rows = [
+        (
+            outcome.generation,
+            f"{len(outcome.trial.circuit)}",
+            f"{len(outcome.trial.circuit.nodes())}",
+            f"{len(outcome.trial.circuit.heads())}",
+            f"{outcome.trial.development.agreed}/{outcome.trial.development.prompts}",
+            f"{outcome.trial.gate.agreed}/{outcome.trial.gate.prompts}",
+            ", ".join(f"{name}: {count}" for name, count in outcome.trial.missed.items()),
+        )
+        for outcome in report.outcomes
+    ]
+    columns = ("generation", "edges#", "nodes#", "heads#", "development#", "gate#", "missed")
+    show_table(f"{report.task}: the selected circuits at their gates, in FP32", columns, rows)
+
+
+def _show_programs(report: "TaskReport", installed: "Installed", names: "TokenNames") -> None:
+    from circuitproof.reports.words import program_line
+
+    programs = {head: program_line(names, program) for head, program in installed.programs.items()}
+    rows = [
+        (
+            str(one.head),
+            programs.get(one.head, "none in bounds"),
+            "" if one.overlap is None else f"{one.overlap:.2f}",
+            f"{one.tried}/{one.meanings}",
+            f"{one.seconds:.1f}",
+        )
+        for one in installed.searches
+    ]
+    edges = 0 if report.circuit is None else len(report.circuit)
+    title = f"{report.task}: programs for the heads of {edges} edges extracted on the whole domain"
+    show_table(title, ("head", "program", "overlap#", "tried#", "seconds#"), rows)
+    exact, prompts = installed.exact, report.viability.wanted
+    show_line(f"with these programs the circuit decides {exact} of {prompts} prompts right, exactly")
+    if report.again is not None:
+        show_line(f"extracted again among them, {len(report.again)} edges are left")
+
+
+def _show_healed(healed: "Healed") -> None:
+    audit = healed.audit
+    show_line(
+        f"healed as a whole for {healed.steps} steps: {audit.model}/{audit.prompts} right, circuit "
+        f"{audit.circuit}, without programs {audit.without_heads}, perplexity {exp(healed.loss):.4f} "
+        f"({'within' if healed.within_budget else 'over'} budget); the programs are "
+        f"{'used' if healed.uses_programs else 'bypassed'}"
+    )
+
+
+def _show_ladder(artifact: "Artifact") -> None:
+    columns = ("state", "model#", "circuit#", "no heads#", "no circuit#", "ppl#", "radius#", "passes")
+    rows = [
+        (
+            f"{state.name}{' *' if state.name == artifact.record else ''}",
+            f"{state.audit.model}",
+            f"{state.audit.circuit}",
+            f"{state.audit.without_heads}{_perplexity(state, 'without_heads')}",
+            f"{state.audit.without_circuit}{_perplexity(state, 'without_circuit')}",
+            "" if state.losses is None else f"{exp(state.losses.model):.4f}",
+            f"{state.radius:.4f}",
+            "yes" if state.passes else "no",
+        )
+        for state in artifact.states
+    ]
+    prompts = artifact.states[0].audit.prompts
+    show_table(f"{artifact.task}: right of {prompts}, in FP32; * is of record", columns, rows)
+    show_line(artifact.why)
+    errors = artifact.states[1].audit.errors
+    place = "all" if errors.both == errors.wrong else "not all"
+    show_line(
+        f"{errors.wrong} errors of the installed model, {place} among the {errors.uncovered} "
+        "prompts that the base does not decide right without these heads"
+    )
+
+
+def _perplexity(state: "MeasuredState", lesion: str) -> str:
+    return "" if state.losses is None else f" ({exp(getattr(state.losses, lesion)):.2f})"

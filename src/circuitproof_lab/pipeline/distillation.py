@@ -1,0 +1,212 @@
+"""Distilling neural heads into programs: from a trained model to proofs about circuits without neural heads.
+
+Each seed is a run of its own: train, extract, synthesise, install, heal under every objective, look whether
+the mechanism moved, chase it once if it did, and prove what the circuits do in the end.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.errors import InputError, NumericError
+from circuitproof.files.canonical import Json
+from circuitproof.files.codec import record_to_json, to_json
+from circuitproof.files.records import write_record
+from circuitproof.files.run import Run, begin_run
+from circuitproof.models.declaration import ProgramHeads
+from circuitproof.nn.checkpoint import load_model
+from circuitproof.nn.decisions import score_circuits
+from circuitproof.programs.text import to_text
+from circuitproof.tasks.task import Task
+from circuitproof_lab.distill.heal import Treatment
+from circuitproof_lab.distill.install import ScoringParameters, scoring_parameters
+from circuitproof_lab.distill.lesion import Behaviour
+from circuitproof_lab.distill.migrate import Fate, Migration, migration_of
+from circuitproof_lab.pipeline.distillation_recipe import DistillationRecipe
+from circuitproof_lab.pipeline.sizes import model_size, training_size
+from circuitproof_lab.pipeline.stages.extract import CircuitSearch, extract_circuit
+from circuitproof_lab.pipeline.stages.final_proof import DistillationProof, prove_final
+from circuitproof_lab.pipeline.stages.heal import HealingCourse, heal
+from circuitproof_lab.pipeline.stages.install import Stopped, install_programs, new_heads
+from circuitproof_lab.pipeline.stages.prove import CircuitClaim
+from circuitproof_lab.pipeline.stages.train import MODEL, declared_by, train_recipe
+from circuitproof_lab.records.migration import MIGRATION, RoundRecord
+from circuitproof_lab.train.loop import Watcher
+
+UNHEALED, CHASE = "unhealed", "chase"
+
+OnStage = Callable[[int, str], None]
+"""Who is told which stage of which seed begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A model with programs, healed under one objective or not yet, and what became of its behaviours."""
+
+    name: str
+    model: Path
+    programs: ProgramHeads
+    scoring: ScoringParameters
+    migrations: tuple[Migration, ...]
+
+    @property
+    def fate(self) -> Fate:
+        """Return the worst fate of a behaviour."""
+        return min((migration.fate for migration in self.migrations), key=list(Fate).index)
+
+    def record(self) -> RoundRecord:
+        """Return what is written down of it."""
+        return RoundRecord(
+            name=self.name,
+            fate=self.fate,
+            model=str(self.model),
+            programs={str(head): to_text(program) for head, program in self.programs.items()},
+            scoring_parameters=self.scoring.with_programs,
+            scoring_parameters_before=self.scoring.without_programs,
+            behaviours=tuple(migration.record() for migration in self.migrations),
+        )
+
+    def to_json(self) -> Json:
+        return to_json(self.record())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedReport:
+    """What one seed came to; the last round is the one that is proved."""
+
+    seed: int
+    stopped: str | None = None
+    """Why the seed ended early, in one sentence: a gate not met, a number that is none. Nothing is proved."""
+    rounds: tuple[Round, ...]
+    proofs: tuple[DistillationProof, ...] = ()
+
+    @property
+    def is_held(self) -> bool:
+        """Say whether the programs held and everything about the final circuits is proved."""
+        if self.stopped is not None or not self.rounds or not self.proofs:
+            return False
+        return self.rounds[-1].fate is Fate.HELD and all(proof.is_good for proof in self.proofs)
+
+    def to_json(self) -> Json:
+        return {"seed": self.seed, "held": self.is_held, **record_to_json(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Seed:
+    """One seed of a recipe, and its part of the run."""
+
+    recipe: DistillationRecipe
+    seed: int
+    run: Run
+
+
+def distill(
+    recipe: DistillationRecipe, out: Path, jobs: int = 1, on_stage: OnStage = lambda _seed, _stage: None
+) -> tuple[SeedReport, ...]:
+    """Distil as the recipe says into `out`, and return what every seed came to.
+
+    A finished stage is not repeated; an interrupted one goes on from its newest checkpoint. With several
+    jobs, seeds run in processes of their own, and `on_stage` is called there: it must be importable.
+    """
+    if jobs < 1:
+        raise InputError(f"{jobs} jobs were asked for, want at least 1")
+    declared_by(recipe.source).refuse_inexact("a distillation")
+    seeds = [_Seed(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed))) for seed in recipe.seeds]
+    with begin_run(out, recipe.name, recipe.digest, _size(recipe)):
+        if jobs == 1:
+            return tuple(map(_distill_seed, seeds))
+        import torch
+
+        with ProcessPoolExecutor(jobs, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
+            return tuple(pool.map(_distill_seed, seeds))
+
+
+def _size(recipe: DistillationRecipe) -> int:
+    """Return what all seeds write: trainings of the source, by every treatment and once more, and proofs."""
+    sizes, trainings = recipe.source.architecture, 2 + len(Treatment)
+    proofs = 2 + len(recipe.tasks)
+    return len(recipe.seeds) * (trainings * training_size(sizes) + proofs * model_size(sizes))
+
+
+def _distill_seed(job: _Seed) -> SeedReport:
+    rounds: list[Round] = []
+    try:
+        source = _source(job)
+        declared = _extract(job, source, "declared")
+        installed = install_programs(job.run, source, declared, job.recipe.bounds)
+        rounds.append(_examine(job, UNHEALED, installed, declared))
+        rounds += [_round(job, treatment, installed, declared, treatment) for treatment in Treatment]
+        if rounds[-1].fate is not Fate.FAILED and new_heads(rounds[-1].programs, _found(rounds[-1])):
+            rounds.append(_chase(job, rounds[-1]))
+    except (Stopped, NumericError) as stop:
+        return SeedReport(seed=job.seed, stopped=str(stop), rounds=tuple(rounds))
+    return SeedReport(seed=job.seed, rounds=tuple(rounds), proofs=_prove(job, rounds[-1]))
+
+
+def _source(job: _Seed) -> Path:
+    """Return the neural model, which must decide every prompt right."""
+    folder = job.run.folder / "source"
+    stored = train_recipe(job.recipe.source_of(job.seed), folder, Watcher(), job.run.tell)
+    for task in job.recipe.tasks:
+        (score,) = score_circuits(stored.model, task)
+        if score.right != score.prompts:
+            raise Stopped(f"the source decides {score.right} of {score.prompts} prompts of {task.name} right")
+    return folder / MODEL
+
+
+def _extract(job: _Seed, model: Path, place: str) -> tuple[Behaviour, ...]:
+    """Return each task with the circuit that extraction finds for it."""
+    run = job.run.within(place)
+
+    def extract(task: Task) -> Behaviour:
+        search = CircuitSearch(model, task, job.recipe.method)
+        name, telling = f"{task.name}.circuit.json", f"{place}: extracting {task.name}"
+        return Behaviour(task, load_circuit(extract_circuit(run, search, name, telling)))
+
+    return tuple(map(extract, job.recipe.tasks))
+
+
+def _round(
+    job: _Seed, name: str, start: Path, behaviours: tuple[Behaviour, ...], treatment: Treatment
+) -> Round:
+    """Heal a model under an objective and see what became of its behaviours."""
+    therapy = job.recipe.therapy.seeded(job.seed)
+    plan = HealingCourse(therapy.plan, therapy.draw, therapy.weighings[treatment])
+    model = heal(job.run.within(name), partial(load_model, start), behaviours, plan, f"{name}: healing")
+    return _examine(job, name, model, behaviours)
+
+
+def _examine(job: _Seed, name: str, path: Path, behaviours: tuple[Behaviour, ...]) -> Round:
+    """Extract again, silence programs, and write down what became of the behaviours."""
+    found, model = _extract(job, path, name), load_model(path).model
+    migrations = tuple(
+        migration_of(model, behaviour, now.circuit, job.recipe.gates)
+        for behaviour, now in zip(behaviours, found, strict=True)
+    )
+    done = Round(name, path, model.programs, scoring_parameters(model), migrations)
+    job.run.within(name).stage(MIGRATION, lambda file: write_record(file, done.record()))
+    return done
+
+
+def _chase(job: _Seed, last: Round) -> Round:
+    """Program the heads that the mechanism moved to, and heal once more with what was found declared."""
+    declared = _found(last)
+    installed = install_programs(job.run.within(CHASE), last.model, declared, job.recipe.bounds)
+    return _round(job, CHASE, installed, declared, Treatment.CORE_AWARE)
+
+
+def _found(done: Round) -> tuple[Behaviour, ...]:
+    return tuple(Behaviour(one.behaviour.task, one.found) for one in done.migrations)
+
+
+def _prove(job: _Seed, last: Round) -> tuple[DistillationProof, ...]:
+    """Prove the four properties of the final circuits, unless the model does not even decide right."""
+    if last.fate is Fate.FAILED:
+        return ()
+    epsilon = job.recipe.epsilon
+    claims = [CircuitClaim(model=last.model, behaviour=one, epsilon=epsilon) for one in _found(last)]
+    return tuple(prove_final(job.run.within("proofs", one.behaviour.task.name), one) for one in claims)

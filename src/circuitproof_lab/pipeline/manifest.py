@@ -1,0 +1,70 @@
+"""Splits of a generator's prompts: development data that may be looked at, and gates that may be once."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from circuitproof.files.canonical import Digest, Json, digest_json
+from circuitproof.tasks.generator import GeneratedPrompt
+from circuitproof.tasks.task import Task
+from circuitproof_lab.pipeline.prompts import Prompts
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Rows of one generator under a name. What it is good for is not said here but by its holder."""
+
+    name: str
+    generator: Prompts
+    rows: tuple[GeneratedPrompt, ...]
+
+    @property
+    def digest(self) -> Digest:
+        return digest_json(self.to_json())
+
+    def prompt_digests(self) -> tuple[Digest, ...]:
+        """Return what stands for each prompt in a ledger.
+
+        Other vocabularies and other tasks have other digests.
+        """
+        where: list[Json] = [str(self.generator.vocabulary_digest), self.generator.task]
+        return tuple(digest_json([*where, list(row.prompt)]) for row in self.rows)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the manifest: what the split is, and how it covers templates, positions and lengths."""
+        lengths = [len(row.prompt) for row in self.rows]
+        return {
+            "name": self.name,
+            "task": self.generator.task,
+            "generator": str(self.generator.digest),
+            "vocabulary": str(self.generator.vocabulary_digest),
+            "candidates": [answer for _, answer in self.generator.answers],
+            "strata": _counts(row.opener for row in self.rows),
+            "templates": _counts(row.template for row in self.rows),
+            "opener_positions": [*sorted({row.position for row in self.rows if row.position is not None})],
+            "lengths": [min(lengths), max(lengths)],
+            "prompts": [list(row.prompt) for row in self.rows],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Development:
+    """Prompts that may be looked at as often as one likes."""
+
+    splits: tuple[Split, ...]
+
+    def task(self) -> Task:
+        """Return the task on all of them together."""
+        rows = [row for split in self.splits for row in split.rows]
+        return self.splits[0].generator.make_task(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Prompts that nobody has seen. It has no task: only a ledger that burns it hands that out."""
+
+    split: Split
+
+
+def _counts(names: Iterable[str]) -> Json:
+    return {name: count for name, count in sorted(Counter(names).items())}  # noqa: C416  # a mapping of Json

@@ -1,0 +1,56 @@
+"""The stage that finds limits: the artifact's circuit on every prompt of a pattern with one opener."""
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+
+from circuitproof.files.reading import write_rational
+from circuitproof.files.run import Run
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.effort import Effort, Pace
+from circuitproof.proof.verdict import Verdict
+from circuitproof.tasks.alphabet import Vocabulary
+from circuitproof.tasks.pattern_text import parse_pattern
+from circuitproof.tasks.rules import OnlyOpener
+from circuitproof.tasks.task import Task
+from circuitproof.verbs.limits import limits_of
+from circuitproof_lab.pipeline.stages.prove import bundled
+from circuitproof_lab.records.limits import BEYOND, Beyond
+
+
+def prove_beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | None:
+    """Ask the properties of a proved claim on a pattern; nothing for neural heads and tables of answers."""
+    task = _pattern_task(proved.task, longest)
+    if task is None or any(head not in proved.frozen.programs for head in proved.circuit.heads()):
+        return None
+
+    def ask() -> Beyond:
+        begin = time.perf_counter()
+        effort = Effort(pace=Pace(deadline=begin + deadline, clock=time.perf_counter))
+        battery = prove(replace(proved, task=task), effort)
+        found = limits_of(battery, effort) if battery.verdict is Verdict.REFUTED else None
+        bundled(run, battery)
+        return Beyond(
+            task=task.name,
+            pattern=f"any{{1..{longest}}} with exactly 1 opener",
+            prompts=write_rational(Fraction(task.size)),
+            verdicts={str(answer.prop.kind): str(answer.verdict) for answer in battery.answers},
+            cells=battery.cells,
+            failing=0 if found is None else len(found.failing),
+            proved_parts=() if found is None else tuple(part.what for part in found.parts),
+            seconds=time.perf_counter() - begin,
+        )
+
+    return run.record(BEYOND, Beyond, ask, f"{task.name}: beyond the domain")
+
+
+def _pattern_task(task: Task, longest: int) -> Task | None:
+    """Return a task of only openers on all prompts up to a length."""
+    if not isinstance(task.answer, OnlyOpener):
+        return None
+    openers = tuple(opener for opener, _ in task.answer.answers)
+    named = {*openers, *task.candidates}
+    names = tuple((token, task.tokens.names[token]) for token in sorted(named))
+    pattern = parse_pattern(f"any{{1..{longest}}} with exactly 1 of openers", {"openers": openers})
+    return replace(task, alphabet=Vocabulary(len(task.tokens), names), domain=pattern)

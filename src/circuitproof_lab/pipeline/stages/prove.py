@@ -1,0 +1,85 @@
+"""The stage that proves: a circuit is trimmed on its domain, its properties are answered and bundled."""
+
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from circuitproof.bundle.files import write_bundle
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.circuits.spelling import load_circuit
+from circuitproof.files.records import write_record
+from circuitproof.files.run import Run
+from circuitproof.forward.frozen import open_model
+from circuitproof.proof.battery import prove, prove_also
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.catalogue import four_properties
+from circuitproof.proof.properties.lesion_identity import identity_with
+from circuitproof.proof.trim import trim
+from circuitproof.proof.verdict import Battery, Verdict
+from circuitproof_lab.distill.lesion import Behaviour
+
+CIRCUIT, BUNDLE = "circuit.json", "bundle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CircuitClaim:
+    """What is to be proved: the four properties of a declared circuit of a stored model on its task."""
+
+    model: Path
+    behaviour: Behaviour
+    epsilon: Fraction
+    base: Path | None = None
+    """If given, it is claimed too that the model is this one but for its program heads."""
+    circuit_file: str = CIRCUIT
+    """Where in the run the trimmed circuit is kept."""
+    bundle_folder: str = BUNDLE
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitProof:
+    """What is proved of a circuit that was trimmed on its domain."""
+
+    battery: Battery
+    declared_edges: int
+    """How many edges it had before it was trimmed."""
+    bundle: Path
+    seconds: float
+    """Opening the weights, folding and answering the four properties."""
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.battery.verdict
+
+
+def prove_circuit(run: Run, asked: CircuitClaim) -> CircuitProof:
+    """Trim the declared circuit, prove its properties, and write the bundle."""
+    task, circuit = asked.behaviour.task, trimmed(run, asked)
+    run.tell(f"proving {task.name}")
+    begin = time.perf_counter()
+    frozen = open_model(asked.model)
+    battery = prove(Claim(frozen, circuit, task, four_properties(asked.epsilon)))
+    seconds = time.perf_counter() - begin
+    if asked.base is not None:
+        battery = prove_also(battery, identity_with(open_model(asked.base), frozen))
+    bundle = bundled(run, battery, asked.bundle_folder)
+    return CircuitProof(battery, len(asked.behaviour.circuit), bundle, seconds)
+
+
+def bundled(run: Run, battery: Battery, folder: str = BUNDLE) -> Path:
+    """Return the bundle of answers, which is written unless it is there."""
+    return run.stage(folder, lambda path: write_bundle(path, battery))
+
+
+def trimmed(run: Run, asked: CircuitClaim) -> Circuit:
+    """Return the circuit without edges that no decision depends on, trimmed unless that was done before.
+
+    Extraction also keeps edges that only make decisions surer, and a rule that prefers large margins keeps
+    more of them; of such an edge, necessity would be refuted.
+    """
+    task, circuit = asked.behaviour.task, asked.behaviour.circuit
+
+    def write(path: Path) -> None:
+        write_record(path, trim(open_model(asked.model), task, circuit))
+
+    return load_circuit(run.stage(asked.circuit_file, write, f"trimming {task.name}"))

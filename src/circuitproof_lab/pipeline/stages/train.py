@@ -1,0 +1,121 @@
+"""Training from a recipe: a run folder that can be interrupted and gone on with at any moment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from circuitproof.errors import InputError
+from circuitproof.files.canonical import Digest, readable_json
+from circuitproof.files.codec import to_json
+from circuitproof.files.records import read_record
+from circuitproof.files.run import Run, Tell, begin_run, silent
+from circuitproof.models.declaration import NO_PROGRAMS, Declaration
+from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
+from circuitproof.tasks.alphabet import BYTES, Alphabet
+from circuitproof_lab.pipeline.recipe import Recipe, TasksSource
+from circuitproof_lab.pipeline.sizes import training_size
+from circuitproof_lab.train.corpus import Part
+from circuitproof_lab.train.data import CorpusData, Data, TaskData
+from circuitproof_lab.train.loop import Watcher, train
+from circuitproof_lab.train.measures import Evaluation
+from circuitproof_lab.train.tokenised import CorpusSource, TokenisedCorpus, open_corpus
+from circuitproof_lab.train.workers import together
+
+MODEL = "model"
+CORPUS = "corpus"
+"""Where the tokens of a run's corpus are."""
+_HISTORY = "training.json"
+_CHECKPOINTS = "checkpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """How a training went, and which recipe asked for it."""
+
+    recipe: str
+    recipe_digest: Digest
+    evaluations: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The data of a recipe, and the files about them that belong beside a model."""
+
+    data: Data
+    files: Mapping[str, bytes]
+
+
+def train_recipe(
+    recipe: Recipe, out: Path, watcher: Watcher, tell: Tell = silent, corpus: Path | None = None
+) -> StoredModel:
+    """Train as the recipe says into `out`, and return the model now in `out/model`.
+
+    A finished run is not repeated; an interrupted one goes on from its newest checkpoint and ends with the
+    same weights, bit for bit. Tokens of a corpus are kept in `out/corpus`, or where several runs share them.
+    """
+    place, size = corpus or out / CORPUS, training_size(recipe.architecture)
+    if not together().is_first:
+        return _follow(recipe, out, watcher, place)
+    with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
+        material = material_of(recipe, place)
+        together().wait()
+        if (out / MODEL).exists():
+            for evaluation in read_record(out / MODEL / _HISTORY, History).evaluations:
+                watcher.on_evaluation(evaluation)
+        return load_model(train_model(run, recipe, material, watcher, f"training {recipe.name}"))
+
+
+def _follow(recipe: Recipe, out: Path, watcher: Watcher, corpus: Path) -> StoredModel:
+    """Train along with the first process, which holds the run, from the moment when it has begun."""
+    together().wait()
+    if not (out / MODEL).exists():
+        train(recipe.architecture, material_of(recipe, corpus).data, recipe.plan, out / _CHECKPOINTS, watcher)
+        together().wait()
+    return load_model(out / MODEL)
+
+
+def train_model(
+    run: Run, recipe: Recipe, material: Material, watcher: Watcher, telling: str | None = None
+) -> Path:
+    """Train as the recipe says, and return where the model is; its folder holds how the training went."""
+
+    def make(path: Path) -> None:
+        data = material.data
+        trained = train(recipe.architecture, data, recipe.plan, path.parent / _CHECKPOINTS, watcher)
+        history = History(recipe.name, recipe.digest, tuple(trained.evaluations))
+        files = {_HISTORY: readable_json(to_json(history)), **material.files}
+        save_model(path, StoredModel(trained.model, data.alphabet), files)
+        together().wait()
+
+    return run.stage(MODEL, make, telling)
+
+
+def declared_by(recipe: Recipe) -> Declaration:
+    """Return what a model that a recipe trains will say of itself."""
+    tasks = recipe.source.tasks if isinstance(recipe.source, TasksSource) else ()
+    return Declaration(recipe.architecture, NO_PROGRAMS, tasks[0].tokens if tasks else None)
+
+
+def material_of(recipe: Recipe, corpus: Path) -> Material:
+    """Return the data of a recipe, which fit its architecture; a corpus is tokenised into a folder."""
+    match recipe.source:
+        case TasksSource(tasks, batch):
+            return Material(TaskData(tasks, batch, recipe.plan.seed), {})
+        case CorpusSource():
+            tokenised = open_corpus(recipe.source, corpus)
+            return Material(_corpus_data(recipe, recipe.source.batch, tokenised), tokenised.files)
+        case _:
+            assert_never(recipe.source)
+
+
+def _corpus_data(recipe: Recipe, batch: int, tokenised: TokenisedCorpus) -> CorpusData:
+    parts, sizes = {part: tokenised.part(part) for part in Part}, recipe.architecture
+    largest = max(int(tokens.max()) for tokens in parts.values())
+    if largest >= sizes.vocabulary:
+        raise InputError(
+            f"the corpus has token {largest}, the recipe's architecture.vocabulary is {sizes.vocabulary}"
+        )
+    tokenizer = tokenised.tokenizer
+    alphabet = Alphabet(BYTES.names[: sizes.vocabulary]) if tokenizer is None else tokenizer.alphabet
+    return CorpusData(parts, sizes.context, batch, recipe.plan.seed, alphabet)

@@ -1,0 +1,50 @@
+"""The gate before a localisation: does the model itself decide every prompt right that is declared?"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from circuitproof.nn.decisions import answer_margins, score_of, task_logits
+from circuitproof.nn.transformer import Transformer
+from circuitproof.tasks.generator import GeneratedPrompt
+from circuitproof_lab.pipeline.prompts import Prompts
+from circuitproof_lab.records.viability import Narrowing, Stratum, Viability
+
+
+def viability_of(
+    model: Transformer, pool: Prompts, narrowing: Narrowing, least: int, wanted: int
+) -> Viability:
+    """Ask the model for every decision of a pool, and say what is left of it.
+
+    A template with fewer than `least` prompts of each of its openers left goes as a whole.
+    """
+    rows = pool.order()
+    task = pool.make_task(rows)
+    margins = answer_margins(task, task_logits(model, task))[0]
+    score_of(margins, task.name)
+    strata = _strata(rows, (margins > 0).tolist())
+    is_kept = narrowing is Narrowing.STRATA or all(one.is_right for one in strata)
+    right = {one.name for one in strata if one.is_right and is_kept}
+    left = _without_thin([row for row in rows if row.stratum in right], least)
+    openers = Counter(row.opener for row in left)
+    return Viability(
+        task=task.name,
+        strata=strata,
+        kept=tuple(dict.fromkeys(row.stratum for row in left)),
+        left=len(pool.answers) * min((openers[opener] for opener, _ in pool.answers), default=0),
+        wanted=wanted,
+        narrowing=narrowing,
+        least=least,
+    )
+
+
+def _without_thin(rows: Sequence[GeneratedPrompt], least: int) -> list[GeneratedPrompt]:
+    """Return the prompts of templates that have enough of them with each of their openers."""
+    counts = Counter((row.template, row.opener) for row in rows)
+    thin = {template for (template, _), count in counts.items() if count < least}
+    return [row for row in rows if row.template not in thin]
+
+
+def _strata(rows: Sequence[GeneratedPrompt], are_right: Sequence[bool]) -> tuple[Stratum, ...]:
+    prompts = Counter(row.stratum for row in rows)
+    right = Counter(row.stratum for row, is_right in zip(rows, are_right, strict=True) if is_right)
+    return tuple(Stratum(name, prompts[name], right[name]) for name in prompts)

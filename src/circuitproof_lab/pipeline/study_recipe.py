@@ -1,0 +1,170 @@
+"""Recipes of studies: from text to a proof about an artifact of a trained language model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from circuitproof.errors import InputError
+from circuitproof.files.canonical import Digest, digest_file, digest_together
+from circuitproof.files.codec import Codec, Count, FolderName, Key, Positive, Radius, Range
+from circuitproof.files.kinds import FileKind, of_kind
+from circuitproof.files.reading import Fields, read_toml, reading, reading_part
+from circuitproof.find.choices import Rule
+from circuitproof.find.extraction import Method
+from circuitproof.programs.candidates import Grammar
+from circuitproof_lab.distill.calibrate import Calibration, Rung
+from circuitproof_lab.distill.heal import TERMS, Draw, Treatment, Weighing
+from circuitproof_lab.distill.migrate import LesionGates
+from circuitproof_lab.pipeline.construction_recipe import Choice, read_rungs
+from circuitproof_lab.pipeline.norm_recipe import NormRecipe, load_norm_recipe
+from circuitproof_lab.pipeline.protocol import Generation, Templates
+from circuitproof_lab.pipeline.recipe import codec_in
+from circuitproof_lab.records.viability import Narrowing
+from circuitproof_lab.train.loop import TrainingPlan
+from circuitproof_lab.train.tokenised import Bytes, CorpusSource
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTask:
+    """A task whose prompts a file lists; its strata are what may be taken away as a whole."""
+
+    file: Path
+
+    @property
+    def name(self) -> str:
+        """Return the name under which the task's part of a run stands: its file's."""
+        return self.file.stem
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRule:
+    """Which prompts there are before the model is asked, and what becomes of those that it decides wrong."""
+
+    fillings: Count
+    """In how many ways each template is filled, each of them with every opener."""
+    strata: tuple[str, ...]
+    """The slots whose words part the prompts of a template into strata."""
+    narrow: Narrowing
+    least: Count
+    """With fewer fillings left, a template goes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreHealing:
+    """How a model with programs is healed as a whole, with its text beside the task."""
+
+    plan: TrainingPlan
+    draw: Draw
+    weighing: Weighing
+    text: Positive
+    """The weight of the loss on text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder:
+    """How programs are calibrated, and which rung becomes the model of record."""
+
+    rungs: tuple[Rung, ...]
+    calibration: Calibration
+    choice: Annotated[Choice, Key("choose")]
+    text: Positive
+    """The weight of the loss on text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """Everything that a study depends on, but for a base that is given instead of made."""
+
+    name: FolderName
+    salt: str
+    removal: NormRecipe
+    """How the base is made: a model is trained on text and loses its norms."""
+    domain: DomainRule
+    tasks: tuple[Templates | ListedTask, ...]
+    method: Method
+    """How circuits are extracted; each generation has its own rule."""
+    generations: tuple[Generation, ...]
+    grammar: Grammar
+    """How large programs may be."""
+    deadline: Positive
+    """How many seconds the search for one head's program may take."""
+    healing: CoreHealing
+    gates: LesionGates
+    ladder: Ladder
+    budget: Annotated[float, Range(least=1)]
+    """What perplexity may become, times that of the base."""
+    epsilon: Radius
+    anchors: Count
+    longest: Count
+    """Beyond the domain: how long the prompts of the pattern may be."""
+    digest: Digest
+
+    @property
+    def prompts(self) -> int:
+        """Return how many prompts the generations need together; they are the declared domain."""
+        return sum(one.development + one.gate for one in self.generations)
+
+    @property
+    def corpus(self) -> CorpusSource:
+        source = self.removal.source.source
+        assert isinstance(source, CorpusSource)  # noqa: S101  # refused otherwise when it is read
+        return source
+
+
+def load_study(path: Path) -> Study:
+    """Read a study; paths in it are relative to its own folder."""
+    codec = codec_in(path.parent).knowing(
+        {NormRecipe: lambda fields, key: load_norm_recipe(path.parent / fields.text(key))}
+    )
+    with reading(of_kind(read_toml(path), path.name, FileKind.STUDY), path.name) as fields:
+        removal = codec.value(NormRecipe, fields, "removal")
+        tasks = fields.each("tasks", lambda part: _read_task(codec, part))
+        with reading_part(fields, "localisation") as part:
+            method = codec.whole(Method, part, rule=Rule.SPARSITY)
+        with reading_part(fields, "synthesis") as part:
+            search = {"grammar": codec.record(Grammar, part), "deadline": part.number("deadline", above=0)}
+        with reading_part(fields, "healing") as part:
+            healing = _read_healing(codec, part, removal.plan.seed)
+        with reading_part(fields, "calibration") as part:
+            rungs, calibration = read_rungs(codec, part), codec.record(Calibration, part)
+            ladder = codec.record(Ladder, part, rungs=rungs, calibration=calibration)
+        files = [digest_file(task.file) for task in tasks if isinstance(task, ListedTask)]
+        digest = digest_together(digest_file(path), removal.digest, *files)
+        tables = {"method": method, "healing": healing, "ladder": ladder, **search}
+        study = codec.record(Study, fields, removal=removal, tasks=tasks, digest=digest, **tables)
+    _refuse_misfit(study, path.name)
+    return study
+
+
+def _read_task(codec: Codec, fields: Fields) -> Templates | ListedTask:
+    if fields.has("task"):
+        return ListedTask(codec.value(Path, fields, "task"))
+    return codec.record(Templates, fields)
+
+
+def _read_healing(codec: Codec, fields: Fields, seed: int) -> CoreHealing:
+    treatment = Treatment.CORE_AWARE
+    terms = codec.value(Mapping[str, Positive], fields, "terms")
+    known = {str(term): term for term in TERMS[treatment]}
+    if terms.keys() != known.keys():
+        raise InputError(f"{fields.path('terms')} are {', '.join(terms)}, want {', '.join(known)}")
+    plan = codec.record(TrainingPlan, fields, seed=seed, initial_deviation=0.0)
+    draw = codec.record(Draw, fields, seed=seed)
+    weighing = Weighing(treatment, {known[name]: weight for name, weight in terms.items()})
+    return codec.record(CoreHealing, fields, plan=plan, draw=draw, weighing=weighing)
+
+
+def _refuse_misfit(study: Study, where: str) -> None:
+    source = study.removal.source.source
+    if not isinstance(source, CorpusSource) or isinstance(source.tokenizer, Bytes):
+        raise InputError(f"{where}.removal trains on something else than text in tokens; want a corpus")
+    names = [task.name for task in study.tasks]
+    if not names or len(set(names)) != len(names) or not all(name.isidentifier() for name in names):
+        raise InputError(f"{where}.tasks are {names}, want some, with distinct plain names")
+    for task in study.tasks:
+        slots = task.slots if isinstance(task, Templates) else study.domain.strata
+        if unknown := [name for name in study.domain.strata if name not in slots]:
+            raise InputError(f"{where}.domain.strata names {unknown[0]!r}, which is no slot of {task.name}")
+    if not study.generations or study.generations[0].development < 1:
+        raise InputError(f"{where}.generations[0].development is 0; the first generation has nothing else")

@@ -1,0 +1,119 @@
+"""Recipes of variants: one training with other operators, and the removal of norms from one of them."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from circuitproof.errors import InputError
+from circuitproof.files.canonical import Digest, digest_file, digest_json, digest_together
+from circuitproof.files.codec import FolderName, Positive
+from circuitproof.files.kinds import FileKind, of_kind
+from circuitproof.files.reading import read_toml, reading
+from circuitproof.models.operators import Activation, Attention, Norm
+from circuitproof_lab.pipeline.norm_recipe import NormRecipe, load_norm_recipe
+from circuitproof_lab.pipeline.recipe import Recipe, codec_in
+from circuitproof_lab.train.loop import Seed
+from circuitproof_lab.train.tokenised import CorpusSource
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What somebody else measured of such a model: the loss, and the perplexity on a second corpus."""
+
+    loss: Positive
+    perplexity: Positive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """The base with some of its operators changed; what is not said stays as it is."""
+
+    name: FolderName
+    norm: Norm | None = None
+    attention: Attention | None = None
+    activation: Activation | None = None
+    paper: Reported | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """One more variant: another without its norms."""
+
+    name: FolderName
+    recipe: NormRecipe
+    source: FolderName
+    """The variant whose norms are removed."""
+    gate: FolderName
+    """The variant that the result must be better than."""
+    paper: Reported | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantsRecipe:
+    """Everything that a comparison of variants depends on; others are compared with the first."""
+
+    name: FolderName
+    base: Recipe
+    seeds: tuple[Seed, ...]
+    variants: tuple[Variant, ...]
+    removal: Removal | None = None
+    digest: Digest
+
+    @property
+    def entries(self) -> tuple[Variant | Removal, ...]:
+        """Return all variants in the order of the table, the removal last."""
+        return self.variants if self.removal is None else (*self.variants, self.removal)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.entries)
+
+    def recipe_of(self, variant: Variant, seed: int) -> Recipe:
+        sizes = self.base.architecture
+        changed = replace(
+            sizes,
+            norm=variant.norm or sizes.norm,
+            attention=variant.attention or sizes.attention,
+            activation=variant.activation or sizes.activation,
+        )
+        plan, digest = replace(self.base.plan, seed=seed), self._digest(variant.name, seed)
+        return replace(self.base, name=variant.name, architecture=changed, plan=plan, digest=digest)
+
+    def removal_of(self, removal: Removal, seed: int) -> NormRecipe:
+        plan = replace(removal.recipe.plan, seed=seed)
+        return replace(removal.recipe, plan=plan, digest=self._digest(removal.name, seed))
+
+    def _digest(self, name: str, seed: int) -> Digest:
+        return digest_json([str(self.digest), name, seed])
+
+
+def load_variants_recipe(path: Path) -> VariantsRecipe:
+    """Read a recipe of variants; paths in it are relative to its own folder."""
+    codec = codec_in(path.parent).knowing(
+        {NormRecipe: lambda fields, key: load_norm_recipe(path.parent / fields.text(key))}
+    )
+    with reading(of_kind(read_toml(path), path.name, FileKind.VARIANTS), path.name) as fields:
+        recipe = codec.record(VariantsRecipe, fields, digest=digest_file(path))
+    _refuse_misfit(recipe, path.name)
+    removed = () if recipe.removal is None else (recipe.removal.recipe.digest,)
+    return replace(recipe, digest=digest_together(recipe.digest, recipe.base.digest, *removed))
+
+
+def _refuse_misfit(recipe: VariantsRecipe, where: str) -> None:
+    if not isinstance(recipe.base.source, CorpusSource):
+        raise InputError(f"{where}.base trains on tasks, want a corpus: variants are compared by their loss")
+    for key, entries in (("variants", recipe.variants), ("seeds", recipe.seeds)):
+        if not entries:
+            raise InputError(f"{where}.{key} is empty; name at least one")
+    for key, entries in (("name", recipe.names), ("seeds", recipe.seeds)):
+        if len(set(entries)) != len(entries):
+            raise InputError(f"{where}: {key} has an entry twice; give each once")
+    if recipe.removal is not None:
+        _refuse_unfit_removal(recipe, recipe.removal, f"{where}.removal")
+
+
+def _refuse_unfit_removal(recipe: VariantsRecipe, removal: Removal, where: str) -> None:
+    for key, name in (("source", removal.source), ("gate", removal.gate)):
+        if name not in recipe.names[:-1]:
+            raise InputError(f"{where}.{key} is {name!r}, want one of {', '.join(recipe.names[:-1])}")
+    if removal.recipe.source.source != recipe.base.source:
+        raise InputError(f"{where}.recipe fades norms on other data than base; name the same corpus in both")
