@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import circuitproof as cp
+from circuitproof_lab.api import train
 
 show = getattr(builtins, "display", print)  # a notebook draws what a script prints
 work = Path(tempfile.mkdtemp())
@@ -35,7 +36,7 @@ show(task)
 # A model that learns it. The recipe says how to train; tokens and context follow from the task.
 
 # %%
-model = cp.train(recipes / "own-first-letter.toml", work / "run", tasks=[task])
+model = train(recipes / "own-first-letter.toml", work / "run", tasks=[task])
 show(model)
 
 # %% [markdown]

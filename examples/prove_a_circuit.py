@@ -17,11 +17,12 @@ import tempfile
 from pathlib import Path
 
 import circuitproof as cp
+from circuitproof_lab.api import train
 
 show = getattr(builtins, "display", print)  # a notebook draws what a script prints
 work = Path(tempfile.mkdtemp())
 recipes = next(one / "recipes" for one in (Path.cwd(), *Path.cwd().parents) if (one / "recipes").is_dir())
-model = cp.train(recipes / "own-closing-tags.toml", work / "run")
+model = train(recipes / "own-closing-tags.toml", work / "run")
 show(model)
 
 # %% [markdown]

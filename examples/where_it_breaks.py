@@ -15,12 +15,13 @@ import tempfile
 from pathlib import Path
 
 import circuitproof as cp
+from circuitproof_lab.api import train
 
 show = getattr(builtins, "display", print)  # a notebook draws what a script prints
 work = Path(tempfile.mkdtemp())
 recipes = next(one / "recipes" for one in (Path.cwd(), *Path.cwd().parents) if (one / "recipes").is_dir())
 task = cp.load_task(recipes / "tasks/subject-verb.toml")
-model = cp.train(recipes / "own-subject-verb.toml", work / "run")
+model = train(recipes / "own-subject-verb.toml", work / "run")
 circuit = cp.extract(model, task, objective="program").circuit
 show(circuit)
 

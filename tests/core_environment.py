@@ -11,7 +11,7 @@ from importlib.abc import MetaPathFinder
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from io import StringIO
 
-OURS = {"circuitproof", "circuitproof_check"}
+OURS = {"circuitproof", "circuitproof_check", "circuitproof_lab"}
 
 
 def needed(name: str, known: set[str]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import circuitproof as cp
+import circuitproof_lab.api as lab
 from places import DOCS
 
 FACE = Path(cp.__file__)
@@ -46,7 +47,9 @@ def test_every_call_on_the_page_can_be_made():
     for call in calls:
         assert isinstance(call.func, ast.Attribute)
         values = {word.arg: None for word in call.keywords}
-        inspect.signature(getattr(cp, call.func.attr)).bind(*call.args, **values)
+        inspect.signature(getattr({"cp": cp, "lab": lab}[call.func.value.id], call.func.attr)).bind(
+            *call.args, **values
+        )
 
 
 def test_every_argument_and_result_has_a_type():

@@ -5,10 +5,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-from circuitproof.cli.lazy import COMMANDS
+from circuitproof.cli.table import commands
 
 SOURCE = Path(__file__).parents[1] / "src"
-COMMAND_NAMES = {name.replace("-", "_") for name in COMMANDS}
+COMMAND_NAMES = {name.replace("-", "_") for name in commands()}
 WORD = re.compile(r"\w+")
 
 
@@ -33,10 +33,14 @@ def defined(node):
 
 
 def is_called_from_outside(module, node):
-    """Say whether a statement runs by itself, or is a function that a user or typer calls."""
+    """Say whether a statement runs by itself, or is what a user, typer or an entry point calls."""
+    if module in {"circuitproof_lab.commands", "circuitproof_lab.api"}:
+        return True
     if not isinstance(node, ast.FunctionDef):
         return not defined(node) and not isinstance(node, ast.Import | ast.ImportFrom)
-    is_command = module.startswith("circuitproof.cli.") and node.name in COMMAND_NAMES
+    is_command = (
+        module.startswith(("circuitproof.cli.", "circuitproof_lab.commands.")) and node.name in COMMAND_NAMES
+    )
     is_called_back = any(ast.unparse(one).startswith(("app.", "group.")) for one in node.decorator_list)
     return is_command or is_called_back or node.name == "main"
 

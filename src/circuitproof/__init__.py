@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         mean,
         write_model,
     )
-    from circuitproof.api.finding import extract, import_hf, import_release, import_tracr, train
+    from circuitproof.api.finding import extract, import_hf, import_release, import_tracr
     from circuitproof.api.looking import Page, explain, logits, report
     from circuitproof.api.proving import minimal, radius, verify
     from circuitproof.circuits.circuit import Circuit
@@ -95,7 +95,6 @@ __all__ = [
     "prove_claims",
     "radius",
     "report",
-    "train",
     "verify",
     "write_model",
 ]
@@ -114,20 +113,20 @@ _HOMES = {
         "mean",
         "write_model",
     ),
-    "api.finding": ("extract", "import_hf", "import_release", "import_tracr", "train"),
+    "api.finding": ("extract", "import_hf", "import_release", "import_tracr"),
     "api.looking": ("Page", "explain", "logits", "report"),
     "api.proving": ("minimal", "radius", "verify"),
     "claims.results": ("Claims",),
-    "declare.circuits.circuit": ("Circuit",),
-    "declare.tasks.task": ("Task",),
+    "circuits.circuit": ("Circuit",),
+    "tasks.task": ("Task",),
     "errors": tuple(name for name in __all__ if name.endswith("Error")),
     "verbs.logits": ("Logits",),
     "verbs.minimality": ("Minimality",),
     "verbs.radii": ("Radii",),
     "verbs.verification": ("Verification",),
-    "prove.effort": ("Effort",),
-    "prove.verdict": ("Verdict",),
-    "view.explain": ("Explanation",),
+    "proof.effort": ("Effort",),
+    "proof.verdict": ("Verdict",),
+    "reports.explain": ("Explanation",),
 }
 """The module of each name; a type checker reads the imports above, which a test compares."""
 

@@ -1,4 +1,1 @@
-"""Where circuits come from, in floats: models, training, discovery, distillation, surrogates, and runs.
-
-May use: text, declare, exact, forward, prove, bundle, solvers, view.
-"""
+"""Experiments with the product: training, distilling attention into programs, surrogates, studies."""

@@ -4,6 +4,7 @@ import pytest
 
 import circuitproof as cp
 from circuitproof.api import finding
+from circuitproof_lab.api import train
 from circuitproof_lab.pipeline.recipe import load_recipe
 from gpt2_files import CONFIG, gpt2_tensors, write_gpt2
 from places import COMPILED, RECIPES
@@ -18,7 +19,7 @@ def test_from_a_task_of_ones_own_to_a_circuit(tmp_path):
         short.replace(f"steps = {steps}", "steps = 20").replace("tasks/", f"{RECIPES}/tasks/")
     )
     task, heard = cp.load_task(RECIPES / "tasks" / "first-letter.toml"), []
-    model = cp.train(
+    model = train(
         tmp_path / "recipe.toml", tmp_path / "run", tasks=[task], progress=lambda *one: heard.append(one)
     )
     assert (model.architecture.vocabulary, model.architecture.context) == (4, 3)
@@ -38,10 +39,10 @@ def test_choices_are_words_and_others_are_refused(model):
 def test_another_run_is_not_gone_on_with(tmp_path):
     """A corpus has no tasks to replace, and a pattern lists no prompts."""
     with pytest.raises(cp.InputError, match="trains on a corpus"):
-        cp.train(RECIPES / "text.toml", tmp_path / "run", tasks=[cp.load_task("quotes")])
+        train(RECIPES / "text.toml", tmp_path / "run", tasks=[cp.load_task("quotes")])
     pattern = cp.load_task(RECIPES / "toy-quotes-pattern.toml")
     with pytest.raises(cp.InputError, match="is about a pattern"):
-        cp.train(RECIPES / "toy.toml", tmp_path / "run", tasks=[pattern])
+        train(RECIPES / "toy.toml", tmp_path / "run", tasks=[pattern])
 
 
 def test_what_others_have_released_comes_in(tmp_path):

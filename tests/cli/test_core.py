@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from circuitproof.cli.lazy import COMMANDS
+from circuitproof.cli.table import commands
 from circuitproof.files.canonical import digest_bytes
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.programs.candidates import Grammar
@@ -21,6 +21,7 @@ from hand_models import QUOTE_EDGES, SELECT, circuit_of, quote_model
 from places import COMPILED, RECIPES, ROOT
 from releases import release_files, write_release
 
+COMMANDS = commands()
 MODEL, TASK = ("--model", "model"), ("--task", "quotes")
 CIRCUIT = ("--circuit", "circuit.json")
 WORK = {

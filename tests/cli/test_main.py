@@ -18,11 +18,10 @@ from safetensors.numpy import load_file
 from circuitproof import __version__
 from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Graph
-from circuitproof.cli.examples import EXAMPLES
 from circuitproof.cli.helping import GROUPS
-from circuitproof.cli.lazy import COMMANDS
 from circuitproof.cli.main import WAITING, main
 from circuitproof.cli.output import INTERRUPTS
+from circuitproof.cli.table import Panel, commands
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.nn.transformer import Transformer, initialise
 from circuitproof.tasks.alphabet import TOY
@@ -76,12 +75,13 @@ def test_help_names_every_command_and_the_exit_codes(run):
     """The exit codes are part of the contract with scripts."""
     result = run("--help")
     assert result.code == 0
-    assert {"train", "evaluate", "circuit", "import-release"} <= set(COMMANDS)
-    assert all(command in result.out for command in COMMANDS)
+    assert {"train", "evaluate", "circuit", "import-release"} <= set(commands())
+    assert all(command in result.out for command in commands())
     assert "Exit codes: 0 proved, valid or done; 1 refuted; 2 wrong usage; 3 bad input" in result.out
     assert "5 invalid" in result.out
 
 
+COMMANDS = commands()
 PARTS = {"claims": ("prove", "check", "table", "archive")}
 ALL = [words for name in COMMANDS for words in ([(name, part) for part in PARTS.get(name, ())] or [(name,)])]
 
@@ -98,11 +98,10 @@ def test_every_command_has_help_and_json(run, command):
 def test_every_command_shows_an_example_that_its_options_allow(run, command):
     """Who asks for help wants a line to start from, and one that the command takes."""
     shown = run(command, "-h").out
-    assert f"Example:\n    {EXAMPLES[command]}" in shown
-    name, *words = shlex.split(EXAMPLES[command])[1:]
+    assert f"Example:\n    {COMMANDS[command].example}" in shown
+    name, *words = shlex.split(COMMANDS[command].example)[1:]
     assert name == command
     assert all(f"{word} " in shown for word in words if word.startswith("--"))
-    assert EXAMPLES.keys() == COMMANDS.keys()
 
 
 def test_the_options_of_verify_stand_in_groups(run):
@@ -138,7 +137,7 @@ def test_what_computes_nothing_needs_no_heavy_import(arguments):
 
 def test_only_the_module_of_the_command_that_runs_is_imported():
     """The others' imports are their own affair."""
-    modules = {f"circuitproof.cli.{module}" for module in {entry.module for entry in COMMANDS.values()}}
+    modules = {entry.module for entry in COMMANDS.values()}
     assert imported_by("--help") & modules == set()
     assert imported_by("task", "quotes") & modules == {"circuitproof.cli.tasks"}
 
@@ -147,7 +146,7 @@ def test_the_list_of_commands_says_what_each_says_of_itself(run):
     """Though it imports none of them."""
     listed = run("--help").out
     for command, entry in COMMANDS.items():
-        function = getattr(import_module(f"circuitproof.cli.{entry.module}"), command.replace("-", "_"))
+        function = getattr(import_module(entry.module), command.replace("-", "_"))
         assert re.search(rf"^  {command} +{re.escape(function.__doc__[:30])}", listed, re.MULTILINE)
 
 
@@ -445,10 +444,10 @@ def test_the_help_has_panels_of_at_most_seven_commands(run):
     """In the order of use, each command once."""
     out = run("--help").out
     panels = Counter(entry.panel for entry in COMMANDS.values())
-    assert list(panels) == ["Bring in", "Find", "Prove", "Change", "Look", "Share"]
+    assert set(panels) == set(Panel)
     assert max(panels.values()) <= 7
-    assert [out.index(f"\n{panel}:") for panel in panels] == sorted(
-        out.index(f"\n{panel}:") for panel in panels
+    assert [out.index(f"\n{panel}:") for panel in Panel] == sorted(
+        out.index(f"\n{panel}:") for panel in Panel
     )
     assert all(out.count(f"\n  {name} ") == 1 for name in COMMANDS)
 
@@ -458,3 +457,16 @@ def test_without_a_command_it_says_what_to_type_first(run):
     result = run()
     assert result.code == 0
     assert "circuitproof train" in result.out
+
+
+def test_the_product_does_its_work_where_nothing_adds_commands():
+    """The laboratory joins through an entry point; a command of the product's does not even ask for it."""
+    assert {entry.module.split(".")[0] for entry in COMMANDS.values()} == {"circuitproof", "circuitproof_lab"}
+    assert not any(name.startswith("circuitproof_lab") for name in imported_by("task", "quotes"))
+    assert "importlib.metadata" not in imported_by("task", "quotes")
+
+
+def test_a_misspelled_command_is_answered_with_the_nearest(run):
+    """Whoever's it is."""
+    assert "Did you mean 'verify'" in run("verfy").err
+    assert "Did you mean 'localise'" in run("localize").err

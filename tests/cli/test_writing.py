@@ -14,7 +14,7 @@ import pytest
 from typer.models import OptionInfo
 
 import viewed
-from circuitproof.cli.lazy import COMMANDS
+from circuitproof.cli.table import commands
 from circuitproof.cli.writing import products
 from circuitproof.errors import InputError
 from circuitproof.files.replacing import Continued, Folder, OneFile, Sealed, replacing
@@ -33,6 +33,7 @@ from studies import write_study
 from variants import write_variants
 
 QUOTES = ("--model", "model", "--task", "quotes")
+COMMANDS = commands()
 GIVEN = {
     "task": ("quotes",),
     "import-release": ("release",),
@@ -76,7 +77,7 @@ READ = {
 
 def function_of(name: str):
     """Return the function of a command."""
-    module = import_module(f"circuitproof.cli.{COMMANDS[name].module}")
+    module = import_module(COMMANDS[name].module)
     return getattr(module, name.replace("-", "_"))
 
 

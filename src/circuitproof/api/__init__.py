@@ -1,6 +1,5 @@
 """What Python calls: files or objects in, plain results out, which a notebook shows; nothing is printed.
 
-May use: every room below the command line, which is beside it.
 Names: `declaring.load_model`, `declaring.declare_task`, `proving.verify`, `proving.radius`,
 `proving.minimal`, `claiming.prove_claims`, `checking.check`, `finding.train`, `finding.extract`,
 `looking.explain`, `looking.logits`, `looking.report`.

@@ -1,4 +1,4 @@
-"""Where models and circuits come from: training, extraction, and what others have released."""
+"""Where models and circuits come from: extraction, and what others have released."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,30 +9,9 @@ from circuitproof.api.showing import show_as
 from circuitproof.circuits.ablating import AskedAblation
 from circuitproof.files.locked import claimed
 from circuitproof.find.choices import Objective, Order, Removal, Rule, Search
-from circuitproof.tasks.task import Task
 
 if TYPE_CHECKING:
     from circuitproof.find.extraction import Extraction
-
-
-@needing_extras("train")
-def train(
-    recipe: PathLike, out: PathLike, *, tasks: Sequence[Task] = (), progress: Progress | None = None
-) -> Model:
-    """Train the model of a recipe into the run folder `out`; an interrupted run goes on where it stopped.
-
-    With `tasks` the training is that of the recipe on these, and the model has as many tokens as they name
-    and reads prompts as long as theirs.
-    """
-    from circuitproof_lab.pipeline.recipe import load_recipe, with_tasks
-    from circuitproof_lab.pipeline.stages.train import MODEL, train_recipe
-    from circuitproof_lab.train.loop import Watcher
-
-    loaded, folder = load_recipe(path_of("recipe", recipe, "a recipe file")), path_of("out", out)
-    asked = with_tasks(loaded, tasks) if tasks else loaded
-    hear = paced(None, progress).hear
-    train_recipe(asked, folder, Watcher(on_step=lambda step, _loss: hear("steps", step, asked.plan.steps)))
-    return load_model(folder / MODEL)
 
 
 @needing_extras("extract")

@@ -1,6 +1,5 @@
 """Claims files: all claims of a paper, a gallery or a run, each with the verdict that is expected of it.
 
-May use: every room below it, and the independent checker, which it starts in a process of its own.
 Names: `file.load_claims`, `proving.prove_claims`, `checking.check_claims`, `tables.claims_table`,
 `archive.write_archive`.
 """

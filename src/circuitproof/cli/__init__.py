@@ -1,5 +1,4 @@
-"""The command line: a command parses, calls one function of verbs or lab.runs and prints its result.
+"""The command line: a command parses, calls one function and prints its result.
 
-May use: every room.
-Names: `main.main`.
+Names: `main.main`, `table.COMMANDS`.
 """

@@ -13,8 +13,9 @@ from typing import Annotated, NoReturn
 import typer
 
 from circuitproof.cli.helping import HELP
-from circuitproof.cli.lazy import COMMANDS, LazyGroup, unloaded
+from circuitproof.cli.lazy import LazyGroup
 from circuitproof.cli.output import INTERRUPTS, kept_exit_code, watched_output
+from circuitproof.cli.table import commands, entry_of
 from circuitproof.errors import CircuitproofError, ExitCode, InvalidError, OverdueError, UsageError
 from circuitproof.extras import missing
 from circuitproof.files.printing import printable
@@ -103,7 +104,7 @@ def _code(error: CircuitproofError) -> ExitCode:
 
 def _asked() -> str:
     """Return the command that was asked for, if any."""
-    return next((one for one in sys.argv[1:] if one in COMMANDS), "")
+    return next((one for one in sys.argv[1:] if one in commands()), "")
 
 
 @contextmanager
@@ -123,7 +124,8 @@ def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _kept() -> str:
-    is_run = _asked() in COMMANDS and COMMANDS[_asked()].resumes
+    entry = entry_of(_asked())
+    is_run = entry is not None and entry.resumes
     return "run the same command again to go on" if is_run else "what is written is whole, the rest is lost"
 
 
@@ -159,10 +161,6 @@ def _common(
 ) -> None:
     if context.invoked_subcommand is None:
         typer.echo(_FIRST)
-
-
-for _name in COMMANDS:
-    app.command(_name)(unloaded)
 
 
 if __name__ == "__main__":

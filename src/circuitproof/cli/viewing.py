@@ -1,4 +1,4 @@
-"""Commands that show what bundles and runs say: as a page, as figures, as text, for a single prompt."""
+"""Commands that show what bundles and runs say: as a page, as text, for a single prompt."""
 
 from os.path import realpath
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Annotated, cast
 
 from typer import Argument, Context, Exit, Option
 
-from circuitproof.cli.options import Against, AsJson, Deadline, Operations, Out
+from circuitproof.cli.options import Against, AsJson, Deadline, Operations
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import show_json, show_line, show_result, show_said, show_text
-from circuitproof.files.replacing import Folder, OneFile
+from circuitproof.files.replacing import OneFile
 
 ShownPath = Annotated[Path, Argument(metavar="PATH", help="A bundle directory or a run folder.")]
 TaskFile = Annotated[Path | None, Option("--task", help="The declaration of its task, as JSON.")]
@@ -47,28 +47,6 @@ def report(  # noqa: PLR0913, PLR0917  # what is shown, where, and what it is co
             show_said(shown.table)
         show_line(f"{place} holds the page of {path}: {shown.says}")
     raise Exit(shown.outcome)
-
-
-def figures(
-    paths: Annotated[
-        list[Path], Argument(metavar="RUN...", help="Run folders, bundles, files of cost --json.")
-    ],
-    out: Annotated[Out, Folder("folder of figures", ("*.svg", "*.png"))],
-    as_json: AsJson = False,
-) -> None:
-    """Draw every figure that runs and bundles give, as SVG and PNG, and say which are not there and why."""
-    from circuitproof_lab.figures.gallery import write_figures
-
-    found = write_figures(paths, out)
-    if as_json:
-        show_json(found)
-        return
-    for one in found:
-        if one.name is not None:
-            show_line(f"{out / one.name}.svg and .png: the {one.kind} of {one.about}")
-    for one in found:
-        if one.name is None:
-            show_line(f"no {one.kind} of {one.about}: {one.reason}")
 
 
 def show(

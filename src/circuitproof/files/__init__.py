@@ -1,6 +1,5 @@
-"""What is read and written: canonical JSON, typed fields, words of a line, sealed folders.
+"""What is read and written: canonical JSON, typed fields, words of a line, sealed folders, folders of runs.
 
-May use: nothing but `errors`.
 Names: `canonical.Json`, `canonical.Digest`, `canonical.canonical_json`, `canonical.readable_json`,
 `canonical.digest_json`, `canonical.write_file`, `reading.Fields`, `reading.reading`, `reading.read_json`,
 `reading.read_toml`, `reading.write_rational`, `words.Reader`, `sealed.write_sealed`, `sealed.read_manifest`,

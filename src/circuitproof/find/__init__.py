@@ -1,6 +1,5 @@
-"""Discovery: finding the circuit of a model that does a task, and choosing among those found.
+"""Finding the circuit of a model that does a task, in floats, and choosing among those found.
 
-May use: text, declare, prove, lab.model.
-Names: `choices.Objective`, `choices.Order`, `choices.Search`, `choices.Rule`, `measure.Measure`,
-`objective.Meter`, `attribute.arrange`, `sweep.sweep`, `selection.select`.
+Names: `choices.Objective`, `objective.Meter`, `attribute.arrange`, `sweep.sweep`, `selection.select`,
+`extraction.extract`.
 """

@@ -10,8 +10,8 @@ from torch import Tensor
 from circuitproof.errors import InputError
 from circuitproof.files.codec import Key
 from circuitproof.nn.checkpoint import load_model
+from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import AttentionLayer, Transformer
-from circuitproof_lab.train.data import generator_of
 
 _PROMPTS = 2
 _HALF = 2.0**-26

@@ -1,6 +1,5 @@
-"""What is asked of what, as data: architectures, operators, circuits, programs and tasks.
+"""Models as data: architectures, operators, the declaration beside the weights, the tokenizer.
 
-May use: text.
-Names: `architecture.Architecture`, `architecture.read_architecture`, `architecture.tensor_shapes`,
-`operators.Norm`, `operators.Activation`, `operators.Attention`, `operators.slope_of`, `operators.band_of`.
+Names: `architecture.Architecture`, `architecture.tensor_shapes`, `operators.Norm`, `operators.Activation`,
+`operators.Attention`, `declaration.Declaration`, `declaration.read_declaration`, `tokenizer.text_reader`.
 """

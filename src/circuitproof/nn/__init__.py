@@ -1,7 +1,5 @@
-"""The trainable twin of a circuit: one transformer in torch for every scale.
+"""The same forward pass in torch, for measuring, searching and training.
 
-May use: text, declare, forward.
-Names: `transformer.Transformer`, `checkpoint.load_model`, `checkpoint.save_model`, `checkpoint.StoredModel`,
-`decisions.task_logits`, `decisions.score_circuits`, `gates.Gates`, `ops.activate`, `ops.sparsemax`,
-`program_heads.Patterns`, `release.import_release`, `gpt2_format.read_config`.
+Names: `transformer.Transformer`, `checkpoint.load_model`, `checkpoint.save_model`, `decisions.task_logits`,
+`decisions.score_circuits`, `gates.Gates`, `ops.sparsemax`, `program_heads.Patterns`, `evaluation.evaluate`.
 """

@@ -1,6 +1,5 @@
 """Proofs: claims and their properties, exact folds, counted verdicts and their evidence.
 
-May use: text, declare, exact, forward.
 Names: `claim.Claim`, `battery.prove`, `battery.remarks`, `fold.fold`, `verdict.Verdict`, `verdict.Proved`,
 `verdict.Refuted`, `verdict.Undecided`, `verdict.settle`, `minimal.search_minimum`; properties have a package
 of their own.

@@ -1,7 +1,5 @@
 """The page people look at: a bundle as data, the data as parts, the parts as HTML or as text.
 
-May use: text, declare, exact, forward, prove, bundle, verbs, whose results it puts into words, and the
-checker, which judges before anything is shown.
 Names: `story.tell`, `story.Story`, `page.bundle_page`, `page.bundle_text`,
 `page.bundle_fragment`, `reporting.look_at`, `explain.explain`.
 """

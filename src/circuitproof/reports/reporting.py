@@ -1,9 +1,9 @@
 """Making a page of whatever a path holds: a bundle, or a folder of a kind that another package shows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from circuitproof.files.canonical import Json
@@ -14,8 +14,8 @@ from circuitproof.reports.said import Table
 from circuitproof.reports.story import tell
 from circuitproof_check.main import Beside, Outcome
 
-_FOLDERS: Mapping[str, str] = {"run.json": "circuitproof_lab.pages.reporting"}
-"""Which module shows a folder with a file of this name, by its `look_at`; it is loaded when it is needed."""
+_FOLDERS = "circuitproof.folders"
+"""The group of entry points under which a package names the file that marks its folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Reportable:
 
 def look_at(path: Path, beside: Beside) -> Reportable:
     """Read whatever a path holds, and let the checker judge every bundle of it."""
-    for name, module in _FOLDERS.items():
-        if (path / name).is_file():
-            return import_module(module).look_at(path, beside)
+    for point in entry_points(group=_FOLDERS):
+        if (path / point.name).is_file():
+            return point.load()(path, beside)
     story = tell(path, beside)
     outcome = story.judgement.outcome
     return Reportable(

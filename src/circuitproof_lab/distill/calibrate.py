@@ -20,6 +20,7 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import DeclarationError, NumericError
 from circuitproof.files.codec import Count, Positive
+from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.domain import by_length
 from circuitproof.tasks.task import Task
@@ -27,7 +28,7 @@ from circuitproof_lab.distill.heal import TextTerm
 from circuitproof_lab.distill.install import replace_tensors
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.train.memory import freed_memory_kept
-from circuitproof_lab.train.windows import generator_of, next_token_loss
+from circuitproof_lab.train.windows import next_token_loss
 
 _KINDS = {"value": "value.weight", "value_bias": "value.bias", "output": "output.weight"}
 """The parts of a head's readout, as they are called in a layer and in a model file."""

@@ -26,12 +26,13 @@ from circuitproof.errors import InputError
 from circuitproof.files.codec import Count, Range
 from circuitproof.nn.decisions import score_circuits
 from circuitproof.nn.gates import gates_of
+from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.domain import by_length
 from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.lesion import Behaviour, silence
 from circuitproof_lab.train.data import Data
-from circuitproof_lab.train.windows import generator_of, next_token_loss
+from circuitproof_lab.train.windows import next_token_loss
 
 
 class Term(StrEnum):

@@ -1,6 +1,5 @@
 """What the stages of runs write down: the records that stages return and that pages and figures read back.
 
-May use: text, errors, declare, forward, lab.train, lab.discover; of those two only what needs no torch.
 Names: `gate.GateOutcome`, `viability.Viability`, `programs.HeadSearch`, `audit.MeasuredState`,
 `healing.Healed`, `migration.RoundRecord`, `norms.NormFold`, `limits.Beyond`, `checked.CheckedBundle`.
 """

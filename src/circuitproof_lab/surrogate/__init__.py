@@ -1,6 +1,5 @@
 """Testing an explanation from outside: a surrogate stands in for a circuit, and a program is proved of it.
 
-May use: text, declare, exact, forward, prove, solvers, lab.model, lab.train.
 Names: `template.Template`, `template.Signature`, `template.FilledTemplate`, `template.MooreMachine`,
 `synthesis.Synthesis`, `relation.Relation`, `network.Network`, `equivalence.Equivalence`, `study.StudyPlan`,
 `study.run_study`, `lesson.Lesson`.

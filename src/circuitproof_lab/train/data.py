@@ -8,11 +8,12 @@ import torch
 
 from circuitproof.errors import InputError
 from circuitproof.nn.decisions import score_circuits
+from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.task import Task
 from circuitproof_lab.train.corpus import Part
-from circuitproof_lab.train.windows import EVALUATION_WINDOWS, NO_TARGET, Batch, Tokens, Windows, generator_of
+from circuitproof_lab.train.windows import EVALUATION_WINDOWS, NO_TARGET, Batch, Tokens, Windows
 
 
 @runtime_checkable

@@ -12,7 +12,6 @@ from torch.nn import functional
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import InputError
-from circuitproof.files.canonical import digest_bytes
 from circuitproof.nn.transformer import Transformer
 
 Tokens: TypeAlias = NDArray[np.integer]
@@ -102,8 +101,3 @@ def next_token_loss(
     """Return the mean cross-entropy over the whole vocabulary at the positions that have a target."""
     asked = targets != NO_TARGET
     return functional.cross_entropy(logits[asked], targets[asked])
-
-
-def generator_of(seed: int, count: int) -> torch.Generator:
-    """Return the randomness of one step or epoch. Torch seeds with 32 bits, so both numbers go into those."""
-    return torch.Generator().manual_seed(int(str(digest_bytes(f"{seed} {count}".encode()))[:8], 16))

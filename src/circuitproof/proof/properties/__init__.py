@@ -1,6 +1,5 @@
 """Properties, one module each: class, words, JSON, answers, remarks, solver questions, counterexamples.
 
-May use: text, declare, forward, prove.
 Names: `kinds.Kind`, `property.Property`, `catalogue.PROPERTIES`, `equivalence.Equivalence`,
 `invariance.Invariance`, `necessity.Necessity`, `robustness.Robustness`, `faithfulness.Faithfulness`,
 `agreement.Agreement`, `subset_minimality.SubsetMinimality`, `minimum.Minimum`,

@@ -1,4 +1,1 @@
-"""Drawings in plain SVG, one kind in each module. They are made of elements, as everything on a page is.
-
-May use: declare, prove, text, view.
-"""
+"""Drawings in plain SVG, one kind in each module. They are made of elements, as everything on a page is."""

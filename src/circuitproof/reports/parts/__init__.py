@@ -1,4 +1,1 @@
-"""The parts of a page, each a pure function from what there is to tell to a tree of elements.
-
-May use: text, declare, prove, bundle, view.
-"""
+"""The parts of a page, each a pure function from what there is to tell to a tree of elements."""

@@ -1,7 +1,5 @@
 """The stages of runs: each makes its files or its record once, and recipes list them.
 
-May use: text, errors, declare, forward, prove, bundle, lab.model, lab.train, lab.discover, lab.distill,
-lab.records, lab.runs.
 Names: `train.train_recipe`, `remove_norms.remove_norms`, `viability.viability_of`, `extract.extract_circuit`,
 `gate.run_generation`, `calibrate.state_of`, `calibrate.calibrated`, `heal.heal`, `prove.prove_circuit`,
 `check.check_bundle`, `measure_proof.measure_proof`, `limits.prove_beyond`.

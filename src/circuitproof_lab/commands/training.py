@@ -1,9 +1,9 @@
-"""Commands that make a model and look at it."""
+"""The command that trains a model."""
 
 from pathlib import Path
 
-from circuitproof.cli.options import Ablated, AsJson, CircuitFiles, ModelOption, RecipeFile, RunFolder, Tasks
-from circuitproof.cli.show import progress, show_json, show_note, show_result, show_table, steps_on
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
+from circuitproof.cli.show import progress, show_note, show_result, steps_on
 
 
 def train(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) -> None:
@@ -27,30 +27,3 @@ def train(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) ->
     if workers.is_first:
         told = {"model": folder / MODEL, "evaluations": evaluations}
         show_result(told, lambda _: show_note(f"{folder / MODEL} holds the trained model"), as_json=as_json)
-
-
-def evaluate(
-    model: ModelOption,
-    task: Tasks,
-    circuit: CircuitFiles = None,
-    ablation: Ablated = None,
-    as_json: AsJson = False,
-) -> None:
-    """Run a model and circuits of it on tasks: how many prompts are right, and by what margin (in floats)."""
-    from circuitproof.nn.evaluation import evaluate as evaluate_model
-
-    rows = evaluate_model(model, task, circuit or [], ablation)
-    if as_json:
-        show_json(rows)
-        return
-    lines = [
-        (
-            row.task,
-            row.circuit,
-            f"{row.edges}",
-            f"{row.score.right}/{row.score.prompts}",
-            f"{row.score.worst_margin:.4f}",
-        )
-        for row in rows
-    ]
-    show_table(f"{model}, measured in FP32", ("task", "circuit", "edges#", "right#", "worst margin#"), lines)

@@ -1,0 +1,31 @@
+"""The command that runs a model and circuits of it in floats."""
+
+from circuitproof.cli.options import Ablated, AsJson, CircuitFiles, ModelOption, Tasks
+from circuitproof.cli.show import show_json, show_table
+
+
+def evaluate(
+    model: ModelOption,
+    task: Tasks,
+    circuit: CircuitFiles = None,
+    ablation: Ablated = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a model and circuits of it on tasks: how many prompts are right, and by what margin (in floats)."""
+    from circuitproof.nn.evaluation import evaluate as evaluate_model
+
+    rows = evaluate_model(model, task, circuit or [], ablation)
+    if as_json:
+        show_json(rows)
+        return
+    lines = [
+        (
+            row.task,
+            row.circuit,
+            f"{row.edges}",
+            f"{row.score.right}/{row.score.prompts}",
+            f"{row.score.worst_margin:.4f}",
+        )
+        for row in rows
+    ]
+    show_table(f"{model}, measured in FP32", ("task", "circuit", "edges#", "right#", "worst margin#"), lines)
