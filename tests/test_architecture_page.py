@@ -1,9 +1,10 @@
-"""docs/architecture.md and the faces of the rooms say what is so."""
+"""docs/architecture.md, docs/extending.md and what each package says of itself are so."""
 
 import ast
 import importlib
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import get_args
 
@@ -17,14 +18,18 @@ from circuitproof.proof.properties.kinds import Kind
 from circuitproof.solvers.choices import SolverName
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "circuitproof"
-PAGE = (ROOT / "docs" / "architecture.md").read_text()
-ROOMS = sorted(
-    ".".join(file.parent.relative_to(SOURCE).parts)
-    for file in SOURCE.rglob("__init__.py")
-    if file.parent != SOURCE
+SOURCE = ROOT / "src"
+PRODUCT = SOURCE / "circuitproof"
+MAP = (ROOT / "docs" / "architecture.md").read_text()
+PAGE = MAP + (ROOT / "docs" / "extending.md").read_text()
+OURS = (PRODUCT, SOURCE / "circuitproof_lab")
+TABLES = (PRODUCT, SOURCE / "circuitproof_lab" / "commands")
+"""Packages that hold more than a sentence."""
+PACKAGES = sorted(
+    file.parent for root in OURS for file in root.rglob("__init__.py") if file.parent not in TABLES
 )
-NAMED = re.compile(r"`((?:{})(?:\.\w+)+)`".format("|".join(sorted({room.split(".")[0] for room in ROOMS}))))
+_FIRST = {package.relative_to(PRODUCT).parts[0] for package in PACKAGES if PRODUCT in package.parents}
+NAMED = re.compile(r"`((?:circuitproof_lab|{})(?:\.\w+)+)`".format("|".join(sorted(_FIRST))))
 WORDS = ("Plan", "Region", "Ledger", "Program", "Automaton", "Frontier", "Reader")
 WORDS += ("Row", "Query", "Goal", "Search", "Condition")
 KINDS = {
@@ -43,12 +48,11 @@ def tree(file):
 
 
 def resolve(name):
-    """Return what a dotted name below `circuitproof` stands for."""
-    parts = name.split(".")
+    """Return what a dotted name stands for; the product's names are spelled without its own."""
+    parts = name.split(".") if name.startswith("circuitproof") else ["circuitproof", *name.split(".")]
     for length in range(len(parts) - 1, 0, -1):
-        file = SOURCE.joinpath(*parts[:length])
-        if file.with_suffix(".py").exists():
-            found = importlib.import_module(".".join(("circuitproof", *parts[:length])))
+        if SOURCE.joinpath(*parts[:length]).with_suffix(".py").exists():
+            found = importlib.import_module(".".join(parts[:length]))
             for part in parts[length:]:
                 found = getattr(found, part)
             return found
@@ -63,7 +67,7 @@ def section(title):
 @cache
 def imports(file):
     """Return (module, name) of all that a file imports by name, and its own names."""
-    own = ".".join(("circuitproof", *file.relative_to(SOURCE).with_suffix("").parts))
+    own = ".".join(file.relative_to(SOURCE).with_suffix("").parts)
     found = {(own, node.name) for node in tree(file).body if isinstance(node, ast.ClassDef)}
     for node in ast.walk(tree(file)):
         if isinstance(node, ast.ImportFrom):
@@ -93,8 +97,8 @@ def deciders(classes):
     """Return the files that define some classes, or have a `match` or a table over them."""
     homes = {(one.__module__, one.__name__) for one in classes}
     return {
-        file.relative_to(SOURCE).as_posix()
-        for file in SOURCE.rglob("*.py")
+        file.relative_to(PRODUCT if PRODUCT in file.parents else SOURCE).as_posix()
+        for file in chain.from_iterable(root.rglob("*.py") for root in OURS)
         if ((known := {name for _, name in homes & imports(file)}) and known & told_apart(file))
         or any(node.name in known for node in tree(file).body if isinstance(node, ast.ClassDef))
     }
@@ -111,9 +115,9 @@ def test_a_property_is_told_from_others_in_its_own_module_alone():
     """Each has a module of its own; all others ask what every property answers."""
     homes = {name_of(one) for one in PROPERTIES.values()}
     assert len(homes) == len(PROPERTIES)
-    assert deciders((*PROPERTIES.values(), Kind)) == {*homes, "prove/properties/kinds.py"}
+    assert deciders((*PROPERTIES.values(), Kind)) == {*homes, "proof/properties/kinds.py"}
     names = {one.__name__ for one in PROPERTIES.values()}
-    for file in SOURCE.rglob("*.py"):
+    for file in chain.from_iterable(root.rglob("*.py") for root in OURS):
         assert len(names & asked_instances(file)) <= 1, file
 
 
@@ -132,39 +136,37 @@ def asked_instances(file):
 def test_every_file_and_function_that_the_page_names_is_there():
     """Names are looked up, so a renamed function breaks the page."""
     for path in re.findall(r"`([\w/]+/\w+\.(?:py|md|toml))`", PAGE):
-        assert (SOURCE / path).exists() or (ROOT / path).exists(), path
+        assert any((place / path).exists() for place in (PRODUCT, SOURCE, ROOT)), path
     for name in NAMED.findall(PAGE):
         assert resolve(name) is not None
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_face_says_what_the_room_is_which_rooms_it_uses_and_its_names(room):
-    """At most ten lines; it names, and imports nothing, so that entering a room costs nothing."""
-    face = SOURCE.joinpath(*room.split("."), "__init__.py")
-    (only,) = tree(face).body
-    words = ast.get_docstring(tree(face))
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_a_package_says_what_it_is_and_what_it_is_asked_for(package):
+    """At most ten lines; it names, and imports nothing, so that a package costs nothing until it is used."""
+    body = tree(package / "__init__.py")
+    (only,) = body.body
+    words = ast.get_docstring(body)
     assert isinstance(only, ast.Expr)
     assert len(words.splitlines()) <= 10
     for name in re.findall(r"`(\w+\.\w+)`", words):
-        assert resolve(f"{room}.{name}") is not None
-    allowed = re.findall(r"[a-z.]*[a-z]", words.split("May use: ")[1].split("Names:")[0])
-    assert "every" in allowed or uses(room) <= {*allowed, room, room.split(".")[0]}
+        assert resolve(f"{'.'.join(package.relative_to(SOURCE).parts)}.{name}") is not None
 
 
-def uses(room):
-    """Return the rooms that a room imports from; those of the laboratory are told apart."""
-    found = set()
-    for file in SOURCE.joinpath(*room.split(".")).glob("*.py"):
-        for module, _ in imports(file):
-            parts = (module or "").split(".")
-            if parts[0] == "circuitproof" and len(parts) > 2:
-                found.add(".".join(parts[1:3]) if parts[1] == "lab" else parts[1])
-    return found
+def test_the_map_names_every_package_once():
+    """One screen: each package of the product and of the laboratory, and nothing else."""
+    drawn = MAP.split("```")[1]
+    for package in PACKAGES:
+        if package.parent in OURS:
+            assert len(re.findall(rf"^  (?:\w+ · )*{package.name}\b", drawn, re.MULTILINE)) == 1, package
+    assert drawn.count("\n") < 40
 
 
 def test_a_word_of_the_trade_names_one_class():
     """Two types of one name are two things that a reader takes for one, even where a name is private."""
-    names = [name for file in SOURCE.rglob("*.py") for name in map(type_name, ast.walk(tree(file)))]
+    names = [
+        name for root in OURS for file in root.rglob("*.py") for name in map(type_name, ast.walk(tree(file)))
+    ]
     assert {name: names.count(name) for name in WORDS} == dict.fromkeys(WORDS, 1)
 
 

@@ -25,6 +25,8 @@ class NotKnown:
 
 
 NOT_KNOWN: Final = NotKnown()
+PERHAPS: Final = "perhaps "
+"""What stands before a remark of which it is not known whether it applies."""
 Decision: TypeAlias = frozenset[int] | NotKnown
 """The places of the maximal candidates, where they are known."""
 Ternary: TypeAlias = bool | NotKnown

@@ -14,12 +14,9 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Head
 from circuitproof.circuits.readers import needs_each_edge_to_read
 from circuitproof.models.declaration import ProgramHeads
-from circuitproof.proof.enclosed import Decision, NotKnown, Ternary
+from circuitproof.proof.enclosed import PERHAPS, Decision, NotKnown, Ternary
 from circuitproof.proof.known import all_of, is_clear, same
 from circuitproof.tasks.domain import Prompt
-
-PERHAPS = "perhaps "
-"""What stands before a remark of which it is not known whether it applies."""
 
 
 class Plain(StrEnum):

@@ -12,7 +12,7 @@ from circuitproof.files.reading import shown, write_rational
 from circuitproof.models.architecture import Architecture
 from circuitproof.programs.lines import to_lines
 from circuitproof.programs.syntax import Program, Rule
-from circuitproof.proof.remarks import PERHAPS
+from circuitproof.proof.enclosed import PERHAPS
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.names import TokenNames, named
 from circuitproof.tasks.pattern_text import print_pattern
