@@ -27,7 +27,7 @@ test: $(READY)
 
 # The laws that most changes touch, in a minute.
 test-fast: $(READY)
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow" tests/files tests/models tests/arithmetic tests/forward tests/bundle/test_golden.py tests/check/test_gates.py tests/check/test_grammar.py tests/cli/test_main.py tests/test_architecture_page.py
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow" tests/files tests/tasks tests/programs tests/circuits tests/models tests/arithmetic tests/forward tests/bundle/test_golden.py tests/check/test_gates.py tests/check/test_grammar.py tests/cli/test_main.py tests/test_architecture_page.py
 
 # The whole suite, or TESTS, as other machines would see it: a line for each of torch's kernels, threads and seeds.
 # Threads wait asleep, as in our commands: two processes of two threads that spin take a third longer.
@@ -74,6 +74,7 @@ nightly: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/liars.py --out build/liars
 	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check tests/verbs/test_radii.py
 	CIRCUITPROOF_CASES=10000 $(BIN)/pytest tests/forward/test_forward.py -k random
+	CIRCUITPROOF_EXAMPLES=2000 $(BIN)/pytest -n auto tests/forward/test_ablation.py tests/proof/test_widened.py
 	CIRCUITPROOF_GALLERY=1 $(BIN)/pytest tests/cli/test_gallery.py
 	CIRCUITPROOF_SHAPES=1 $(BIN)/pytest -n auto --dist worksteal tests/lab tests/cli
 
